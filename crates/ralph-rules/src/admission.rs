@@ -1,0 +1,177 @@
+//! May another call begin? Limits, waits, pauses; then the reservation is asked for. What a run cannot know by
+//! itself (the day's budget, the rate window, the disk) is answered by the step `Admit`.
+
+use crate::ending::{Ending, Reason};
+use crate::failure::{Class, Then};
+use crate::guard::time;
+use crate::next::{Wake, act, interrupted, keep, leave, limits, person, verify};
+use crate::objection::Objection;
+use crate::policy::{MINUTE, Policy};
+use crate::record::{Check, Decision, Ms, Refused, Refuser, RunStarted};
+use crate::state::State;
+use crate::step::Step;
+
+/// Another call, a wait, or the end. `because` is what the judgement of the last iteration found.
+pub fn admission(state: &State, start: &RunStarted, because: Vec<Objection>) -> Decision {
+    let policy = &start.policy;
+    if let Some(decision) = baseline(state, policy) {
+        return decision;
+    }
+    if let Some(signal) = state.person.stop.or(state.person.stop_after) {
+        return leave(interrupted(signal), vec![person("stop")]);
+    }
+    if let Some(decision) = unavailable(state).or_else(|| spent(state, policy)) {
+        return decision;
+    }
+    if let Some(decision) = waiting(state, start) {
+        return decision;
+    }
+    if state.person.paused {
+        return keep(Wake { at: None, ran: policy.max_time });
+    }
+    let id = state.calls.next_id();
+    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy) }, because)
+}
+
+/// What was red before the agent came must be known; a baseline that never ends proves nothing.
+fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
+    if let Some(command) = state.checks.baseline_timed_out() {
+        let because = Objection::BaselineTimedOut { command: command.into() };
+        return Some(leave(Ending::new(Reason::BaselineTimedOut, false), vec![because]));
+    }
+    let commands = state.start.as_ref().map_or(0, |s| s.verify.len());
+    if commands == 0 || state.checks.baseline.is_some() {
+        return None;
+    }
+    if let Some(signal) = state.person.stop.or(state.person.stop_after) {
+        return Some(leave(interrupted(signal), vec![person("stop")]));
+    }
+    let commands = u32::try_from(commands).unwrap_or(u32::MAX);
+    Some(verify(Check::Baseline, policy, Objection::BaselineWanted { commands }))
+}
+
+/// Failures that waiting cannot heal.
+fn unavailable(state: &State) -> Option<Decision> {
+    let fault = state.faults.last.as_ref()?;
+    if fault.class.then() != Then::Stop || state.faults.forgiven {
+        return None;
+    }
+    let because = Objection::CallFailed {
+        class: fault.class,
+        message: fault.message.clone(),
+        running: state.faults.running,
+    };
+    Some(leave(Ending::new(Reason::AgentUnavailable, false), vec![because]))
+}
+
+/// The run's own limits: cost, time, iterations.
+fn spent(state: &State, policy: &Policy) -> Option<Decision> {
+    let verified = state.checks.passed();
+    let stop = |reason, because| Some(leave(Ending::new(reason, verified), vec![because]));
+    if let Some(because) = state.budget.over(policy) {
+        return stop(Reason::CostLimit, because);
+    }
+    if let Some(because) = time::over(state.ran, 0, policy) {
+        return stop(Reason::TimeLimit, because);
+    }
+    let (used, max) = (state.calls.done, policy.max_iterations);
+    (used >= max).then(|| {
+        leave(Ending::new(Reason::MaxIterations, verified), vec![Objection::IterationsReached { used, max }])
+    })
+}
+
+/// A provider's failure, a crash or `pause_between` asks for a wait.
+fn waiting(state: &State, start: &RunStarted) -> Option<Decision> {
+    let policy = &start.policy;
+    let fault = state.faults.last.as_ref().map(|f| f.class);
+    let until = match state.faults.wait_until(&start.run) {
+        Some(until) => until,
+        None if policy.pause_between > 0 && state.calls.done > 0 => {
+            state.calls.closed_at + policy.pause_between
+        }
+        None => return None,
+    };
+    if state.at >= until || state.person.skip_wait {
+        return None;
+    }
+    let provider = fault.filter(|class| class.then() == Then::Wait);
+    if let Some(class) = provider {
+        if !state.faults.wait_fits(until, policy) {
+            let because = Objection::WaitTooLong { until, max_wait: policy.max_wait };
+            return Some(leave(gave_up(class), vec![failed(state), because]));
+        }
+        if policy.no_wait {
+            let because = Objection::NoWait { until: Some(until) };
+            return Some(leave(gave_up(class), vec![failed(state), because]));
+        }
+    }
+    Some(wait(state, policy, until))
+}
+
+fn failed(state: &State) -> Objection {
+    match &state.faults.last {
+        Some(f) => Objection::CallFailed {
+            class: f.class,
+            message: f.message.clone(),
+            running: state.faults.running,
+        },
+        None => Objection::NoClaim,
+    }
+}
+
+fn gave_up(class: Class) -> Ending {
+    let reason = match class {
+        Class::UsageLimit | Class::RateLimited => Reason::RateLimit,
+        _ => Reason::AgentUnavailable,
+    };
+    Ending::new(reason, false)
+}
+
+/// A wait that would end after the run's deadline stops at once.
+fn wait(state: &State, policy: &Policy, until: Ms) -> Decision {
+    if let Some(late) = time::over(state.ran, until - state.at, policy) {
+        return leave(Ending::new(Reason::TimeLimit, state.checks.passed()), vec![late]);
+    }
+    keep(Wake { at: Some(until), ran: policy.max_time })
+}
+
+/// The reservation was refused: a wait, or the end.
+pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision {
+    let policy = &start.policy;
+    if let Some(signal) = state.person.stop.or(state.person.stop_after) {
+        return leave(interrupted(signal), vec![person("stop")]);
+    }
+    let (total, cap) = (crate::money::Micro(refused.total), crate::money::Micro(refused.cap));
+    match refused.by {
+        Refuser::RunCap => leave(
+            Ending::new(Reason::CostLimit, state.checks.passed()),
+            vec![Objection::CostReached { spent: total, cap }],
+        ),
+        Refuser::DayCap => leave(
+            Ending::new(Reason::DailyBudget, state.checks.passed()),
+            vec![Objection::DayReached { spent: total, cap }],
+        ),
+        Refuser::Disk | Refuser::Store => leave(
+            Ending::new(Reason::StoreUnsafe, false),
+            vec![Objection::StoreUnsafe { what: refused.what.clone() }],
+        ),
+        Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider => {
+            let until = refused.until.unwrap_or(state.refused_at + MINUTE);
+            if state.at >= until || state.person.skip_wait {
+                let id = state.calls.next_id();
+                let step = Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy) };
+                return act(step, Vec::new());
+            }
+            let full = Objection::RateWindow { used: refused.total, cap: refused.cap, until: refused.until };
+            if policy.no_wait {
+                let because = vec![full, Objection::NoWait { until: Some(until) }];
+                return leave(Ending::new(Reason::RateLimit, false), because);
+            }
+            if until - state.refused_at > policy.max_wait {
+                let because = vec![full, Objection::WaitTooLong { until, max_wait: policy.max_wait }];
+                return leave(Ending::new(Reason::RateLimit, false), because);
+            }
+            wait(state, policy, until)
+        }
+    }
+}

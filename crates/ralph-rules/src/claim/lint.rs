@@ -1,0 +1,106 @@
+//! Lints: each rule of the status block that a message breaks, by name. A lint never decides anything; it is
+//! shown to the person and to the agent. Neighbours: `field.rs` and `block.rs` find most of them.
+
+use super::status::{Progress, Status, Tests};
+use serde::{Deserialize, Serialize};
+
+/// Which rule was broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// Neither a status block nor a promise.
+    NoBlock,
+    /// More than one complete block; the last one counts.
+    MultipleBlocks,
+    /// A head without its end.
+    UnterminatedBlock,
+    /// Something follows the block.
+    TextAfterBlock,
+    /// The block stands in a code fence among other text.
+    QuotedBlock,
+    /// The delimiters are not the exact ones.
+    ChangedDelimiter,
+    /// The values are the template's own.
+    TemplateValues,
+    /// Keys or delimiters in another case, or with bold marks.
+    LooseFormat,
+    /// The fields are not in their order.
+    FieldOrder,
+    /// A line in the block that is no field.
+    StrayText,
+    /// One of the seven fields is not there.
+    MissingField,
+    /// A field is there twice.
+    DuplicateField,
+    /// A field that is none of the seven.
+    ExtraField,
+    /// A value that the field does not allow.
+    BadValue,
+    /// RECOMMENDATION says nothing.
+    EmptyRecommendation,
+    /// RECOMMENDATION goes on after its line.
+    MultiLineRecommendation,
+    /// BLOCKED always has EXIT_SIGNAL false.
+    ExitTrueWhileBlocked,
+    /// Work goes on, yet an end is asked for.
+    ExitTrueWhileInProgress,
+    /// Tests fail, yet an end is asked for.
+    ExitTrueWithFailingTests,
+    /// Tests were not run, yet an end is asked for.
+    ExitTrueWithTestsNotRun,
+    /// Tests fail, so the work is not COMPLETE.
+    CompleteWithFailingTests,
+    /// COMPLETE, yet no end is asked for.
+    CompleteWithExitFalse,
+    /// COMPLETE, yet RECOMMENDATION names a next task.
+    CompleteWithNextTask,
+    /// The promise is given, the block says EXIT_SIGNAL false: the block decides.
+    PromiseAgainstBlock,
+    /// The message ends with a promise that is not this run's.
+    OtherPromise,
+    /// The promise belongs to a sentence that denies or postpones it.
+    PromiseInSentence,
+}
+
+/// One broken rule and its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lint {
+    /// The rule.
+    pub code: Code,
+    /// Line of the message, from 1; 0 when it is about the whole message.
+    pub line: usize,
+    /// What was found there, short.
+    pub detail: String,
+}
+
+impl Lint {
+    /// A lint with its detail cut to a readable length.
+    pub(super) fn new(code: Code, line: usize, detail: &str) -> Lint {
+        const LONGEST: usize = 120;
+        let cut = detail.get(..detail.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let detail = if cut.len() < detail.len() { format!("{cut}…") } else { cut.to_owned() };
+        Lint { code, line, detail }
+    }
+}
+
+/// Which values of a block contradict each other. `progress` is the STATUS as written, if it could be read.
+pub(super) fn contradictions(status: &Status, progress: Option<Progress>, line: usize) -> Vec<Lint> {
+    let exit = status.exit_signal;
+    let complete = progress == Some(Progress::Complete);
+    let failing = status.tests == Tests::Failing;
+    let next = status.recommendation.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("next:"));
+    let table = [
+        (exit && progress == Some(Progress::Blocked), Code::ExitTrueWhileBlocked, "blocked is not complete"),
+        (
+            exit && progress == Some(Progress::InProgress),
+            Code::ExitTrueWhileInProgress,
+            "work is still going on",
+        ),
+        (exit && failing, Code::ExitTrueWithFailingTests, "tests fail"),
+        (exit && status.tests == Tests::NotRun, Code::ExitTrueWithTestsNotRun, "tests were not run"),
+        (complete && failing, Code::CompleteWithFailingTests, "tests fail"),
+        (complete && !exit, Code::CompleteWithExitFalse, "fix STATUS or EXIT_SIGNAL"),
+        (complete && next, Code::CompleteWithNextTask, "a next task is named"),
+    ];
+    table.into_iter().filter(|row| row.0).map(|(_, code, why)| Lint::new(code, line, why)).collect()
+}

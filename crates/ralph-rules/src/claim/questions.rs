@@ -1,0 +1,35 @@
+//! Does the message ask its reader for something? Nobody will answer in a loop, so the next prompt says that.
+//! It reads the sentences of `prose.rs`: nothing in code or quotation marks.
+
+use super::pattern::pattern;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Questions to the reader: they end with a question mark. Rhetorical ones speak to nobody.
+static ASKED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im-u)\b(?:should|shall|may|can|could|must|do) (?:i|we)\b[^\n]*\?|",
+        r"\b(?:would|do|did|could|can|will|are|were|have) you\b[^\n]*\?|",
+        r"\b(?:want|like|prefer) me to\b[^\n]*\?|",
+        r"\b(?:you|your) (?:like|want|prefer|mean|preference|choice)\b[^\n]*\?|",
+        r"\b(?:is|are|does|sound|look)[a-z]* (?:it|this|that|these)? ?(?:ok|okay|fine|good|acceptable)\b[^\n]*\?|",
+        r"^(?:does|is) (?:this|that|it) (?:look|sound|work|what)\b[^\n]*\?|",
+        r"^(?:any (?:preference|objection)s?|which (?:one|option|approach|way)|how to proceed|ready to proceed)\b[^\n]*\?",
+    ))
+});
+
+/// Requests without a question mark.
+static REQUESTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im-u)\bplease (?:confirm|clarify|advise|specify|choose|decide|tell me|let me know|provide|answer)\b|",
+        r"\blet me know (?:if|whether|when|which|what|how)(?: [a-z]+){0,3}? ",
+        r"(?:you(?:'d| would)? (?:like|prefer|want)|you want|to proceed|i should)\b|",
+        r"\b(?:waiting|wait) for (?:your|you)\b|\bawaiting your\b|",
+        r"\bi need (?:your|you to)\b|\bi(?:'d| would) need you to\b",
+    ))
+});
+
+/// Reads a text of `prose::sentences`.
+pub(super) fn asks(sentences: &str) -> bool {
+    ASKED.is_match(sentences) || REQUESTED.is_match(sentences)
+}

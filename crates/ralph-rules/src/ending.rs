@@ -1,0 +1,169 @@
+//! How runs end: every reason, its status, its exit code, and whether `resume` may go on from it.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a run, or this process's part of it, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Claimed and proven (or, with nothing to verify, claimed with evidence).
+    GatePassed,
+    /// No explicit signal, but enough indicators in enough iterations running.
+    CompletionSignals,
+    /// There was nothing to do.
+    AlreadyComplete,
+    /// The iterations are used up.
+    MaxIterations,
+    /// The run's money is used up.
+    CostLimit,
+    /// The day's money is used up.
+    DailyBudget,
+    /// The time is used up.
+    TimeLimit,
+    /// No progress.
+    Stall,
+    /// The same error again and again.
+    SameError5x,
+    /// Only tests were touched, again and again.
+    TestSaturation,
+    /// The answers shrank.
+    OutputDecline,
+    /// The workspace's breaker was open before the run.
+    CircuitOpen,
+    /// Tools were refused again and again.
+    PermissionDenied,
+    /// A person is needed.
+    Blocked,
+    /// A protected path was touched.
+    ProhibitedPath,
+    /// The work passes only with changed tests.
+    OracleChanged,
+    /// The provider's limit lasts longer than ralph may wait.
+    RateLimit,
+    /// The agent cannot be used.
+    AgentUnavailable,
+    /// A signal or `ralph stop`.
+    Interrupted,
+    /// The baseline verification ran past its deadline.
+    BaselineTimedOut,
+    /// The disk is nearly full, or the store is gone.
+    StoreUnsafe,
+}
+
+/// The word of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// Done.
+    Completed,
+    /// Stopped by a rule.
+    Aborted,
+    /// Something went wrong outside the work.
+    Error,
+    /// Stopped by a person.
+    Interrupted,
+}
+
+/// How a run, or this process's part of it, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// Why.
+    pub reason: Reason,
+    /// Verification passed on the final tree.
+    pub verified: bool,
+    /// The signal behind an interruption (2, 15, 1), else 0.
+    pub signal: i32,
+}
+
+impl Ending {
+    /// An ending without a signal.
+    pub fn new(reason: Reason, verified: bool) -> Ending {
+        Ending { reason, verified, signal: 0 }
+    }
+
+    /// The result's word.
+    pub fn status(&self) -> Status {
+        match self.reason {
+            Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete => Status::Completed,
+            Reason::Interrupted => Status::Interrupted,
+            Reason::BaselineTimedOut | Reason::StoreUnsafe => Status::Error,
+            _ => Status::Aborted,
+        }
+    }
+
+    /// The process's exit code.
+    pub fn exit_code(&self) -> u8 {
+        match self.reason {
+            Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete => 0,
+            Reason::Stall
+            | Reason::SameError5x
+            | Reason::TestSaturation
+            | Reason::OutputDecline
+            | Reason::CircuitOpen
+            | Reason::PermissionDenied => 1,
+            Reason::Blocked => 2,
+            Reason::MaxIterations | Reason::CostLimit | Reason::DailyBudget | Reason::TimeLimit => 3,
+            Reason::ProhibitedPath | Reason::OracleChanged => 4,
+            Reason::AgentUnavailable => 69,
+            Reason::StoreUnsafe => 74,
+            Reason::RateLimit => 75,
+            Reason::BaselineTimedOut => 78,
+            Reason::Interrupted => match self.signal {
+                15 => 143,
+                1 => 129,
+                _ => 130,
+            },
+        }
+    }
+
+    /// `resume` may go on: the process ended, not the run.
+    pub fn resumable(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::MaxIterations
+                | Reason::CostLimit
+                | Reason::DailyBudget
+                | Reason::TimeLimit
+                | Reason::RateLimit
+                | Reason::AgentUnavailable
+                | Reason::Interrupted
+                | Reason::BaselineTimedOut
+                | Reason::StoreUnsafe
+        )
+    }
+
+    /// The workspace's breaker stays open: the next run refuses to start.
+    pub fn opens_breaker(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::Stall | Reason::SameError5x | Reason::OutputDecline | Reason::PermissionDenied
+        )
+    }
+
+    /// The name scripts match: `gate_passed` in lower case for done, upper case for stopped.
+    pub fn name(&self) -> &'static str {
+        match self.reason {
+            Reason::GatePassed => "gate_passed",
+            Reason::CompletionSignals => "completion_signals",
+            Reason::AlreadyComplete => "already_complete",
+            Reason::MaxIterations => "MAX_ITERATIONS",
+            Reason::CostLimit => "COST_LIMIT",
+            Reason::DailyBudget => "DAILY_BUDGET",
+            Reason::TimeLimit => "TIME_LIMIT",
+            Reason::Stall => "STALL",
+            Reason::SameError5x => "SAME_ERROR_5X",
+            Reason::TestSaturation => "TEST_SATURATION",
+            Reason::OutputDecline => "OUTPUT_DECLINE",
+            Reason::CircuitOpen => "CIRCUIT_OPEN",
+            Reason::PermissionDenied => "PERMISSION_DENIED",
+            Reason::Blocked => "BLOCKED",
+            Reason::ProhibitedPath => "PROHIBITED_PATH",
+            Reason::OracleChanged => "ORACLE_CHANGED",
+            Reason::RateLimit => "RATE_LIMIT",
+            Reason::AgentUnavailable => "AGENT_UNAVAILABLE",
+            Reason::Interrupted => "INTERRUPTED",
+            Reason::BaselineTimedOut => "BASELINE_TIMED_OUT",
+            Reason::StoreUnsafe => "STORE_UNSAFE",
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Error text to a stable signature: the same error gives the same signature however its numbers, times, places
+//! and colours vary. Called on the output of something that failed; what passed has no fingerprint. The guard
+//! against repeated errors compares them.
+
+use crate::claim::pattern::pattern;
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// How many distinct error lines take part: enough to tell two failures apart, few enough to stay cheap.
+const LINES: usize = 40;
+/// How many last lines stand in when no line looks like an error.
+const TAIL: usize = 6;
+/// How much of one line takes part, in bytes.
+const WIDTH: usize = 400;
+/// How much of the first line is shown.
+const SHOWN: usize = 100;
+
+/// A signature: a hash to compare, and a few words a person can recognise.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// 16 hexadecimal digits.
+    pub hash: String,
+    /// The first error line, normalised and cut.
+    pub head: String,
+}
+
+/// The signature as one string: the hash, then the words.
+pub fn fingerprint(text: &str) -> String {
+    Fingerprint::of(text).to_string()
+}
+
+impl Fingerprint {
+    /// Takes the signature of a failing output. The order in which lines come does not matter: parallel test
+    /// runners shuffle them.
+    pub fn of(text: &str) -> Fingerprint {
+        let plain = ESCAPE.replace_all(text, "");
+        let lines =
+            || plain.split(['\n', '\r']).map(|line| cut(line.trim(), WIDTH)).filter(|line| !line.is_empty());
+        let mut kept = distinct(lines().filter(|line| is_error(line)));
+        if kept.is_empty() {
+            let mut tail: Vec<_> = lines().rev().take(TAIL).collect();
+            tail.reverse();
+            kept = distinct(tail.into_iter());
+        }
+        let head = kept.first().map_or("no output", |line| cut(line, SHOWN)).to_owned();
+        kept.sort_unstable();
+        Fingerprint { hash: format!("{:016x}", fnv(&kept)), head }
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.hash, self.head)
+    }
+}
+
+/// Colours, cursor movements and titles of a terminal.
+static ESCAPE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-Z\\^-~])"));
+
+/// Words of a line that tells of an error.
+static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i-u)error|exception|fail|fatal|panic|traceback|assert|undefined|unresolved|cannot|can't|could not|",
+        r"not found|no such|denied|refused|timed? ?out|segmentation|killed|abort|unexpected|expected|invalid|",
+        r"missing|mismatch|not ok\b|unable to|^e  ",
+    ))
+});
+
+/// A line that tells of something that passed, though it names errors.
+static FINE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"(?i-u)^(?:ok|pass|passed|--- pass)\b|\.\.\. ok$|\bpassed$|"is_error": ?false|"errors?": ?(?:null|false|\[\])|"#,
+        r"^[^a-z]*(?:0|no) (?:errors?|failures?|failed)[^a-z]*$|test result: ok",
+    ))
+});
+
+fn is_error(line: &str) -> bool {
+    ERROR.is_match(line) && !FINE.is_match(line)
+}
+
+/// What varies between two showings of one error, and what stands for it. In this order.
+static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let day = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*";
+    let month = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*";
+    let unit = r"(?:ns|us|ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)";
+    [
+        (r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+ ?(?:Z|UTC|[+-][0-9:]{4,6})?".to_owned(), "#"),
+        (format!(r"\b(?:{day},? )?(?:[0-9]{{1,2}} )?{month} +[0-9]{{1,4}}\b(?:,? [0-9:]+)*"), "#"),
+        (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b".to_owned(), "#"),
+        (r"\b0x[0-9a-f]+\b".to_owned(), "#"),
+        (r"\b(?:req|msg|call|toolu|run|sess|session|id)_[0-9a-z]{8,}\b".to_owned(), "#"),
+        // The directories of a path; its last name stays.
+        (r"(?:\b[a-z]:)?(?:[0-9a-z_.@~+-]*[/\\])+".to_owned(), ""),
+        (r"\.?\btmp[._-]?[0-9a-z_]{6,}\b".to_owned(), "#"),
+        (r"\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}\b".to_owned(), "#"),
+        (format!(r"\b[0-9]+(?:\.[0-9]+)? ?(?:µs|{unit}\b)(?: ?[0-9]+(?:\.[0-9]+)? ?{unit}\b)*"), "#"),
+        (r"[0-9]+(?:[:.,][0-9]+)*(?:e[+-]?[0-9]+)?".to_owned(), "#"),
+        (
+            r"# (error|warning|test|failure|file|problem|line|item|byte|assertion|example|suite)s\b"
+                .to_owned(),
+            "# $1",
+        ),
+        (r"[\s\x00-\x1f\x7f]+".to_owned(), " "),
+    ]
+    .into_iter()
+    .map(|(source, stands)| (pattern(&format!("(?i-u){source}")), stands))
+    .collect()
+});
+
+/// A line without what varies.
+fn normal(line: &str) -> String {
+    let mut line = line.to_owned();
+    for (varies, stands) in VARIES.iter() {
+        if let std::borrow::Cow::Owned(other) = varies.replace_all(&line, *stands) {
+            line = other;
+        }
+    }
+    line.trim().to_owned()
+}
+
+/// The lines, normalised, each once, in the order they came.
+fn distinct<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let fresh = lines.map(normal).filter(|line| !line.is_empty() && seen.insert(line.clone()));
+    fresh.take(LINES).collect()
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
+}
+
+/// FNV-1a over the lines: no secret is kept by it, it only has to be the same tomorrow and on every machine.
+fn fnv(lines: &[String]) -> u64 {
+    let bytes = lines.iter().flat_map(|line| line.bytes().chain([b'\n']));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

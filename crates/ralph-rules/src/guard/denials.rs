@@ -1,0 +1,45 @@
+//! Guard: tools are refused and nothing gets done.
+
+use super::Closed;
+use crate::objection::Objection;
+use crate::policy::Policy;
+
+/// Iterations running with refused tools and no progress.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Denials {
+    /// How many.
+    pub running: u32,
+    /// The tools refused last.
+    pub tools: Vec<String>,
+}
+
+impl Denials {
+    /// An iteration closed.
+    pub fn closed(&mut self, iteration: &Closed) {
+        if iteration.failed {
+            return;
+        }
+        if iteration.denials.is_empty() || iteration.progress {
+            self.running = 0;
+            self.tools.clear();
+        } else {
+            self.running += 1;
+            self.tools.clone_from(&iteration.denials);
+        }
+    }
+
+    /// Often enough to stop.
+    pub fn verdict(&self, policy: &Policy) -> Option<Objection> {
+        let limit = policy.breaker.denials;
+        (limit > 0 && self.running >= limit).then(|| self.objection(limit))
+    }
+
+    /// A word for the next prompt.
+    pub fn note(&self, policy: &Policy) -> Option<Objection> {
+        (self.running > 0).then(|| self.objection(policy.breaker.denials))
+    }
+
+    fn objection(&self, limit: u32) -> Objection {
+        Objection::Denied { running: self.running, limit, tools: self.tools.clone() }
+    }
+}

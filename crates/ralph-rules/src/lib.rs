@@ -1,0 +1,36 @@
+//! THE RULES. Pure: no clock, file, environment, process, thread or random order (kept so by this crate's
+//! `clippy.toml`), so that a whole run can be decided again from its journal, or simulated millions of times.
+//!
+//! ```text
+//!            ┌──────────── record: Seen (a fact) ◄──────────────┐
+//!            ▼                                                   │
+//!   state.apply(record) ──► next(&state) ──► Decided ──► the hands begin a Step,
+//!      (it counts)           (it judges)    (+ because)   tell it to End, Keep, or Leave
+//! ```
+//!
+//! Start with `next.rs`, the table of phases. `verdict.rs` judges a closed iteration (gate, guards),
+//! `admission.rs` says whether another begins, `state.rs` lists what is remembered, `record.rs` what is written
+//! down, `replay.rs` decides a journal again. `claim/` reads what an agent says of itself.
+
+pub mod admission;
+pub mod breaker;
+pub mod claim;
+pub mod ending;
+pub mod failure;
+pub mod fingerprint;
+pub mod gate;
+pub mod guard;
+pub mod money;
+pub mod next;
+pub mod objection;
+pub mod part;
+pub mod policy;
+pub mod prompt;
+pub mod record;
+pub mod replay;
+pub mod state;
+pub mod step;
+pub mod verdict;
+
+/// Names these rules. A change that alters a decision on a golden journal needs a new number.
+pub const RULES: u32 = 1;

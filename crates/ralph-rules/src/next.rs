@@ -1,0 +1,216 @@
+//! The one question: where a run stands → what now. A table of phases that asks the parts in a fixed order.
+//! No clock and no policy argument: both are in the state, put there by records. Asked after every record,
+//! also while a call runs. `verdict.rs` judges a closed iteration, `admission.rs` says whether another begins.
+
+use crate::admission::admission;
+use crate::ending::{Ending, Reason};
+use crate::guard::budget::Ahead;
+use crate::guard::time;
+use crate::objection::Objection;
+use crate::policy::{OnViolation, Policy};
+use crate::record::{Check, Decision, Limits, Ms, RunStarted};
+use crate::state::{Phase, State};
+use crate::step::Step;
+use crate::verdict::verdict;
+use serde::{Deserialize, Serialize};
+
+/// How often protected paths may be put back before the run ends.
+const RESTORES: u32 = 3;
+
+/// What now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "next", content = "what", rename_all = "snake_case")]
+pub enum Next {
+    /// Begin this in the world.
+    Do(Step),
+    /// Tell what is under way to end, and hear it out.
+    End(Why),
+    /// Nothing to do until somebody speaks, or until then.
+    Keep {
+        /// When the clock should speak at the latest.
+        wake: Wake,
+    },
+    /// This process's part is over.
+    Leave(Ending),
+}
+
+/// Why something under way is told to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// A person asked.
+    Person,
+    /// The call's own deadline.
+    Deadline,
+    /// The run's deadline.
+    Time,
+    /// No output and no running tool.
+    Silence,
+    /// The money is used up.
+    Budget,
+}
+
+/// When the clock should speak: at a time of day, or after active time, whichever comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wake {
+    /// UTC.
+    pub at: Option<Ms>,
+    /// Active time of the run.
+    pub ran: Option<Ms>,
+}
+
+impl Wake {
+    /// Only when somebody speaks.
+    pub const NEVER: Wake = Wake { at: None, ran: None };
+}
+
+/// What now?
+pub fn next(state: &State) -> Decision {
+    let Some(start) = state.start.as_deref() else { return keep(Wake::NEVER) };
+    match &state.phase {
+        Phase::Unborn | Phase::Over => keep(Wake::NEVER),
+        _ if state.ending.is_some() => keep(Wake::NEVER),
+        Phase::Ready => admission(state, start, Vec::new()),
+        Phase::Admitted => admitted(state, start),
+        Phase::Refused(refused) => crate::admission::refused(state, start, refused),
+        Phase::Calling { since, extending } => calling(state, &start.policy, *since, *extending),
+        Phase::Lost => act(
+            Step::Recover { id: state.calls.id, reserved: state.budget.reserved },
+            vec![Objection::CallWasOpen { attempt: state.calls.id.to_string() }],
+        ),
+        Phase::Answered => act(
+            Step::Inspect { before: state.trees.before },
+            vec![Objection::CallClosed { iteration: state.calls.id.iteration }],
+        ),
+        Phase::Inspected => inspected(state, start),
+        Phase::Verifying(_) => match state.person.stop {
+            Some(_) if state.calls.ended_by.is_none() => end(Why::Person, person("stop")),
+            _ => keep(Wake::NEVER),
+        },
+        Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
+        Phase::Admitting | Phase::Ending | Phase::Recovering | Phase::Inspecting | Phase::Restoring => {
+            keep(Wake::NEVER)
+        }
+    }
+}
+
+fn admitted(state: &State, start: &RunStarted) -> Decision {
+    if let Some(signal) = state.person.stop.or(state.person.stop_after) {
+        return leave(interrupted(signal), vec![person("stop")]);
+    }
+    let step = Step::Call {
+        id: state.calls.id,
+        prompt: state.calls.prompt.clone(),
+        hints: u32::try_from(state.person.hints.len()).unwrap_or(u32::MAX),
+        rung: 0,
+        tell_spend_from: state.budget.reserved,
+        tell_silence_after: start.policy.idle_timeout,
+    };
+    act(step, Vec::new())
+}
+
+/// In-flight rules are rules: a person, the clock and the meter are answered while the agent works.
+fn calling(state: &State, policy: &Policy, since: Ms, extending: bool) -> Decision {
+    if state.person.stop.is_some() {
+        return end(Why::Person, person("stop"));
+    }
+    if let Some(late) = time::over(state.ran, 0, policy) {
+        return end(Why::Time, late);
+    }
+    let ms = state.ran - since;
+    if ms >= policy.timeout {
+        return end(Why::Deadline, Objection::CallTooLong { ms, limit: policy.timeout });
+    }
+    if let Some(ms) = state.calls.silent {
+        return end(Why::Silence, Objection::TooSilent { ms, limit: policy.idle_timeout });
+    }
+    let budget = &state.budget;
+    let reached = Objection::CostReached { spent: budget.spent.plus(budget.live), cap: policy.max_cost };
+    match budget.ahead(policy) {
+        _ if state.calls.extension_refused => return end(Why::Budget, reached),
+        Ahead::Over => return end(Why::Budget, reached),
+        Ahead::Raise(to) if !extending => {
+            let (seen, dearest, reserved) = (budget.live, budget.dearest, budget.reserved);
+            let because = Objection::UsageAhead { seen, dearest, reserved };
+            // The last turns before the cap are reserved too, so that what is known never falls behind.
+            let limits = Limits { run: policy.max_cost.plus(dearest.times(2)), ..limits(policy) };
+            return act(Step::Extend { id: state.calls.id, to, limits }, vec![because]);
+        }
+        _ => {}
+    }
+    let deadline = since.saturating_add(policy.timeout);
+    keep(Wake { at: None, ran: Some(policy.max_time.map_or(deadline, |max| max.min(deadline))) })
+}
+
+/// Protected paths come first, then a person's stop, then whose fault a failed call was.
+fn inspected(state: &State, start: &RunStarted) -> Decision {
+    if let Some(decision) = violated(state, &start.policy) {
+        return decision;
+    }
+    if let Some(signal) = state.person.stop {
+        return leave(interrupted(signal), vec![person("stop")]);
+    }
+    if !state.calls.counted {
+        return admission(state, start, Vec::new());
+    }
+    if !state.verifies() {
+        return verdict(state, start);
+    }
+    let clean = Objection::InspectionClean { files: state.trees.files, progress: state.trees.progress };
+    verify(Check::AsIs, &start.policy, clean)
+}
+
+/// An iteration that touched a protected path can never succeed, whatever it claims.
+fn violated(state: &State, policy: &Policy) -> Option<Decision> {
+    let paths = &state.trees.violations;
+    if paths.is_empty() {
+        return None;
+    }
+    let because = Objection::ProhibitedPath { paths: paths.clone() };
+    let restorable = policy.on_violation == OnViolation::Restore && !state.trees.unrestorable;
+    if restorable && state.trees.restores < RESTORES {
+        return Some(act(Step::Restore { paths: paths.clone() }, vec![because]));
+    }
+    let mut all = vec![because];
+    if restorable {
+        all.push(Objection::RestoreLimit { times: state.trees.restores });
+    }
+    Some(leave(Ending::new(Reason::ProhibitedPath, false), all))
+}
+
+pub(crate) fn verify(check: Check, policy: &Policy, because: Objection) -> Decision {
+    act(Step::Verify { check, deadline: policy.verify_timeout }, vec![because])
+}
+
+pub(crate) fn limits(policy: &Policy) -> Limits {
+    Limits {
+        run: policy.max_cost,
+        day: policy.daily_cost,
+        calls_per_hour: policy.calls_per_hour,
+        tokens_per_hour: policy.tokens_per_hour,
+    }
+}
+
+pub(crate) fn interrupted(signal: i32) -> Ending {
+    Ending { reason: Reason::Interrupted, verified: false, signal }
+}
+
+pub(crate) fn person(request: &str) -> Objection {
+    Objection::PersonAsked { request: request.into() }
+}
+
+pub(crate) fn act(step: Step, because: Vec<Objection>) -> Decision {
+    Decision { next: Next::Do(step), because }
+}
+
+pub(crate) fn keep(wake: Wake) -> Decision {
+    Decision { next: Next::Keep { wake }, because: Vec::new() }
+}
+
+pub(crate) fn leave(ending: Ending, because: Vec<Objection>) -> Decision {
+    Decision { next: Next::Leave(ending), because }
+}
+
+fn end(why: Why, because: Objection) -> Decision {
+    Decision { next: Next::End(why), because: vec![because] }
+}

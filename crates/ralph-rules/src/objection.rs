@@ -1,0 +1,199 @@
+//! Why something was not accepted, or was: code and facts. The same object goes into the journal, onto the
+//! screen, into the next prompt and into `explain`; `say` is its one wording.
+
+use crate::claim::Code;
+use crate::failure::Class;
+use crate::money::Micro;
+use crate::record::{Came, Ms, Violation};
+use serde::{Deserialize, Serialize};
+
+/// Every reason the rules give.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "code", content = "facts", rename_all = "snake_case")]
+#[allow(missing_docs)] // the fields are the facts; `say` puts each into words
+pub enum Objection {
+    FirstIteration,
+    BaselineWanted { commands: u32 },
+    CallClosed { iteration: u32 },
+    InspectionClean { files: u32, progress: bool },
+    ClaimAndProof { indicators: u32 },
+    ClaimUnverified { indicators: u32 },
+    SignalsRunning { iterations: u32, verified: bool },
+    ProofAlone,
+    NothingToDo,
+    SeeItTwice,
+    ExplicitContinue,
+    UnreadableBlock { lint: Code },
+    NoClaim,
+    VerificationFailed { command: String, how: Came, exit: Option<i32> },
+    ClaimWithoutEvidence { indicators: u32, needed: u32 },
+    ContradictoryClaim { what: String },
+    Blocked { recommendation: String },
+    ProhibitedPath { paths: Vec<Violation> },
+    RestoreLimit { times: u32 },
+    OracleChanged { files: Vec<String> },
+    NoProgress { running: u32, limit: u32 },
+    HalfOpen { running: u32 },
+    SameError { running: u32, limit: u32, error: String },
+    TestOnly { running: u32, limit: u32 },
+    OutputDecline { percent: u32, of_mean: u32 },
+    Denied { running: u32, limit: u32, tools: Vec<String> },
+    AsksPerson,
+    CallFailed { class: Class, message: String, running: u32 },
+    Backoff { until: Ms, class: Class },
+    WaitTooLong { until: Ms, max_wait: Ms },
+    NoWait { until: Option<Ms> },
+    RateWindow { used: i64, cap: i64, until: Option<Ms> },
+    CostReached { spent: Micro, cap: Micro },
+    CostNearly { spent: Micro, cap: Micro },
+    DayReached { spent: Micro, cap: Micro },
+    IterationsReached { used: u32, max: u32 },
+    IterationsNearly { used: u32, max: u32 },
+    TimeReached { ran: Ms, max: Ms },
+    CallTooLong { ms: Ms, limit: Ms },
+    TooSilent { ms: Ms, limit: Ms },
+    UsageAhead { seen: Micro, dearest: Micro, reserved: Micro },
+    PersonAsked { request: String },
+    CallWasOpen { attempt: String },
+    BaselineTimedOut { command: String },
+    StoreUnsafe { what: String },
+}
+
+impl Objection {
+    /// The code as scripts see it.
+    pub fn code(&self) -> String {
+        match serde_json::to_value(self) {
+            Ok(serde_json::Value::Object(map)) => {
+                map.get("code").and_then(|c| c.as_str()).unwrap_or_default().to_string()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// One plain sentence.
+    #[allow(clippy::too_many_lines)] // one line a reason; splitting the table would hide it
+    pub fn say(&self) -> String {
+        use Objection as O;
+        match self {
+            O::FirstIteration => "nothing has been tried yet".into(),
+            O::BaselineWanted { commands } => {
+                format!("what is red already must be known first ({commands} command{})", s(*commands))
+            }
+            O::CallClosed { iteration } => format!("the call of iteration {iteration} closed"),
+            O::InspectionClean { files, progress: true } => {
+                format!("{files} file{} changed, no protected path touched", s(*files))
+            }
+            O::InspectionClean { files: 0, .. } => "nothing changed, no protected path touched".into(),
+            O::InspectionClean { files, .. } => {
+                format!("{files} file{} changed, to a state already seen in this run", s(*files))
+            }
+            O::ClaimAndProof { .. } => "the agent says it is done and verification passed".into(),
+            O::ClaimUnverified { indicators } => {
+                format!("the agent says it is done, with {indicators} indicators; nothing was verified")
+            }
+            O::SignalsRunning { iterations, verified } => format!(
+                "{iterations} iterations running showed enough signs of completion{}",
+                if *verified { " and verification passed" } else { "; nothing was verified" }
+            ),
+            O::ProofAlone => "verification passed".into(),
+            O::NothingToDo => "verification was green before and nothing needed changing".into(),
+            O::SeeItTwice => "nothing changed and verification was green before: asked once more".into(),
+            O::ExplicitContinue => "the agent says there is more to do (EXIT_SIGNAL: false)".into(),
+            O::UnreadableBlock { lint } => format!("the status block could not be read ({})", name(lint)),
+            O::NoClaim => "the agent made no claim (no status block, no promise)".into(),
+            O::VerificationFailed { command, how, exit } => match (how, exit) {
+                (Came::TimedOut, _) => format!("`{command}` did not end within its deadline"),
+                (Came::NotRun, _) => format!("`{command}` could not be run"),
+                (_, Some(code)) => format!("`{command}` failed with exit {code}"),
+                _ => format!("`{command}` failed"),
+            },
+            O::ClaimWithoutEvidence { indicators, needed } => format!(
+                "the claim stands on {indicators} indicator{}, {needed} are needed where nothing is verified",
+                s(*indicators)
+            ),
+            O::ContradictoryClaim { what } => format!("the claim contradicts itself: {what}"),
+            O::Blocked { recommendation } if recommendation.is_empty() => "the agent is blocked".into(),
+            O::Blocked { recommendation } => format!("the agent is blocked: {recommendation}"),
+            O::ProhibitedPath { paths } => {
+                let names: Vec<&str> = paths.iter().take(5).map(|v| v.path.as_str()).collect();
+                let more = paths.len().saturating_sub(5);
+                let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("protected: {}{tail}", names.join(", "))
+            }
+            O::RestoreLimit { times } => format!("protected paths were put back {times} times already"),
+            O::OracleChanged { files } => {
+                format!("it passes only with changed tests: {}", files.join(", "))
+            }
+            O::NoProgress { running, limit } => {
+                format!("no new state of the files in {running} iteration{} (limit {limit})", s(*running))
+            }
+            O::HalfOpen { running } => {
+                format!("no progress in {running} iteration{}: one more, with another approach", s(*running))
+            }
+            O::SameError { running, limit, error } => {
+                format!("the same error {running} times running (limit {limit}): {error}")
+            }
+            O::TestOnly { running, limit } => {
+                format!("only tests were touched in {running} iterations running (limit {limit})")
+            }
+            O::OutputDecline { percent, of_mean } => {
+                format!("the answer shrank to {percent} % of the mean of {of_mean} characters")
+            }
+            O::Denied { running, limit, tools } => format!(
+                "{} refused in {running} iteration{} without progress (limit {limit})",
+                tools.join(", "),
+                s(*running)
+            ),
+            O::AsksPerson => "the agent asked a question; nobody will answer".into(),
+            O::CallFailed { class, message, running } => {
+                let again = if *running > 1 { format!(" ({running} running)") } else { String::new() };
+                format!("the call failed, {}{again}: {message}", class.words())
+            }
+            O::Backoff { class, .. } => format!("waiting, because of {}", class.words()),
+            O::WaitTooLong { max_wait, .. } => {
+                format!("the wait would pass the {} that ralph may wait", span(*max_wait))
+            }
+            O::NoWait { .. } => "waiting was not wanted (--no-wait)".into(),
+            O::RateWindow { used, cap, .. } => format!("{used} of {cap} in the last hour are used"),
+            O::CostReached { spent, cap } => format!("{spent} of {cap} are spent"),
+            O::CostNearly { spent, cap } => format!("{spent} of {cap} are spent, over 80 %"),
+            O::DayReached { spent, cap } => format!("{spent} of the day's {cap} are spent or reserved"),
+            O::IterationsReached { used, max } => format!("{used} of {max} iterations are used"),
+            O::IterationsNearly { used, max } => format!("{used} of {max} iterations are used, over 90 %"),
+            O::TimeReached { max, .. } => format!("the time limit of {} is reached", span(*max)),
+            O::CallTooLong { limit, .. } => format!("the call passed its limit of {}", span(*limit)),
+            O::TooSilent { limit, .. } => {
+                format!("no output and no running tool for {}", span(*limit))
+            }
+            O::UsageAhead { seen, .. } => format!("the call has used {seen} and goes on"),
+            O::PersonAsked { request } => format!("a person asked to {request}"),
+            O::CallWasOpen { attempt } => format!("call {attempt} was open when ralph ended abruptly"),
+            O::BaselineTimedOut { command } => {
+                format!("`{command}` did not end within its deadline before the agent had done anything")
+            }
+            O::StoreUnsafe { what } => what.clone(),
+        }
+    }
+}
+
+/// The name a value has in JSON.
+fn name<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+fn s(n: u32) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+/// A span of time in the largest unit that stays exact enough to read.
+pub fn span(ms: Ms) -> String {
+    match ms {
+        ..1_000 => format!("{ms} ms"),
+        1_000..120_000 => format!("{} s", ms / 1_000),
+        120_000..7_200_000 => format!("{} min", ms / 60_000),
+        _ => format!("{} h", ms / 3_600_000),
+    }
+}

@@ -1,0 +1,11 @@
+//! Parts of the state that are no guard: calls, trees, checks, and what people asked for.
+
+mod calls;
+mod checks;
+mod person;
+mod trees;
+
+pub use calls::Calls;
+pub use checks::Checks;
+pub use person::Person;
+pub use trees::Trees;

@@ -1,0 +1,83 @@
+//! Which iteration and attempt a run is at, and what is known of its latest call.
+
+use crate::next::Why;
+use crate::record::{Admitted, Attempt, CallEnded, FileRef, Ms};
+
+/// Iterations and attempts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calls {
+    /// Iterations that count, closed.
+    pub done: u32,
+    /// Grants in the iteration under way: the attempts' number.
+    pub grants: u32,
+    /// The attempt granted last.
+    pub id: Attempt,
+    /// Its prompt.
+    pub prompt: FileRef,
+    /// Hints it carried.
+    pub hints: u32,
+    /// Why ralph ended it.
+    pub ended_by: Option<Why>,
+    /// It was silent this long.
+    pub silent: Option<Ms>,
+    /// Its reservation could not be raised.
+    pub extension_refused: bool,
+    /// It counted as an iteration.
+    pub counted: bool,
+    /// Tools it was refused.
+    pub denials: Vec<String>,
+    /// Length of its final message.
+    pub text_bytes: u64,
+    /// Its final message, for the result.
+    pub text: String,
+    /// Open items of the bound plan before it.
+    pub pending: Option<u32>,
+    /// When the iteration closed.
+    pub closed_at: Ms,
+}
+
+impl Calls {
+    /// The id the next reservation gets: the same one until it was granted.
+    pub fn next_id(&self) -> Attempt {
+        Attempt { iteration: self.done + 1, attempt: self.grants + 1 }
+    }
+
+    pub(crate) fn admitted(&mut self, admitted: &Admitted) {
+        self.grants += 1;
+        self.id = admitted.id;
+        self.prompt = admitted.prompt.clone();
+        self.pending = admitted.pending;
+    }
+
+    pub(crate) fn began(&mut self, hints: u32) {
+        self.hints = hints;
+        self.ended_by = None;
+        self.silent = None;
+        self.extension_refused = false;
+        self.counted = false;
+        self.denials.clear();
+    }
+
+    pub(crate) fn closed(&mut self, call: &CallEnded, provider: bool) {
+        self.ended_by = call.ended_by;
+        self.denials.clone_from(&call.denials);
+        self.text_bytes = call.text_bytes;
+        self.text.clone_from(&call.text);
+        self.count(!provider && call.ended_by != Some(Why::Person));
+    }
+
+    pub(crate) fn lost(&mut self) {
+        self.ended_by = None;
+        self.text_bytes = 0;
+        self.text.clear();
+        self.count(true);
+    }
+
+    fn count(&mut self, counted: bool) {
+        self.counted = counted;
+        if counted {
+            self.done += 1;
+            self.grants = 0;
+        }
+    }
+}

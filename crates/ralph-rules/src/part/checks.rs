@@ -1,0 +1,80 @@
+//! Verification results: the baseline before the run, and the latest one.
+
+use crate::fingerprint::Fingerprint;
+use crate::record::{Came, Check, CheckResult, Verified};
+
+/// Verification results.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checks {
+    /// What was red before iteration 1.
+    pub baseline: Option<Verified>,
+    /// The latest verification of the workspace as it is, after the latest call.
+    pub last: Option<Verified>,
+    /// The latest verification with the baseline's oracle.
+    pub oracle: Option<Verified>,
+    /// The latest result may be shown in a prompt, but proves nothing about the tree any more.
+    stale: bool,
+}
+
+impl Checks {
+    /// A call begins: what was verified before it proves nothing any more.
+    pub(crate) fn stale(&mut self) {
+        self.stale = true;
+        self.oracle = None;
+    }
+
+    pub(crate) fn closed(&mut self, verified: &Verified) {
+        if verified.interrupted {
+            return;
+        }
+        match verified.check {
+            Check::Baseline => self.baseline = Some(verified.clone()),
+            Check::WithBaselineOracle => self.oracle = Some(verified.clone()),
+            Check::AsIs => {
+                self.stale = false;
+                self.last = Some(verified.clone());
+            }
+        }
+    }
+
+    /// The workspace as it is now was verified, and every command passed.
+    pub fn passed(&self) -> bool {
+        !self.stale && self.last.as_ref().is_some_and(Verified::passed)
+    }
+
+    /// Every command passed before the run.
+    pub fn baseline_green(&self) -> bool {
+        self.baseline.as_ref().is_some_and(Verified::passed)
+    }
+
+    /// The first command that did not pass, latest verification.
+    pub fn failing(&self) -> Option<&CheckResult> {
+        if self.stale {
+            return None;
+        }
+        self.last.as_ref()?.results.iter().find(|r| r.how != Came::Passed)
+    }
+
+    /// What the latest verification shows, also while it is stale: for prompts.
+    pub fn shown(&self) -> Option<&Verified> {
+        self.last.as_ref().or(self.baseline.as_ref())
+    }
+
+    /// The error the latest verification ended with.
+    pub fn error(&self) -> Option<Fingerprint> {
+        let failing = self.failing()?;
+        Some(match failing.how {
+            Came::TimedOut => {
+                let name = format!("timeout:{}", failing.command);
+                Fingerprint { hash: name.clone(), head: name }
+            }
+            _ => Fingerprint::of(&failing.tail),
+        })
+    }
+
+    /// The command that ran past its deadline before the agent had done anything.
+    pub fn baseline_timed_out(&self) -> Option<&str> {
+        let results = &self.baseline.as_ref()?.results;
+        results.iter().find(|r| r.how == Came::TimedOut).map(|r| r.command.as_str())
+    }
+}

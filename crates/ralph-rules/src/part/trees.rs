@@ -1,0 +1,96 @@
+//! The workspace as seen in this run: which states of the files were there already, what the last call
+//! changed, and which protected paths were touched.
+
+use crate::record::{Inspected, Restored, Violation};
+use std::collections::BTreeSet;
+
+/// How many names are kept for prompt and receipt.
+const NAMES: usize = 500;
+
+/// The workspace as seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trees {
+    seen: BTreeSet<u128>,
+    first: u128,
+    /// The tree now.
+    pub now: u128,
+    /// The tree right before the latest call.
+    pub before: u128,
+    /// The latest call reached a state not seen before in this run.
+    pub progress: bool,
+    /// Some call of this run did.
+    progressed: bool,
+    /// Files the latest call changed.
+    pub files: u32,
+    /// Their names.
+    pub changed: Vec<String>,
+    /// Only test files changed.
+    pub test_only: bool,
+    /// Every file any call changed.
+    pub all: BTreeSet<String>,
+    /// Subjects of the latest commits.
+    pub commits: Vec<String>,
+    /// Protected paths touched and not put back.
+    pub violations: Vec<Violation>,
+    /// Oracle files that differ from the baseline's.
+    pub oracle: Vec<String>,
+    /// Some of them could not be put back.
+    pub unrestorable: bool,
+    /// How often protected paths were put back.
+    pub restores: u32,
+    /// The agent wrote the marker file.
+    pub marker: bool,
+}
+
+impl Trees {
+    pub(crate) fn began(&mut self, tree: u128) {
+        self.first = tree;
+        self.is_now(tree);
+    }
+
+    /// What differs from the last tree seen is not the agent's, and no progress later on.
+    pub(crate) fn before_call(&mut self, tree: u128) {
+        self.is_now(tree);
+        self.before = tree;
+    }
+
+    pub(crate) fn inspected(&mut self, seen: &Inspected) {
+        self.progress = seen.tree != self.before && !self.seen.contains(&seen.tree);
+        self.progressed |= self.progress;
+        self.is_now(seen.tree);
+        self.files = seen.files;
+        self.changed.clone_from(&seen.changed);
+        self.test_only = seen.test_only;
+        self.commits.clone_from(&seen.commits);
+        self.violations.clone_from(&seen.violations);
+        self.oracle.clone_from(&seen.oracle);
+        self.marker = seen.marker;
+        for path in &seen.changed {
+            if self.all.len() < NAMES {
+                self.all.insert(path.clone());
+            }
+        }
+    }
+
+    pub(crate) fn restored(&mut self, restored: &Restored) {
+        self.unrestorable |= !restored.left.is_empty();
+        self.violations.retain(|v| restored.left.contains(&v.path));
+        self.is_now(restored.tree);
+    }
+
+    /// Verification closed: what it changed is not the agent's.
+    pub(crate) fn settled(&mut self, tree: u128, violations: &[Violation]) {
+        self.violations.extend_from_slice(violations);
+        self.is_now(tree);
+    }
+
+    /// The files differ from the run's beginning, or did so in between.
+    pub fn changed_in_run(&self) -> bool {
+        self.progressed || self.now != self.first
+    }
+
+    fn is_now(&mut self, tree: u128) {
+        self.now = tree;
+        self.seen.insert(tree);
+    }
+}

@@ -1,0 +1,92 @@
+//! How a call of the agent closed. Each call that was begun has exactly one closing fact.
+
+use super::{Attempt, FileRef, Ms};
+use crate::failure::Class;
+use crate::money::{Micro, Usage};
+use crate::next::Why;
+use serde::{Deserialize, Serialize};
+
+/// A call closed: by itself, or because ralph ended it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallEnded {
+    /// Which attempt.
+    pub id: Attempt,
+    /// The final message, at most its last 64 KiB: the only text a claim is read from.
+    pub text: String,
+    /// Its true length.
+    pub text_bytes: u64,
+    /// Why the call failed, if it did.
+    pub failure: Option<Failure>,
+    /// Why ralph ended it, if it did.
+    pub ended_by: Option<Why>,
+    /// What is booked for it.
+    pub charged: Micro,
+    /// How the amount is known.
+    pub price: PriceFrom,
+    /// Tokens.
+    pub usage: Usage,
+    /// Conversation id.
+    pub session: Option<String>,
+    /// Model as the agent reported it.
+    pub model: Option<String>,
+    /// Tools it was refused.
+    pub denials: Vec<String>,
+    /// Exit code, where it exited.
+    pub exit: Option<i32>,
+    /// Signal, where one ended it.
+    pub signal: Option<i32>,
+    /// Processes that outlived the program and were ended.
+    pub outlived: u32,
+    /// How long the call took.
+    pub ms: Ms,
+    /// What the agent printed, as kept.
+    pub transcript: FileRef,
+    /// Found in the transcript after a crash.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recovered: bool,
+}
+
+/// Where a price comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PriceFrom {
+    /// The agent reported it.
+    Reported,
+    /// Computed from tokens and the price table.
+    Computed,
+    /// Unknown: booked at the reservation.
+    Unpriced,
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The class, which decides what follows.
+    pub class: Class,
+    /// The agent's own words, shortened.
+    pub message: String,
+    /// When it may work again, UTC.
+    pub reset_at: Option<Ms>,
+}
+
+/// A call was open when ralph died and its transcript has no closing event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallLost {
+    /// Which attempt.
+    pub id: Attempt,
+    /// Booked: the larger of the reservation and the usage seen in the transcript.
+    pub charged: Micro,
+    /// Tokens seen in the transcript.
+    pub usage: Usage,
+    /// Processes found alive and ended.
+    pub outlived: u32,
+    /// What is left of the transcript.
+    pub transcript: FileRef,
+}
+
+/// The running call has printed nothing and runs no tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silent {
+    /// For how long.
+    pub ms: Ms,
+}

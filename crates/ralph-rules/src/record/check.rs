@@ -1,0 +1,72 @@
+//! How a verification closed: the user's commands, run by ralph.
+
+use super::{FileRef, Ms, Violation};
+use serde::{Deserialize, Serialize};
+
+/// Which verification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// Before iteration 1: what was red already. It feeds no counter.
+    Baseline,
+    /// The workspace as it is.
+    AsIs,
+    /// The workspace with the baseline's tests put back.
+    WithBaselineOracle,
+}
+
+/// A verification closed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verified {
+    /// Which one.
+    pub check: Check,
+    /// One result a command, in order; a command after a failing one is still run.
+    pub results: Vec<CheckResult>,
+    /// ralph was asked to stop before it was through: no verdict.
+    pub interrupted: bool,
+    /// The tree afterwards; what verification changed is not the agent's.
+    #[serde(with = "crate::record::tree_id")]
+    pub tree: u128,
+    /// Protected paths that were touched meanwhile.
+    pub violations: Vec<Violation>,
+}
+
+impl Verified {
+    /// Every command passed.
+    pub fn passed(&self) -> bool {
+        !self.interrupted && !self.results.is_empty() && self.results.iter().all(|r| r.how == Came::Passed)
+    }
+}
+
+/// How one command came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The command, as the user wrote it.
+    pub command: String,
+    /// How it ended.
+    pub how: Came,
+    /// Exit code, where it exited.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub ms: Ms,
+    /// The end of its output, redacted, at most 4 KiB.
+    pub tail: String,
+    /// Its output, as kept.
+    pub output: FileRef,
+}
+
+/// How a command came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Came {
+    /// Exit 0.
+    Passed,
+    /// Another exit, or a signal.
+    Failed,
+    /// Past its deadline.
+    TimedOut,
+    /// It could not be run (exit 126 or 127).
+    NotRun,
+    /// ralph was asked to stop.
+    Interrupted,
+}

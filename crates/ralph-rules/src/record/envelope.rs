@@ -1,0 +1,86 @@
+//! The record as text: `{seq, at, ran, v, kind, body}`. The store keeps these fields apart; views and
+//! `--json` print them together.
+
+use super::{BODY_VERSION, Decision, Fact, Ms, Record, Seen, upcast};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A record on its way to or from disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// Position in the run.
+    pub seq: u64,
+    /// When, UTC.
+    pub at: Ms,
+    /// Active time.
+    pub ran: Ms,
+    /// Version of the body.
+    pub v: u32,
+    /// The kind, e.g. `call_ended` or `decided`.
+    pub kind: String,
+    /// The body, by kind.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub body: Value,
+}
+
+/// A record that this version cannot read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Position in the run.
+    pub seq: u64,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "record {} cannot be read: {}", self.seq, self.why)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+impl From<&Record> for Envelope {
+    fn from(record: &Record) -> Envelope {
+        let (kind, body) = match &record.fact {
+            Fact::Decided(decision) => ("decided".into(), value(decision)),
+            Fact::Seen(seen) => split(value(seen)),
+        };
+        Envelope { seq: record.seq, at: record.at, ran: record.ran, v: BODY_VERSION, kind, body }
+    }
+}
+
+impl TryFrom<Envelope> for Record {
+    type Error = Unreadable;
+
+    fn try_from(envelope: Envelope) -> Result<Record, Unreadable> {
+        let Envelope { seq, at, ran, v, kind, body } = envelope;
+        let unreadable = |why: String| Unreadable { seq, why };
+        let body = upcast::lift(v, &kind, body).map_err(unreadable)?;
+        let fact = if kind == "decided" {
+            serde_json::from_value::<Decision>(body).map(Fact::Decided)
+        } else {
+            let mut tagged = serde_json::Map::new();
+            tagged.insert("kind".into(), Value::String(kind));
+            if !body.is_null() {
+                tagged.insert("body".into(), body);
+            }
+            serde_json::from_value::<Seen>(Value::Object(tagged)).map(Fact::Seen)
+        };
+        Ok(Record { seq, at, ran, fact: fact.map_err(|e| unreadable(e.to_string()))? })
+    }
+}
+
+/// Record bodies hold only types that always serialise; were one not to, an empty body would be refused on reading.
+fn value<T: Serialize>(body: &T) -> Value {
+    serde_json::to_value(body).unwrap_or(Value::Null)
+}
+
+fn split(tagged: Value) -> (String, Value) {
+    let Value::Object(mut fields) = tagged else { return (String::new(), Value::Null) };
+    let kind = match fields.remove("kind") {
+        Some(Value::String(kind)) => kind,
+        _ => String::new(),
+    };
+    (kind, fields.remove("body").unwrap_or(Value::Null))
+}

@@ -1,0 +1,95 @@
+//! Reservations and spend: what the ledger granted, refused and saw.
+
+use super::{Attempt, Ms};
+use crate::money::{Micro, Usage};
+use serde::{Deserialize, Serialize};
+
+/// The ledger granted a reservation; the prompt is composed and the tree before the call is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Admitted {
+    /// Reservation and attempt.
+    pub id: Attempt,
+    /// How much was reserved.
+    pub grant: Micro,
+    /// The composed prompt.
+    pub prompt: FileRef,
+    /// The tree right before the call: what differs from the last one is not the agent's.
+    #[serde(with = "crate::record::tree_id")]
+    pub tree: u128,
+    /// Open items of the bound plan, where one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<u32>,
+}
+
+/// A file kept beside the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRef {
+    /// Name within the run's folder.
+    pub file: String,
+    /// Length in bytes.
+    pub bytes: u64,
+    /// BLAKE3, hex.
+    pub hash: String,
+    /// Bytes left out in the middle because of the cap.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // the signature serde asks for
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// Who said no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refuser {
+    /// The run's own cap.
+    RunCap,
+    /// The day's cap over all runs.
+    DayCap,
+    /// Calls per hour.
+    CallsPerHour,
+    /// Tokens per hour.
+    TokensPerHour,
+    /// The provider is known to be down or limited.
+    Provider,
+    /// Too little free disk.
+    Disk,
+    /// The database is no longer where it was.
+    Store,
+}
+
+/// A reservation or an extension was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Who refused.
+    pub by: Refuser,
+    /// What stood on the meter.
+    pub total: i64,
+    /// Its limit.
+    pub cap: i64,
+    /// When it may be granted, where known.
+    pub until: Option<Ms>,
+    /// What exactly was wrong, for the refusals that need words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub what: String,
+}
+
+/// A reservation was raised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extended {
+    /// To this much in all.
+    pub to: Micro,
+}
+
+/// Usage seen in the running call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Cost so far.
+    pub total: Micro,
+    /// The dearest single model turn so far.
+    pub dearest: Micro,
+    /// Tokens so far.
+    pub usage: Usage,
+}

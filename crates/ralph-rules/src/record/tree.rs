@@ -1,0 +1,66 @@
+//! What was seen in the workspace.
+
+use serde::{Deserialize, Serialize};
+
+/// The workspace after a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inspected {
+    /// The tree now.
+    #[serde(with = "crate::record::tree_id")]
+    pub tree: u128,
+    /// How many files differ from before the call.
+    pub files: u32,
+    /// Their names, the first 100.
+    pub changed: Vec<String>,
+    /// Only test files changed.
+    pub test_only: bool,
+    /// Protected paths that were touched.
+    pub violations: Vec<Violation>,
+    /// The commit checked out now, where it is a repository.
+    pub head: Option<String>,
+    /// Subjects of the latest commits.
+    pub commits: Vec<String>,
+    /// Files of the oracle (tests, their configuration) that differ from the baseline's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oracle: Vec<String>,
+    /// The agent wrote the marker file that counts as its claim.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marker: bool,
+}
+
+/// A protected path that was touched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// Path within the workspace.
+    pub path: String,
+    /// What happened to it.
+    pub how: How,
+}
+
+/// What happened to a protected path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// It was not there before.
+    Added,
+    /// Its content changed.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// Its permissions changed.
+    ModeChanged,
+    /// It became another kind of file.
+    TypeChanged,
+}
+
+/// What became of the protected paths that were to be put back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    /// Put back.
+    pub restored: Vec<String>,
+    /// Left alone, because they are somebody's later work or cannot be put back.
+    pub left: Vec<String>,
+    /// The tree afterwards.
+    #[serde(with = "crate::record::tree_id")]
+    pub tree: u128,
+}

@@ -1,0 +1,340 @@
+//! Where a run stands: nothing but its parts, each keeping its own memory, and the fold that hands every
+//! record to the parts it concerns. It counts; it knows no threshold. `next.rs` asks it what now.
+
+use crate::claim::{self, Claim};
+use crate::failure::Faults;
+use crate::gate::Signals;
+use crate::guard::Closed;
+use crate::guard::budget::Budget;
+use crate::guard::decline::Decline;
+use crate::guard::denials::Denials;
+use crate::guard::repeat::Repeat;
+use crate::guard::saturation::Saturation;
+use crate::guard::stall::Stall;
+use crate::next::{Next, Why};
+use crate::objection::Objection;
+use crate::part::{Calls, Checks, Person, Trees};
+use crate::record::*;
+use crate::step::Step;
+
+/// Where a run stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// When the last record was written.
+    pub at: Ms,
+    /// Active time at the last record.
+    pub ran: Ms,
+    /// The last record's position.
+    pub seq: u64,
+    /// What the run was given.
+    pub start: Option<Box<RunStarted>>,
+    /// What is under way.
+    pub phase: Phase,
+    /// Iterations and attempts.
+    pub calls: Calls,
+    /// The workspace as seen.
+    pub trees: Trees,
+    /// Verification results.
+    pub checks: Checks,
+    /// What the last call claimed.
+    pub claim: Claim,
+    /// The last iterations' claims, for the gate.
+    pub signals: Signals,
+    /// Failed calls.
+    pub faults: Faults,
+    /// Requests of people.
+    pub person: Person,
+    /// The run's money.
+    pub budget: Budget,
+    /// Iterations without progress.
+    pub stall: Stall,
+    /// The same error again.
+    pub repeat: Repeat,
+    /// Only tests touched.
+    pub saturation: Saturation,
+    /// Shrinking answers.
+    pub decline: Decline,
+    /// Refused tools.
+    pub denials: Denials,
+    /// What the latest judgement objected to: for the next prompt.
+    pub objections: Vec<Objection>,
+    /// When a reservation was refused last.
+    pub refused_at: Ms,
+    /// How the run, or this process's part of it, ended.
+    pub ending: Option<crate::ending::Ending>,
+}
+
+/// What is under way. Each step that was begun stays in its phase until its closing fact.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Phase {
+    /// No record yet.
+    #[default]
+    Unborn,
+    /// An iteration may begin.
+    Ready,
+    /// A reservation is asked for.
+    Admitting,
+    /// It was granted.
+    Admitted,
+    /// It was refused.
+    Refused(Refused),
+    /// The agent works.
+    Calling {
+        /// Active time when it began.
+        since: Ms,
+        /// The reservation is being raised.
+        extending: bool,
+    },
+    /// The agent was told to end and is heard out.
+    Ending,
+    /// ralph died while the agent worked.
+    Lost,
+    /// What became of that call is being found out.
+    Recovering,
+    /// The call closed.
+    Answered,
+    /// The workspace is being looked at.
+    Inspecting,
+    /// It was looked at.
+    Inspected,
+    /// Protected paths are being put back.
+    Restoring,
+    /// The user's commands run.
+    Verifying(Check),
+    /// The iteration is complete and can be judged.
+    Judging,
+    /// The run is over for good.
+    Over,
+}
+
+impl State {
+    /// Folds one record in.
+    pub fn apply(&mut self, record: &Record) {
+        self.at = self.at.max(record.at);
+        self.ran = self.ran.max(record.ran);
+        self.seq = record.seq;
+        match &record.fact {
+            Fact::Decided(decision) => {
+                if matches!(decision.next, Next::Do(Step::Admit { .. })) && !decision.because.is_empty() {
+                    self.objections.clone_from(&decision.because);
+                }
+                self.decided(&decision.next);
+            }
+            Fact::Seen(seen) => self.seen(seen),
+        }
+    }
+
+    /// The fold of a whole journal.
+    pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> State {
+        let mut state = State::default();
+        records.into_iter().for_each(|record| state.apply(record));
+        state
+    }
+
+    fn decided(&mut self, next: &Next) {
+        match next {
+            Next::Do(step) => self.begun(step),
+            Next::End(why) => {
+                self.calls.ended_by = Some(*why);
+                if matches!(self.phase, Phase::Calling { .. }) {
+                    self.phase = Phase::Ending;
+                }
+            }
+            Next::Keep { .. } => {}
+            Next::Leave(ending) => {
+                self.ending = Some(*ending);
+                if !ending.resumable() {
+                    self.phase = Phase::Over;
+                }
+            }
+        }
+    }
+
+    fn begun(&mut self, step: &Step) {
+        match step {
+            Step::Admit { .. } => {
+                self.person.skip_wait = false;
+                self.phase = Phase::Admitting;
+            }
+            Step::Call { hints, .. } => {
+                self.calls.began(*hints);
+                self.checks.stale();
+                self.phase = Phase::Calling { since: self.ran, extending: false };
+            }
+            Step::Extend { .. } => self.set_extending(true),
+            Step::Inspect { .. } => self.phase = Phase::Inspecting,
+            Step::Restore { .. } => {
+                self.trees.restores += 1;
+                self.phase = Phase::Restoring;
+            }
+            Step::Verify { check, .. } => {
+                self.calls.ended_by = None;
+                self.phase = Phase::Verifying(*check);
+            }
+            Step::Recover { .. } => self.phase = Phase::Recovering,
+        }
+    }
+
+    fn seen(&mut self, seen: &Seen) {
+        match seen {
+            Seen::RunStarted(start) => {
+                self.trees.began(start.tree);
+                self.start = Some(start.clone());
+                self.phase = Phase::Ready;
+            }
+            Seen::Resumed(_) => self.resumed(),
+            Seen::PolicyChanged(changed) => {
+                if let Some(start) = &mut self.start {
+                    start.policy = changed.policy.clone();
+                }
+            }
+            Seen::Woke => {}
+            Seen::Admitted(admitted) => {
+                self.calls.admitted(admitted);
+                self.budget.granted(admitted.grant);
+                self.trees.before_call(admitted.tree);
+                self.phase = Phase::Admitted;
+            }
+            Seen::Refused(refused) => self.refused(refused),
+            Seen::Extended(extended) => {
+                if matches!(self.phase, Phase::Calling { .. }) {
+                    self.budget.granted(extended.to);
+                }
+                self.set_extending(false);
+            }
+            Seen::Spent(spent) => {
+                if matches!(self.phase, Phase::Calling { .. } | Phase::Ending) {
+                    self.budget.seen(spent);
+                }
+            }
+            Seen::Silent(silent) => self.calls.silent = Some(silent.ms),
+            Seen::CallEnded(call) => self.call_ended(call),
+            Seen::CallLost(lost) => self.call_lost(lost),
+            Seen::Inspected(inspected) => self.inspected(inspected),
+            Seen::Restored(restored) => {
+                self.trees.restored(restored);
+                self.phase = Phase::Inspected;
+            }
+            Seen::Verified(verified) => self.verified(verified),
+            Seen::Asked(asked) => self.person.asked(&asked.request),
+        }
+    }
+
+    /// A crash or a suspension lies behind: an open call is lost, another open step is begun again.
+    fn resumed(&mut self) {
+        self.ending = None;
+        self.person.resumed();
+        self.faults.resumed();
+        self.phase = match std::mem::take(&mut self.phase) {
+            Phase::Calling { .. } | Phase::Ending | Phase::Recovering => Phase::Lost,
+            Phase::Admitting | Phase::Refused(_) => Phase::Ready,
+            Phase::Admitted => {
+                self.budget.released();
+                Phase::Ready
+            }
+            Phase::Inspecting => Phase::Answered,
+            Phase::Restoring => Phase::Inspected,
+            Phase::Verifying(Check::Baseline) => Phase::Ready,
+            Phase::Verifying(_) => Phase::Inspected,
+            other => other,
+        };
+    }
+
+    fn refused(&mut self, refused: &Refused) {
+        match &mut self.phase {
+            Phase::Calling { extending, .. } => {
+                *extending = false;
+                self.calls.extension_refused = true;
+            }
+            Phase::Admitting => {
+                self.refused_at = self.at;
+                self.phase = Phase::Refused(refused.clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn set_extending(&mut self, on: bool) {
+        if let Phase::Calling { extending, .. } = &mut self.phase {
+            *extending = on;
+        }
+    }
+
+    fn call_ended(&mut self, call: &CallEnded) {
+        self.budget.settled(call.charged, call.price, &call.usage);
+        self.faults.call_ended(call, self.at);
+        let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
+        self.claim = match call.failure {
+            Some(_) => Claim::default(),
+            None => claim::read(&call.text, promise),
+        };
+        let provider = call.failure.as_ref().is_some_and(|f| !f.class.is_iteration());
+        self.calls.closed(call, provider);
+        if !provider && call.ended_by != Some(Why::Person) {
+            self.person.hints_used(self.calls.hints);
+        }
+        self.phase = Phase::Answered;
+    }
+
+    fn call_lost(&mut self, lost: &CallLost) {
+        self.budget.settled(lost.charged, PriceFrom::Unpriced, &lost.usage);
+        self.faults.call_lost(self.at);
+        self.claim = Claim::default();
+        self.calls.lost();
+        self.phase = Phase::Answered;
+    }
+
+    fn inspected(&mut self, inspected: &Inspected) {
+        self.trees.inspected(inspected);
+        self.faults.inspected(self.trees.progress);
+        self.phase = Phase::Inspected;
+        if !self.verifies() && self.calls.counted {
+            self.close_iteration();
+        }
+    }
+
+    fn verified(&mut self, verified: &Verified) {
+        self.trees.settled(verified.tree, &verified.violations);
+        self.checks.closed(verified);
+        self.phase = match verified.check {
+            Check::Baseline => Phase::Ready,
+            _ if verified.interrupted => Phase::Inspected,
+            Check::WithBaselineOracle => Phase::Judging,
+            Check::AsIs => {
+                self.close_iteration();
+                Phase::Judging
+            }
+        };
+    }
+
+    /// Whether there is anything to verify with.
+    pub fn verifies(&self) -> bool {
+        self.start.as_ref().is_some_and(|s| !s.verify.is_empty())
+    }
+
+    /// The iteration is complete: every guard and the gate are told how it went.
+    fn close_iteration(&mut self) {
+        let failed = self.faults.last.is_some();
+        let testing =
+            self.claim.block.as_ref().is_some_and(|b| b.work_type == Some(claim::WorkType::Testing));
+        let closed = Closed {
+            progress: self.trees.progress,
+            failed,
+            files: self.trees.files,
+            test_only: self.trees.test_only || (self.trees.files == 0 && testing),
+            denials: self.calls.denials.clone(),
+            text_bytes: self.calls.text_bytes,
+            error: self.checks.error(),
+        };
+        self.calls.closed_at = self.at;
+        self.stall.closed(&closed);
+        self.repeat.closed(&closed);
+        self.saturation.closed(&closed);
+        self.decline.closed(&closed);
+        self.denials.closed(&closed);
+        self.signals.closed(&self.claim, self.checks.passed(), self.trees.changed_in_run());
+        if !self.verifies() {
+            self.phase = Phase::Judging;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The judgement of a closed iteration, always in this order: a blocked agent, the gate, then the guards
+//! (permissions, the same error, only tests, shrinking answers, no progress), then the limits. Protected paths
+//! were judged before. Work proven done in the last allowed iteration is done.
+
+use crate::admission::admission;
+use crate::breaker::{Breaker, breaker};
+use crate::claim::Progress;
+use crate::ending::{Ending, Reason};
+use crate::failure::Then;
+use crate::gate::{Answer, gate};
+use crate::next::{leave, verify};
+use crate::objection::Objection;
+use crate::policy::{Decline, Oracle, Policy};
+use crate::record::{Check, Decision, RunStarted, Verified};
+use crate::state::State;
+
+/// Crashed calls running without a new tree before the agent counts as unusable.
+const CRASHES: u32 = 3;
+
+/// Judges the iteration that just closed.
+pub fn verdict(state: &State, start: &RunStarted) -> Decision {
+    let policy = &start.policy;
+    if let Some(decision) = blocked(state) {
+        return decision;
+    }
+    let objection = match gate(state, &policy.gate) {
+        Answer::Done { reason, verified, because } => return done(state, policy, reason, verified, because),
+        Answer::GoOn(objection) => objection,
+    };
+    let verified = state.checks.passed();
+    let mut because = vec![objection];
+    if let Some((reason, guard)) = crashed(state).or_else(|| guards(state, policy)) {
+        because.insert(0, guard);
+        return leave(Ending::new(reason, verified), because);
+    }
+    because.extend(notes(state, policy));
+    admission(state, start, because)
+}
+
+/// The agent says a person is needed; whatever EXIT_SIGNAL says.
+fn blocked(state: &State) -> Option<Decision> {
+    let block = state.claim.block.as_ref().filter(|b| b.status == Progress::Blocked)?;
+    let because = Objection::Blocked { recommendation: block.recommendation.clone() };
+    Some(leave(Ending::new(Reason::Blocked, false), vec![because]))
+}
+
+/// Done, unless the proof stands on changed tests.
+fn done(state: &State, policy: &Policy, reason: Reason, verified: bool, because: Objection) -> Decision {
+    if verified && policy.oracle == Oracle::Guard && !state.trees.oracle.is_empty() {
+        let changed = Objection::OracleChanged { files: state.trees.oracle.clone() };
+        match state.checks.oracle.as_ref().map(Verified::passed) {
+            None => return verify(Check::WithBaselineOracle, policy, changed),
+            Some(false) => return leave(Ending::new(Reason::OracleChanged, false), vec![changed]),
+            Some(true) => {}
+        }
+    }
+    leave(Ending::new(reason, verified), vec![because])
+}
+
+/// Failures that count as iterations but not without end.
+fn crashed(state: &State) -> Option<(Reason, Objection)> {
+    let fault = state.faults.last.as_ref()?;
+    let because =
+        |running| Objection::CallFailed { class: fault.class, message: fault.message.clone(), running };
+    match fault.class.then() {
+        Then::GoOnTwice if state.faults.running >= 2 => {
+            Some((Reason::Blocked, because(state.faults.running)))
+        }
+        Then::Pause if state.faults.crashes >= CRASHES => {
+            Some((Reason::AgentUnavailable, because(state.faults.crashes)))
+        }
+        _ => None,
+    }
+}
+
+/// The guards, in their order.
+fn guards(state: &State, policy: &Policy) -> Option<(Reason, Objection)> {
+    let idle = state.stall.running;
+    let limit = policy.breaker.half_open_after + policy.breaker.open_after;
+    let stalled = policy.breaker.half_open_after > 0 && idle >= limit;
+    let declined = state.decline.verdict(policy).filter(|_| policy.breaker.decline == Decline::Open);
+    None.or_else(|| state.denials.verdict(policy).map(|o| (Reason::PermissionDenied, o)))
+        .or_else(|| state.repeat.verdict(policy).map(|o| (Reason::SameError5x, o)))
+        .or_else(|| state.saturation.verdict(policy).map(|o| (Reason::TestSaturation, o)))
+        .or_else(|| declined.map(|o| (Reason::OutputDecline, o)))
+        .or_else(|| stalled.then_some((Reason::Stall, Objection::NoProgress { running: idle, limit })))
+}
+
+/// What the next prompt and `explain` should say besides: nothing of it stops the run.
+fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
+    let running = state.stall.running;
+    let half_open = breaker(state, policy) == Breaker::HalfOpen;
+    let iterations = (state.calls.done, policy.max_iterations);
+    let nearly = iterations.0 * 10 >= iterations.1.saturating_mul(9) && iterations.0 < iterations.1;
+    [
+        half_open.then_some(Objection::HalfOpen { running }),
+        state.repeat.stuck(policy),
+        state.denials.note(policy),
+        state.decline.verdict(policy),
+        state.claim.asks.then_some(Objection::AsksPerson),
+        state.budget.nearly(policy),
+        nearly.then_some(Objection::IterationsNearly { used: iterations.0, max: iterations.1 }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

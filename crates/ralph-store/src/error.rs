@@ -1,0 +1,169 @@
+//! What can go wrong, each with what happened, why, and what to do next.
+//! `sqlite/explain.rs` turns SQLite's codes into these.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why the store could not be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A record does not agree with its checksum, or one is missing.
+    #[error(
+        "record {seq} of {stream} is damaged: {why}. Something other than ralph changed the database, or the disk is failing. \
+         Do not write to it; restore the newest file from copies/ beside it, or export what is still readable"
+    )]
+    Corrupt {
+        /// The stream.
+        stream: String,
+        /// The first record that cannot be trusted.
+        seq: u64,
+        /// What did not agree.
+        why: String,
+    },
+    /// The database file itself cannot be understood.
+    #[error("{} is damaged: {why}.{} Move it away and restore the newest file from copies/ beside it", path.display(), kept_words(kept))]
+    Damaged {
+        /// The database file.
+        path: PathBuf,
+        /// What did not agree.
+        why: String,
+        /// Where a copy of it was kept, if one was made.
+        kept: Option<PathBuf>,
+    },
+    /// The file was written by a newer ralph: it can be read, not written.
+    #[error("the database has schema {found}, this ralph knows up to {known}: it can be read but not written. Update ralph to go on")]
+    Newer {
+        /// Schema of the file.
+        found: i64,
+        /// Newest schema this program knows.
+        known: i64,
+    },
+    /// The file is some other program's database.
+    #[error("{} is not ralph's database ({why}); it was left as it is. Move it away, or set XDG_STATE_HOME to another directory", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// How it was told.
+        why: String,
+    },
+    /// The place cannot be written.
+    #[error("{} cannot be written ({why}). Make it writable, or set XDG_STATE_HOME to a directory that is", path.display())]
+    ReadOnly {
+        /// The directory or file.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+    /// A network file system whose locks cannot be trusted.
+    #[error("{} is on a network file system ({kind}) that cannot hold the database safely: {why}. Set XDG_STATE_HOME to a directory on a local disk", path.display())]
+    Network {
+        /// The directory.
+        path: PathBuf,
+        /// Kind of file system.
+        kind: &'static str,
+        /// What the probe met.
+        why: String,
+    },
+    /// The file at the database's path is no longer the one that is open.
+    #[error("{} was removed or replaced while ralph had it open; what is written now would be lost. Put it back, or start ralph again", path.display())]
+    Gone {
+        /// The path.
+        path: PathBuf,
+    },
+    /// No room left, not even after the ballast was released.
+    #[error("no room left on the disk that holds {}; the last change was not written. Free some space, then resume", path.display())]
+    Full {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// Somebody else held the database for very long.
+    #[error("another process has held the database for {} s. See who it is (for example a stopped ralph or an open sqlite3 shell) and end it", waited.as_secs())]
+    Busy {
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// A name that may not become a file name.
+    #[error("{name:?} is no date for a copy; expected digits and dashes only")]
+    BadDate {
+        /// What was given.
+        name: String,
+    },
+    /// A file operation failed.
+    #[error("could not {doing} {}: {source}", path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Anything else SQLite said.
+    #[error("the database answered: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+impl StoreError {
+    /// A file operation that failed; a read-only place gets its own words.
+    pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> StoreError {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                StoreError::ReadOnly { path, why: source.to_string() }
+            }
+            io::ErrorKind::StorageFull => StoreError::Full { path },
+            _ => StoreError::File { doing, path, source },
+        }
+    }
+}
+
+fn kept_words(kept: &Option<PathBuf>) -> String {
+    match kept {
+        Some(path) => format!(" A copy was kept as {}.", path.display()),
+        None => String::new(),
+    }
+}
+
+/// Why a batch was not committed; nothing of it was written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Somebody else appended to the stream first.
+    #[error("{stream} has moved on to record {head}, expected {expected}: another process writes to this run. Let it go on, or stop it first")]
+    Conflict {
+        /// The stream.
+        stream: String,
+        /// Its real head.
+        head: u64,
+        /// The head the caller believed in.
+        expected: u64,
+    },
+    /// A limit refused the reservation.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+    /// The store itself failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for CommitError {
+    fn from(e: rusqlite::Error) -> Self {
+        CommitError::Store(StoreError::Sqlite(e))
+    }
+}
+
+/// Which limit refused a reservation, and when it may be asked again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{meter} stands at {total} of {cap}, {wanted} more does not fit; raise the limit, or wait until it frees")]
+pub struct Refusal {
+    /// The meter that is full.
+    pub meter: String,
+    /// What it holds now.
+    pub total: i64,
+    /// What was to be added.
+    pub wanted: i64,
+    /// What it may hold.
+    pub cap: i64,
+    /// When enough leaves a sliding window, UTC milliseconds; `None`: waiting does not help.
+    pub free_at: Option<i64>,
+}

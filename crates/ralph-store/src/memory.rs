@@ -1,0 +1,249 @@
+//! The store in memory: same semantics as `sqlite.rs`, a microsecond a commit, for the simulation and for tests.
+//! The journal and the read model are here, the money is in `memory/books.rs`.
+
+mod books;
+
+use crate::batch::{Batch, Committed, Put, Request, RequestId, Row};
+use crate::chain::{Chain, Link};
+use crate::entry::{Entry, Head, Position, Tail};
+use crate::error::{CommitError, StoreError};
+use crate::ledger::{self, Books, Totals, WindowUse};
+use crate::model::{IterationRow, RunFilter, RunRow};
+use crate::store::Store;
+use books::Pages;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A store that lives and dies with its process.
+#[derive(Debug, Default)]
+pub struct Memory {
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    names: HashMap<String, usize>,
+    streams: Vec<Stream>,
+    /// For each position, from 1: which stream, and which record of it.
+    log: Vec<(usize, usize)>,
+    books: Pages,
+    inbox: BTreeMap<RequestId, Request>,
+    asked: i64,
+    runs: BTreeMap<String, RunRow>,
+    iterations: BTreeMap<String, BTreeMap<(u32, u32), IterationRow>>,
+    memo: HashMap<String, String>,
+    changes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    name: String,
+    records: Vec<Record>,
+    /// The chain is only worked out when asked for: how far, and its value there.
+    chained: Option<(usize, Chain)>,
+}
+
+#[derive(Debug)]
+struct Record {
+    at: i64,
+    ran: i64,
+    v: u32,
+    kind: String,
+    body: String,
+}
+
+impl Stream {
+    fn entry(&self, index: usize, record: &Record) -> Entry {
+        let Record { at, ran, v, ref kind, ref body } = *record;
+        Entry { stream: self.name.clone(), seq: number(index + 1), at, ran, v, kind: kind.clone(), body: body.clone() }
+    }
+
+    fn chain(&mut self) -> Chain {
+        let (done, mut chain) = self.chained.unwrap_or((0, Chain::start(&self.name)));
+        for (index, r) in self.records.iter().enumerate().skip(done) {
+            let seq = number(index + 1);
+            chain = chain.link(&Link { seq, at: r.at, ran: r.ran, v: r.v, kind: &r.kind, body: &r.body });
+        }
+        self.chained = Some((self.records.len(), chain));
+        chain
+    }
+}
+
+fn number(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+fn index(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+impl Shelf {
+    fn stream(&self, name: &str) -> Option<&Stream> {
+        self.streams.get(*self.names.get(name)?)
+    }
+
+    fn check_heads(&self, puts: &[Put]) -> Result<(), CommitError> {
+        for (nth, put) in puts.iter().enumerate() {
+            let before = puts.iter().take(nth).filter(|p| p.stream == put.stream).count();
+            let head = number(self.stream(&put.stream).map_or(0, |s| s.records.len()) + before);
+            if head != put.expect {
+                // What the batch itself would have added is not there: report the head that others see.
+                let head = head - number(before);
+                return Err(CommitError::Conflict { stream: put.stream.clone(), head, expected: put.expect });
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, put: &Put) {
+        let at = match self.names.get(put.stream.as_str()) {
+            Some(&at) => at,
+            None => {
+                self.names.insert(put.stream.clone(), self.streams.len());
+                self.streams.push(Stream { name: put.stream.clone(), ..Stream::default() });
+                self.streams.len() - 1
+            }
+        };
+        if let Some(stream) = self.streams.get_mut(at) {
+            self.log.push((at, stream.records.len()));
+            let (kind, body) = (put.kind.clone(), put.body.clone());
+            stream.records.push(Record { at: put.at, ran: put.ran, v: put.v, kind, body });
+        }
+    }
+
+    fn keep_row(&mut self, row: &Row) {
+        match row {
+            Row::Run(run) => {
+                self.runs.insert(run.id.clone(), run.clone());
+            }
+            Row::Iteration(it) => {
+                let of_run = self.iterations.entry(it.run.clone()).or_default();
+                of_run.insert((it.n, it.attempt), it.clone());
+            }
+        }
+    }
+}
+
+impl Memory {
+    /// An empty store.
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for Memory {
+    fn commit(&self, batch: &Batch) -> Result<Committed, CommitError> {
+        let mut shelf = self.lock();
+        shelf.check_heads(&batch.put)?;
+        ledger::heed_clock(&mut shelf.books, batch)?;
+        shelf.books.begin();
+        let grant = ledger::apply(&mut shelf.books, batch).inspect_err(|_| shelf.books.undo())?;
+        for put in &batch.put {
+            shelf.append(put);
+        }
+        for id in &batch.done {
+            shelf.inbox.remove(id);
+        }
+        for row in &batch.rows {
+            shelf.keep_row(row);
+        }
+        for (key, value) in &batch.memo {
+            match value {
+                Some(value) => shelf.memo.insert(key.clone(), value.clone()),
+                None => shelf.memo.remove(key),
+            };
+        }
+        shelf.changes += u64::from(!batch.is_empty());
+        let position = (!batch.put.is_empty()).then(|| number(shelf.log.len()));
+        Ok(Committed { position, grant })
+    }
+
+    fn read(&self, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError> {
+        let shelf = self.lock();
+        let Some(stream) = shelf.stream(stream) else { return Ok(Vec::new()) };
+        let rest = stream.records.iter().enumerate().skip(index(after));
+        Ok(rest.map(|(at, record)| stream.entry(at, record)).collect())
+    }
+
+    fn head(&self, stream: &str) -> Result<Option<Head>, StoreError> {
+        let mut shelf = self.lock();
+        let Some(&at) = shelf.names.get(stream) else { return Ok(None) };
+        let found = shelf.streams.get_mut(at);
+        Ok(found.map(|s| Head { seq: number(s.records.len()), chain: s.chain() }))
+    }
+
+    fn since(&self, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError> {
+        let shelf = self.lock();
+        let mut tail = Tail { entries: Vec::new(), next: after.max(number(shelf.log.len())) };
+        for (at, &(stream, nth)) in shelf.log.iter().enumerate().skip(index(after)) {
+            let Some(stream) = shelf.streams.get(stream).filter(|s| s.name.starts_with(prefix)) else { continue };
+            let Some(record) = stream.records.get(nth) else { continue };
+            if tail.entries.len() == limit {
+                tail.next = tail.entries.last().map_or(after, |(position, _)| *position);
+                break;
+            }
+            tail.entries.push((number(at + 1), stream.entry(nth, record)));
+        }
+        Ok(tail)
+    }
+
+    fn changed(&self) -> Result<u64, StoreError> {
+        Ok(self.lock().changes)
+    }
+
+    fn streams(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let shelf = self.lock();
+        let mut names: Vec<String> = shelf.names.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn ask(&self, run: &str, body: &str, at: i64) -> Result<RequestId, StoreError> {
+        let mut shelf = self.lock();
+        shelf.asked += 1;
+        shelf.changes += 1;
+        let id = RequestId(shelf.asked);
+        shelf.inbox.insert(id, Request { id, run: run.to_owned(), at, body: body.to_owned() });
+        Ok(id)
+    }
+
+    fn requests(&self, run: &str) -> Result<Vec<Request>, StoreError> {
+        Ok(self.lock().inbox.values().filter(|r| r.run == run).cloned().collect())
+    }
+
+    fn meter(&self, meter: &str) -> Result<Totals, StoreError> {
+        self.lock().books.totals(meter)
+    }
+
+    fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
+        ledger::window(&self.lock().books, meter, span, now)
+    }
+
+    fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let shelf = self.lock();
+        let wanted = |r: &&RunRow| {
+            filter.workspace.as_ref().is_none_or(|w| *w == r.workspace)
+                && filter.prefix.as_ref().is_none_or(|p| r.id.starts_with(p))
+                && filter.resumable.is_none_or(|yes| yes == r.resumable)
+        };
+        let most = filter.limit.map_or(usize::MAX, |n| index(n.into()));
+        Ok(shelf.runs.values().rev().filter(wanted).take(most).cloned().collect())
+    }
+
+    fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
+        Ok(self.lock().runs.get(id).cloned())
+    }
+
+    fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
+        let shelf = self.lock();
+        Ok(shelf.iterations.get(run).map(|rows| rows.values().cloned().collect()).unwrap_or_default())
+    }
+
+    fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.lock().memo.get(key).cloned())
+    }
+}

@@ -1,0 +1,188 @@
+//! The store in one SQLite file: WAL, synchronous=FULL, one fdatasync a commit.
+//!
+//! `open.rs` finds or makes the file, `write.rs` runs the one writing transaction, `journal.rs`, `books.rs`, `inbox.rs`
+//! and `rows.rs` hold the SQL. Never open the database with `File` while a connection lives: closing that
+//! descriptor would drop SQLite's POSIX locks for the whole process.
+
+mod ballast;
+mod books;
+mod copies;
+mod damage;
+mod explain;
+mod gate;
+mod inbox;
+mod journal;
+mod network;
+mod open;
+mod ours;
+mod rows;
+mod schema;
+mod write;
+
+use crate::batch::{Batch, Committed, Request, RequestId};
+use crate::entry::{Entry, Head, Position, Tail};
+use crate::error::{CommitError, StoreError};
+use crate::ledger::{self, Books, Totals, WindowUse};
+use crate::model::{IterationRow, RunFilter, RunRow};
+use crate::store::Store;
+use ballast::Ballast;
+use books::Pages;
+use gate::Gate;
+use ours::Ours;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Name of the database in the directory given to [`Sqlite::open`].
+pub const DATABASE: &str = "ralph.db";
+
+/// Checkpoints wait until the log is this long: each one costs the next commit a second sync.
+const LOG_WORTH_FOLDING: u64 = 1 << 20;
+
+/// The store in a directory on a local disk.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    writer: Mutex<Option<Connection>>,
+    reader: Mutex<Option<Connection>>,
+    gate: Gate,
+    ours: Ours,
+    ballast: Ballast,
+    /// Schema of the file when it is newer than ours; then it is only read.
+    newer: Option<i64>,
+    commits: AtomicU64,
+}
+
+impl Sqlite {
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Durable transactions this handle has made, for tests and benchmarks.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+
+    /// Checks every record of a stream against the chain; its head when all agree.
+    pub fn verify_chain(&self, stream: &str) -> Result<Option<Head>, StoreError> {
+        self.reading(|c| journal::verify(c, stream))
+    }
+
+    /// Checks every record of every stream, past the index; says how many there are.
+    pub fn verify(&self) -> Result<u64, StoreError> {
+        self.reading(journal::verify_all)
+    }
+
+    /// Makes `copies/ralph-<date>.db` unless it is there, and keeps the newest seven. `date` is digits and dashes.
+    pub fn daily_copy(&self, date: &str) -> Result<Option<PathBuf>, StoreError> {
+        let connection = open::connect(&self.path, false).map_err(|e| self.explain(e))?;
+        copies::daily(&connection, &self.path, date).map_err(|e| self.explain(e))
+    }
+
+    /// Runs `f` on the reading connection, which sees other connections' commits (ours too) as changes.
+    fn reading<T>(&self, f: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut slot = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match &mut *slot {
+            Some(connection) => connection,
+            None => {
+                self.ours.check()?;
+                slot.insert(open::connect(&self.path, true).map_err(|e| self.explain(e))?)
+            }
+        };
+        f(connection).map_err(|e| self.explain(e))
+    }
+}
+
+impl Store for Sqlite {
+    fn commit(&self, batch: &Batch) -> Result<Committed, CommitError> {
+        self.commit_batch(batch)
+    }
+
+    fn read(&self, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError> {
+        self.reading(|c| journal::read(c, stream, after))
+    }
+
+    fn head(&self, stream: &str) -> Result<Option<Head>, StoreError> {
+        self.reading(|c| journal::head(c, stream))
+    }
+
+    fn since(&self, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError> {
+        self.reading(|c| journal::since(c, prefix, after, limit))
+    }
+
+    fn changed(&self) -> Result<u64, StoreError> {
+        self.reading(|c| {
+            let version: i64 = c.prepare_cached("pragma data_version")?.query_row([], |r| r.get(0))?;
+            Ok(version.unsigned_abs())
+        })
+    }
+
+    fn streams(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        self.reading(|c| journal::streams(c, prefix))
+    }
+
+    fn ask(&self, run: &str, body: &str, at: i64) -> Result<RequestId, StoreError> {
+        self.write_one(|c| inbox::ask(c, run, body, at))
+    }
+
+    fn requests(&self, run: &str) -> Result<Vec<Request>, StoreError> {
+        self.reading(|c| inbox::pending(c, run))
+    }
+
+    fn meter(&self, meter: &str) -> Result<Totals, StoreError> {
+        self.reading(|c| Pages(c).totals(meter))
+    }
+
+    fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
+        self.reading(|c| ledger::window(&Pages(c), meter, span, now))
+    }
+
+    fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        self.reading(|c| rows::runs(c, filter))
+    }
+
+    fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
+        self.reading(|c| rows::run(c, id))
+    }
+
+    fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
+        self.reading(|c| rows::iterations(c, run))
+    }
+
+    fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.reading(|c| rows::memo(c, key))
+    }
+
+    fn housekeep(&self) -> Result<(), StoreError> {
+        self.ballast.ensure();
+        let log = ours::beside(&self.path, "-wal");
+        if std::fs::metadata(log).map_or(0, |m| m.len()) < LOG_WORTH_FOLDING {
+            return Ok(());
+        }
+        self.reading(|c| Ok(c.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(()))?))
+    }
+
+    fn truncate(&self) -> Result<(), StoreError> {
+        self.reading(|c| {
+            // A reader somewhere else may hold the log; then it is folded another time.
+            c.busy_timeout(Duration::from_millis(100))?;
+            let folded = c.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
+            c.busy_timeout(open::BUSY_LIMIT)?;
+            match folded {
+                Err(e) if explain::is_busy(&e) => Ok(()),
+                other => Ok(other?),
+            }
+        })
+    }
+
+    fn still_ours(&self) -> Result<(), StoreError> {
+        self.ours.check()
+    }
+
+    fn ballast_ready(&self) -> bool {
+        self.ballast.ready()
+    }
+}

@@ -1,0 +1,71 @@
+//! The ledger's pages in SQLite. The rules are in `ledger.rs`; this only fetches and keeps.
+
+use crate::error::StoreError;
+use crate::ledger::{Books, Charge, Hold, Totals};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// The ledger as one connection (or its open transaction) sees it.
+pub(super) struct Pages<'a>(pub &'a Connection);
+
+impl Books for Pages<'_> {
+    fn hold(&self, id: &str) -> Result<Option<Hold>, StoreError> {
+        let mut select = self.0.prepare_cached("select amount, actual from hold where id = ?1")?;
+        let found = select.query_row([id], |r| Ok((r.get(0)?, r.get(1)?))).optional()?;
+        let Some((to, actual)) = found else { return Ok(None) };
+        let mut select = self.0.prepare_cached("select meter, amount, since from charge where id = ?1")?;
+        let charges = select
+            .query_map([id], |r| Ok(Charge { meter: r.get(0)?, amount: r.get(1)?, since: r.get(2)? }))?
+            .collect::<Result<_, _>>()?;
+        Ok(Some(Hold { to, actual, charges }))
+    }
+
+    fn put_hold(&mut self, id: &str, hold: &Hold) -> Result<(), StoreError> {
+        let mut upsert = self.0.prepare_cached(
+            "insert into hold(id, amount, actual) values(?1, ?2, ?3)
+             on conflict(id) do update set amount = excluded.amount, actual = excluded.actual",
+        )?;
+        upsert.execute(params![id, hold.to, hold.actual])?;
+        let mut upsert = self.0.prepare_cached(
+            "insert into charge(id, meter, slides, amount, since) values(?1, ?2, ?3, ?4, ?5)
+             on conflict(id, meter, slides) do update set amount = excluded.amount, since = excluded.since
+             where amount <> excluded.amount or since is not excluded.since",
+        )?;
+        for c in &hold.charges {
+            upsert.execute(params![id, c.meter, c.since.is_some(), c.amount, c.since])?;
+        }
+        Ok(())
+    }
+
+    fn totals(&self, meter: &str) -> Result<Totals, StoreError> {
+        let mut select = self.0.prepare_cached("select settled, held from meter where name = ?1")?;
+        let found = select.query_row([meter], |r| Ok(Totals { settled: r.get(0)?, held: r.get(1)? })).optional()?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn put_totals(&mut self, meter: &str, totals: Totals) -> Result<(), StoreError> {
+        let mut upsert = self.0.prepare_cached(
+            "insert into meter(name, settled, held) values(?1, ?2, ?3)
+             on conflict(name) do update set settled = excluded.settled, held = excluded.held",
+        )?;
+        upsert.execute(params![meter, totals.settled, totals.held])?;
+        Ok(())
+    }
+
+    fn events(&self, meter: &str, after: i64, each: &mut dyn FnMut(i64, i64)) -> Result<(), StoreError> {
+        let mut select = self.0.prepare_cached(
+            "select since, amount from charge where meter = ?1 and since > ?2 and since is not null order by since",
+        )?;
+        let mut rows = select.query(params![meter, after])?;
+        while let Some(row) = rows.next()? {
+            each(row.get(0)?, row.get(1)?);
+        }
+        Ok(())
+    }
+
+    fn pull_back(&mut self, meter: &str, after: i64, now: i64) -> Result<usize, StoreError> {
+        let mut update = self.0.prepare_cached(
+            "update charge set since = ?3 where meter = ?1 and since > ?2 and since is not null",
+        )?;
+        Ok(update.execute(params![meter, after, now])?)
+    }
+}

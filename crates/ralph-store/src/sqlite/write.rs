@@ -1,0 +1,110 @@
+//! The one writing transaction: wait for a turn, BEGIN IMMEDIATE, write, commit; on a full disk spend the ballast once.
+
+use super::books::Pages;
+use super::{Sqlite, explain, gate, inbox, journal, open, rows, schema};
+use crate::batch::{Batch, Committed};
+use crate::disk::disk_free;
+use crate::error::{CommitError, StoreError};
+use crate::ledger;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::convert::Infallible;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// What a transaction's work says: `Ok(Err(_))` is an answer that must leave no trace.
+type Answer<T, N> = Result<Result<T, N>, StoreError>;
+
+impl Sqlite {
+    pub(super) fn commit_batch(&self, batch: &Batch) -> Result<Committed, CommitError> {
+        let answer = self.write(|tx| match apply(tx, batch) {
+            Ok(done) => Ok(Ok(done)),
+            Err(CommitError::Store(e)) => Err(e),
+            Err(no) => Ok(Err(no)),
+        })?;
+        if let Err(CommitError::Refused(_)) = answer {
+            self.remember_the_clock(batch)?;
+        }
+        answer
+    }
+
+    /// A refusal is rolled back, but a clock set back must still be noted, or the window would stay full for the length of the jump.
+    fn remember_the_clock(&self, batch: &Batch) -> Result<(), StoreError> {
+        self.write(|tx| {
+            let moved = ledger::heed_clock(&mut Pages(tx), batch)?;
+            Ok(if moved > 0 { Ok(()) } else { Err(()) })
+        })
+        .map(|_| ())
+    }
+
+    /// A write that nothing but the store itself can refuse.
+    pub(super) fn write_one<T>(
+        &self,
+        f: impl Fn(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Ok(done) = self.write(|tx| Ok(Ok::<T, Infallible>(f(tx)?)))?;
+        Ok(done)
+    }
+
+    fn write<T, N>(&self, f: impl Fn(&Transaction<'_>) -> Answer<T, N>) -> Answer<T, N> {
+        if let Some(found) = self.newer {
+            return Err(StoreError::Newer { found, known: schema::newest(schema::STEPS) });
+        }
+        let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match &mut *slot {
+            Some(connection) => connection,
+            None => {
+                self.ours.check()?;
+                slot.insert(open::connect(&self.path, false).map_err(|e| self.explain(e))?)
+            }
+        };
+        let turn = self.gate.enter(gate::GATE_WAIT);
+        let mut answer = attempt(connection, &f);
+        if let Err(e) = &answer
+            && self.needs_room(e)
+            && self.ballast.release()
+        {
+            answer = attempt(connection, &f);
+        }
+        drop(turn);
+        let answer = answer.map_err(|e| self.explain(e))?;
+        // Only now is it sure that what was synced is what others will find under this name.
+        self.ours.check()?;
+        self.commits.fetch_add(u64::from(answer.is_ok()), Ordering::Relaxed);
+        Ok(answer)
+    }
+
+    fn needs_room(&self, e: &StoreError) -> bool {
+        let StoreError::Sqlite(e) = e else { return false };
+        let nearly_full = || disk_free(&self.path).is_ok_and(|room| room.free < self.ballast.size());
+        explain::is_full(e) || (explain::is_io(e) && nearly_full())
+    }
+}
+
+fn attempt<T, N>(c: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Answer<T, N>) -> Answer<T, N> {
+    let began = Instant::now();
+    // SQLite's busy handler waits by itself; some kinds of "busy" come back at once and are asked again here.
+    let tx = loop {
+        match Transaction::new_unchecked(c, TransactionBehavior::Immediate) {
+            Err(e) if explain::is_busy(&e) && began.elapsed() < open::BUSY_LIMIT => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            begun => break begun?,
+        }
+    };
+    let answer = f(&tx)?;
+    if answer.is_ok() {
+        tx.commit()?;
+    }
+    Ok(answer)
+}
+
+fn apply(tx: &Transaction<'_>, batch: &Batch) -> Result<Committed, CommitError> {
+    let position = journal::append(tx, &batch.put)?;
+    ledger::heed_clock(&mut Pages(tx), batch)?;
+    let grant = ledger::apply(&mut Pages(tx), batch)?;
+    inbox::done(tx, &batch.done)?;
+    rows::keep(tx, &batch.rows)?;
+    rows::remember(tx, &batch.memo)?;
+    Ok(Committed { position, grant })
+}

@@ -1,0 +1,62 @@
+//! What any store promises. `memory.rs` and `sqlite.rs` keep the promise; the engine knows only this trait.
+
+use crate::batch::{Batch, Committed, Request, RequestId};
+use crate::entry::{Entry, Head, Position, Tail};
+use crate::error::{CommitError, StoreError};
+use crate::ledger::{Totals, WindowUse};
+use crate::model::{IterationRow, RunFilter, RunRow};
+
+/// Journal, ledger, inbox, read model and memory behind one door.
+///
+/// Synchronous on purpose: the loop may not go on before its record is written anyway.
+pub trait Store: Send + Sync {
+    /// Writes all of the batch, durably, or nothing.
+    fn commit(&self, batch: &Batch) -> Result<Committed, CommitError>;
+
+    /// Records of one stream after `after`, in order, each checked against the chain.
+    fn read(&self, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError>;
+    /// Newest record of a stream, `None` when it is empty.
+    fn head(&self, stream: &str) -> Result<Option<Head>, StoreError>;
+    /// At most `limit` records of all streams that begin with `prefix`, after a position: catch up, then ask again from `next`.
+    fn since(&self, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError>;
+    /// Differs from its last answer when anybody has committed since; cheap enough to poll.
+    fn changed(&self) -> Result<u64, StoreError>;
+    /// Names of all streams that begin with `prefix`, sorted.
+    fn streams(&self, prefix: &str) -> Result<Vec<String>, StoreError>;
+
+    /// Leaves a request for a run; any process may.
+    fn ask(&self, run: &str, body: &str, at: i64) -> Result<RequestId, StoreError>;
+    /// Requests of a run that nobody has answered, oldest first.
+    fn requests(&self, run: &str) -> Result<Vec<Request>, StoreError>;
+
+    /// What a money meter holds.
+    fn meter(&self, meter: &str) -> Result<Totals, StoreError>;
+    /// What a sliding window of `span` milliseconds holds at `now`.
+    fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError>;
+
+    /// Runs, newest first.
+    fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
+    /// One run.
+    fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError>;
+    /// Iterations of a run, in order.
+    fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError>;
+    /// A remembered value.
+    fn memo(&self, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// Work that may be done while an agent runs, so that no commit has to.
+    fn housekeep(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Folds the log away at the end of a run.
+    fn truncate(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Asked before every call: is what we write still what others will find?
+    fn still_ours(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Is the reserve for the last records of a full disk in place?
+    fn ballast_ready(&self) -> bool {
+        true
+    }
+}

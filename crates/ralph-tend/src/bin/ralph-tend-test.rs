@@ -1,0 +1,37 @@
+//! The tender as a program of its own, for this crate's tests; ralph's binary calls `tend` the same way.
+//! As `drive SCRIPT` it plays ralph: it tends a shell and can be killed to see what becomes of the tree.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use ralph_tend::{Launch, Sink};
+
+struct Stdout;
+
+impl Sink for Stdout {
+    fn stdout(&mut self, chunk: &[u8]) {
+        let _ = std::io::stdout().write_all(chunk);
+    }
+    fn stderr(&mut self, chunk: &[u8]) {
+        let _ = std::io::stderr().write_all(chunk);
+    }
+}
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    match args.next() {
+        Some(word) if word == "__tend" => ralph_tend::tend(args),
+        Some(word) if word == "drive" => {
+            let mut launch = Launch::new("/proc/self/exe", "sh", ".");
+            launch.args = std::iter::once("-c".into()).chain(args).collect();
+            match ralph_tend::start(launch) {
+                Ok((_tended, pump)) => {
+                    pump.run(&mut Stdout);
+                    ExitCode::SUCCESS
+                }
+                Err(_) => ExitCode::FAILURE,
+            }
+        }
+        _ => ralph_tend::tend(None),
+    }
+}

@@ -1,0 +1,93 @@
+//! The tender's hold on its tree: signals to everyone in it, and the sweep that leaves nobody alive.
+//! Processes are found through `os`; `tender` decides when.
+
+use std::collections::HashSet;
+
+use rustix::process::{Pid, Signal, getpgrp, getpid, getsid, kill_process, kill_process_group};
+
+use crate::os::{self, Process};
+
+/// Freezing is repeated until no newcomer is found, or this often against one that forks without end.
+const MOST_FREEZES: usize = 32;
+
+/// Everyone below this process.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    me: Pid,
+    my_group: i32,
+    /// Only then every group of the tree holds nobody but the tree.
+    own_session: bool,
+    killed: HashSet<Pid>,
+}
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        let me = getpid();
+        let own_session = getsid(None).is_ok_and(|session| session == me);
+        Self { me, my_group: getpgrp().as_raw_pid(), own_session, killed: HashSet::new() }
+    }
+
+    fn alive(&self) -> Vec<Process> {
+        os::descendants(self.me).into_iter().filter(|process| process.alive).collect()
+    }
+
+    /// Asks everyone to end, parents first: an agent should hear it before it sees its tool die.
+    pub(crate) fn terminate(&self) {
+        for process in self.alive() {
+            let _ = kill_process(process.pid, Signal::TERM);
+        }
+    }
+
+    /// Freezes everyone, newcomers included.
+    pub(crate) fn stop(&self) {
+        let mut stopped = HashSet::new();
+        for _ in 0..MOST_FREEZES {
+            let before = stopped.len();
+            for process in self.alive() {
+                if stopped.insert(process.pid) {
+                    let _ = kill_process(process.pid, Signal::STOP);
+                }
+            }
+            if stopped.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Lets everyone run again, children first, so that no parent waits for a frozen child.
+    pub(crate) fn cont(&self) {
+        for process in self.alive().into_iter().rev() {
+            let _ = kill_process(process.pid, Signal::CONT);
+        }
+    }
+
+    /// Kills everyone found now and says how many that were. Between the look and the signal lie
+    /// microseconds, far too few for a pid to come round again.
+    pub(crate) fn kill(&mut self) -> usize {
+        let alive = self.alive();
+        // A signal to a group reaches also the child that is being forked at this moment, which no list
+        // can; it is what ends a fork bomb in one stroke.
+        let groups: HashSet<i32> = alive.iter().map(|process| process.group).collect();
+        for group in groups {
+            if self.own_session && group > 1 && group != self.my_group {
+                Pid::from_raw(group).map(|group| kill_process_group(group, Signal::KILL));
+            }
+        }
+        for process in &alive {
+            let _ = kill_process(process.pid, Signal::KILL);
+            self.killed.insert(process.pid);
+        }
+        alive.len()
+    }
+
+    /// A child that was reaped during the sweep and had been killed by it unseen.
+    pub(crate) fn was_killed(&mut self, pid: Pid) {
+        self.killed.insert(pid);
+    }
+
+    /// How many were killed, the program itself not counted.
+    pub(crate) fn killed_besides(&self, program: Pid) -> u32 {
+        let besides = self.killed.iter().filter(|pid| **pid != program).count();
+        u32::try_from(besides).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,241 @@
+//! What to run and how, and the start of it: pipes, the control socket, the tender as a child.
+//! The program's stdin travels over the control socket, so that no descriptor is ever inheritable in
+//! ralph and a program started by another thread at the same moment cannot hold it.
+
+use std::ffi::OsString;
+use std::io::{self, IoSlice, IoSliceMut, PipeReader, PipeWriter};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+use thiserror::Error;
+
+use crate::feed::Feed;
+use crate::os;
+use crate::pump::Pump;
+use crate::tended::Tended;
+
+/// Room of the program's output pipes, where the system grants it.
+pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
+
+/// A program to run under a tender.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The binary that is the tender: ralph's own.
+    pub tender: PathBuf,
+    /// The arguments that make it one; `__tend` unless changed.
+    pub tender_args: Vec<OsString>,
+    /// The program, looked up in PATH if its name has no slash; a relative path starts at `cwd`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// The directory it runs in.
+    pub cwd: PathBuf,
+    /// Variables added or changed.
+    pub env: Vec<(OsString, OsString)>,
+    /// Variables removed.
+    pub env_remove: Vec<OsString>,
+    /// Begin with no variables at all.
+    pub env_clear: bool,
+    /// What it reads.
+    pub stdin: Input,
+    /// Send stderr into stdout, in the order of writing; the sink then sees no stderr.
+    pub merge_stderr: bool,
+    /// The three waits of the mechanism itself.
+    pub limits: Limits,
+}
+
+/// What a program finds on its stdin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing: /dev/null.
+    Null,
+    /// These bytes, then the end.
+    Bytes(Vec<u8>),
+    /// A pipe that stays open for `Tended::send` until `Tended::close_stdin`.
+    Pipe,
+}
+
+/// How long the mechanism itself waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// From `Tended::final_seen` until a program that does not exit is ended.
+    pub final_grace: Duration,
+    /// From TERM to KILL for a program that lingered.
+    pub end_grace: Duration,
+    /// For the end of the streams after everyone is dead, when a stranger holds them.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            final_grace: Duration::from_secs(10),
+            end_grace: Duration::from_secs(2),
+            drain: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Why nothing could be started at all.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// No pipes or sockets to be had.
+    #[error("cannot open the pipes for `{}`: {source}. Close other programs or raise the limit of open files (ulimit -n).", program.display())]
+    Pipes {
+        /// What was to be run.
+        program: OsString,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Arguments and environment exceed what the system passes to a program.
+    #[error("the arguments of `{}` are too long for the system. Pass the text on stdin instead.", program.display())]
+    TooLong {
+        /// What was to be run.
+        program: OsString,
+    },
+    /// The tender itself could not be started.
+    #[error("cannot start the tender `{}`: {source}. Check that ralph's own binary is still there and executable, and that the process limit (ulimit -u) is not reached.", tender.display())]
+    Tender {
+        /// The tender's binary.
+        tender: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl Launch {
+    /// This program in this directory, without arguments and input, under this tender.
+    pub fn new(tender: impl Into<PathBuf>, program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            tender: tender.into(),
+            tender_args: vec!["__tend".into()],
+            program: program.into(),
+            args: Vec::new(),
+            cwd: cwd.into(),
+            env: Vec::new(),
+            env_remove: Vec::new(),
+            env_clear: false,
+            stdin: Input::Null,
+            merge_stderr: false,
+            limits: Limits::default(),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.tender);
+        command.args(&self.tender_args).arg(&self.cwd).arg(&self.program).args(&self.args);
+        if self.env_clear {
+            command.env_clear();
+        }
+        for name in &self.env_remove {
+            command.env_remove(name);
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// Ralph's ends of everything that leads to a program.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    pub(crate) tender: Child,
+    pub(crate) control: UnixStream,
+    pub(crate) stdout: PipeReader,
+    pub(crate) stderr: Option<PipeReader>,
+    pub(crate) stdin: Feed,
+}
+
+/// Starts a tender and, under it, the program. One thread must then run the pump; dropping the pump
+/// kills the program and all its descendants.
+///
+/// # Errors
+/// When the tender cannot be started. A program that cannot be started is reported by the pump's [`Exit`].
+///
+/// [`Exit`]: crate::Exit
+pub fn start(mut launch: Launch) -> Result<(Tended, Pump), StartError> {
+    let input = std::mem::replace(&mut launch.stdin, Input::Null);
+    let mut ends = open(&launch, &input)?;
+    if let Input::Bytes(bytes) = input {
+        ends.stdin.push(bytes);
+        ends.stdin.close();
+    }
+    let pipes = |source| StartError::Pipes { program: launch.program.clone(), source };
+    let (wake, bell) = UnixStream::pair().map_err(pipes)?;
+    wake.set_nonblocking(true).and(bell.set_nonblocking(true)).map_err(pipes)?;
+    let control = ends.control.try_clone().map_err(pipes)?;
+    let tended = Tended::new(control, bell, &ends.tender);
+    Ok((tended.clone(), Pump::new(tended, ends, wake, launch)))
+}
+
+fn open(launch: &Launch, input: &Input) -> Result<Ends, StartError> {
+    let pipes = |source| StartError::Pipes { program: launch.program.clone(), source };
+    let (control, theirs) = UnixStream::pair().map_err(pipes)?;
+    let (stdin, feed) = open_stdin(input).map_err(pipes)?;
+    let (stdout, stdout_end) = open_output().map_err(pipes)?;
+    let mut command = launch.command();
+    let stderr = if launch.merge_stderr {
+        command.stderr(stdout_end.try_clone().map_err(pipes)?);
+        None
+    } else {
+        let (stderr, stderr_end) = open_output().map_err(pipes)?;
+        command.stderr(stderr_end);
+        Some(stderr)
+    };
+    command.stdout(stdout_end).stdin(Stdio::from(OwnedFd::from(theirs)));
+    let tender = command.spawn().map_err(|source| match source.raw_os_error() {
+        Some(errno) if errno == Errno::TOOBIG.raw_os_error() => {
+            StartError::TooLong { program: launch.program.clone() }
+        }
+        _ => StartError::Tender { tender: launch.tender.clone(), source },
+    })?;
+    // If the tender is already dead this fails, and the pump sees the closed socket.
+    let _ = send(&control, &stdin);
+    control.set_nonblocking(true).map_err(pipes)?;
+    Ok(Ends { tender, control, stdout, stderr, stdin: feed })
+}
+
+fn open_stdin(input: &Input) -> io::Result<(OwnedFd, Feed)> {
+    if *input == Input::Null {
+        return Ok((std::fs::File::open("/dev/null")?.into(), Feed::new(None)));
+    }
+    let (theirs, ours) = io::pipe()?;
+    let flags = rustix::fs::fcntl_getfl(&ours)?;
+    rustix::fs::fcntl_setfl(&ours, flags | rustix::fs::OFlags::NONBLOCK)?;
+    Ok((theirs.into(), Feed::new(Some(ours))))
+}
+
+fn open_output() -> io::Result<(PipeReader, PipeWriter)> {
+    let (ours, theirs) = io::pipe()?;
+    os::widen(&ours, PIPE_BYTES);
+    Ok((ours, theirs))
+}
+
+/// Sends one descriptor over the control socket, with one byte to carry it.
+fn send(control: impl AsFd, stdin: &OwnedFd) -> rustix::io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut carried = SendAncillaryBuffer::new(&mut space);
+    let stdin = [stdin.as_fd()];
+    carried.push(SendAncillaryMessage::ScmRights(&stdin));
+    sendmsg(control, &[IoSlice::new(b"\n")], &mut carried, SendFlags::NOSIGNAL).map(|_| ())
+}
+
+/// Receives the descriptor that `send` sent.
+pub(crate) fn receive(control: impl AsFd) -> rustix::io::Result<OwnedFd> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut carried = RecvAncillaryBuffer::new(&mut space);
+    recvmsg(control, &mut [IoSliceMut::new(&mut [0])], &mut carried, RecvFlags::CMSG_CLOEXEC)?;
+    let received = carried.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    received.ok_or(Errno::BADF)
+}

@@ -1,0 +1,157 @@
+//! Nobody outlives the program: sessions, daemons, forkers, strangers that hold a pipe.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use ralph_tend::{Exit, How, Launch};
+
+use crate::common::{TENDER, alive, eventually, python, run, run_and, shell, tag, tagged};
+
+/// Runs it and checks that its whole tree is dead when the pump returns.
+fn dead_after(launch: Launch) -> Exit {
+    let tag = tag();
+    let (exit, kept) = run(tagged(launch, &tag));
+    assert_eq!(alive(&tag).len(), 0, "{exit:?} {}", kept.text());
+    exit
+}
+
+#[test]
+fn background_children() {
+    let exit = dead_after(shell("sleep 300 & nohup sleep 300 >/dev/null 2>&1 & exit 3"));
+    assert_eq!((exit.code, exit.outlived, exit.how), (Some(3), 2, How::Ended));
+}
+
+#[test]
+fn children_in_sessions_of_their_own() {
+    let exit = dead_after(shell("setsid sleep 300 & setsid setsid -f sh -c 'sleep 300; :' & sleep 0.1"));
+    assert_eq!(exit.code, Some(0));
+    assert!(exit.outlived >= 2, "{exit:?}");
+}
+
+#[test]
+fn a_daemon_that_forked_twice_and_closed_everything() {
+    let exit = dead_after(python(
+        "import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 64)
+        time.sleep(300)
+    os._exit(0)
+os.wait()
+sys.exit(4)",
+    ));
+    assert_eq!((exit.code, exit.outlived), (Some(4), 1));
+}
+
+#[test]
+fn a_grandchild_that_holds_stdout_does_not_hang_us() {
+    let since = Instant::now();
+    let (exit, kept) = run(shell("echo done; (trap '' TERM HUP; sleep 300) & exit 0"));
+    assert!(since.elapsed() < Duration::from_secs(10));
+    assert!(exit.drained);
+    assert_eq!((exit.code, kept.text().as_str()), (Some(0), "done\n"));
+}
+
+#[test]
+fn orphans_that_die_during_the_call_leave_no_zombies() {
+    let script = "for i in 1 2 3 4 5 6 7 8; do setsid -f true; done; sleep 0.3
+ps -o stat= --ppid $PPID | grep -c Z";
+    let (_, kept) = run(shell(script));
+    assert_eq!(kept.text(), "0\n");
+}
+
+#[test]
+fn a_crowd_that_forks_again_and_again() {
+    // 200 processes, each replacing itself by a child as fast as it can, for up to 300 seconds.
+    let exit = dead_after(python(
+        "import os, time
+until = time.time() + 300
+for _ in range(200):
+    if os.fork() == 0:
+        while time.time() < until:
+            if os.fork(): os._exit(0)
+        os._exit(0)
+time.sleep(0.3)",
+    ));
+    assert_eq!((exit.code, exit.left), (Some(0), 0));
+}
+
+#[test]
+fn hares_that_change_session_with_every_step() {
+    let exit = dead_after(python(
+        "import os, time
+until = time.time() + 300
+for _ in range(5):
+    if os.fork() == 0:
+        while time.time() < until:
+            os.setsid() if os.getpid() != os.getsid(0) else None
+            if os.fork(): os._exit(0)
+        os._exit(0)
+time.sleep(0.2)",
+    ));
+    assert_eq!((exit.code, exit.left), (Some(0), 0));
+}
+
+#[test]
+fn a_stranger_that_holds_the_pipe_is_waited_for_no_longer_than_the_drain_limit() {
+    let mut launch = shell("echo hold; exec sleep 0.3");
+    launch.limits.drain = Duration::from_millis(200);
+    let mut stranger = None;
+    let (exit, kept) = run_and(launch, |tended| {
+        eventually("its pid is known", || tended.pid().is_some());
+        let pipe = format!("/proc/{}/fd/1", tended.pid().unwrap());
+        stranger = Some(OpenOptions::new().write(true).open(pipe).unwrap());
+    });
+    assert_eq!((exit.code, exit.drained, kept.text().as_str()), (Some(0), false, "hold\n"));
+    assert!(stranger.unwrap().write_all(b"late").is_err(), "the reading end is closed");
+}
+
+#[test]
+fn a_stranger_that_floods_the_pipe_is_not_read_for_ever() {
+    let mut flood = None;
+    let (exit, _) = run_and(shell("echo hold; exec sleep 0.3"), |tended| {
+        eventually("its pid is known", || tended.pid().is_some());
+        let pipe = format!("/proc/{}/fd/1", tended.pid().unwrap());
+        let mut pipe = OpenOptions::new().write(true).open(pipe).unwrap();
+        flood = Some(std::thread::spawn(move || while pipe.write_all(&[b'x'; 65536]).is_ok() {}));
+    });
+    assert_eq!((exit.code, exit.drained), (Some(0), false));
+    flood.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_lost_tender_is_told_and_the_program_does_not_go_on() {
+    let tag = tag();
+    let (exit, _) = run_and(tagged(shell("echo; sleep 300 & sleep 300; :"), &tag), |tended| {
+        eventually("its pid is known", || tended.pid().is_some());
+        let tender = tended.tender_pid().to_string();
+        std::process::Command::new("kill").args(["-9", &tender]).status().unwrap();
+    });
+    assert_eq!((exit.how, exit.code), (How::TenderLost, None));
+    eventually("all dead", || alive(&tag).is_empty());
+}
+
+#[test]
+fn what_withstands_killing_is_told_of_instead_of_waited_for() {
+    // A tender of the test's own that claims it: real ones are found only in the kernel's bad days.
+    let words = "echo started 1 >&0; echo ended code 0 >&0; echo left 2 >&0; exec sleep 300 >/dev/null 2>&1";
+    let launch =
+        Launch { tender_args: vec!["-c".into(), words.into()], ..Launch::new("/bin/sh", "true", "/") };
+    let tag = tag();
+    let (exit, _) = run(tagged(launch, &tag));
+    assert_eq!((exit.code, exit.left, exit.how), (Some(0), 2, How::Ended));
+    for pid in alive(&tag).keys() {
+        std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+    }
+}
+
+#[test]
+fn the_tender_shrugs_off_signals_meant_for_everyone() {
+    let (exit, _) = run(shell(&format!(
+        "for s in TERM HUP INT QUIT; do kill -$s $PPID; done; sleep 0.1; grep -q {} /proc/$PPID/cmdline && exit 5",
+        TENDER.rsplit('/').next().unwrap()
+    )));
+    assert_eq!((exit.code, exit.how), (Some(5), How::Ended));
+}

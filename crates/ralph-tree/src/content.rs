@@ -1,0 +1,165 @@
+//! Reading: hashes of contents, and small files whole, without ever blocking on what is not a file.
+//!
+//! Everything is opened without following links at the last step and without waiting for a fifo's other
+//! end; memory is bounded by one buffer.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags, openat, readlinkat, statx};
+use rustix::io::Errno;
+
+use crate::index::{Kind, short};
+
+/// Above this size a file is told apart by its stat, its head and its tail: a sparse file of terabytes
+/// takes a moment to make and hours to read.
+const WHOLE: u64 = 1 << 30;
+/// How much of the head and of the tail is read then.
+const SAMPLE: u64 = 1 << 20;
+/// A file may grow while it is read; it is not followed further than this.
+const GROWTH: u64 = 16 << 20;
+const BUFFER: usize = 128 * 1024;
+
+/// What one stat says, in the index's own terms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stat {
+    pub kind: Kind,
+    pub mode: u16,
+    pub ino: u64,
+    pub size: u64,
+    pub mtime: i64,
+    pub ctime: i64,
+}
+
+impl Stat {
+    /// Of a name in a directory; a link is not followed.
+    pub fn of(dir: BorrowedFd<'_>, name: &CStr) -> Result<Stat, Errno> {
+        statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS).map(|seen| Stat::from(&seen))
+    }
+
+    /// Of what is open.
+    pub fn of_open(fd: BorrowedFd<'_>) -> Result<Stat, Errno> {
+        statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).map(|seen| Stat::from(&seen))
+    }
+}
+
+impl From<&Statx> for Stat {
+    fn from(seen: &Statx) -> Stat {
+        let nanos = |sec: i64, nsec: u32| sec.saturating_mul(1_000_000_000).saturating_add(i64::from(nsec));
+        Stat {
+            kind: kind_of(FileType::from_raw_mode(u32::from(seen.stx_mode))).unwrap_or(Kind::Special),
+            mode: seen.stx_mode & 0o7777,
+            ino: seen.stx_ino,
+            size: seen.stx_size,
+            mtime: nanos(seen.stx_mtime.tv_sec, seen.stx_mtime.tv_nsec),
+            ctime: nanos(seen.stx_ctime.tv_sec, seen.stx_ctime.tv_nsec),
+        }
+    }
+}
+
+/// The kind, unless the file system did not say.
+pub(crate) fn kind_of(file_type: FileType) -> Option<Kind> {
+    match file_type {
+        FileType::RegularFile => Some(Kind::File),
+        FileType::Directory => Some(Kind::Directory),
+        FileType::Symlink => Some(Kind::Symlink),
+        FileType::Unknown => None,
+        _ => Some(Kind::Special),
+    }
+}
+
+/// Reads and hashes; keeps one buffer and counts what it did.
+pub(crate) struct Reader {
+    buffer: Vec<u8>,
+    pub files: u64,
+    pub bytes: u64,
+}
+
+impl Reader {
+    pub fn new() -> Reader {
+        Reader { buffer: Vec::new(), files: 0, bytes: 0 }
+    }
+
+    /// The content's hash, with the stat of the very file that was read. Fails with `LOOP` if the name is
+    /// no regular file any more.
+    pub fn file(&mut self, dir: BorrowedFd<'_>, name: &CStr) -> Result<(Stat, [u8; 16]), Errno> {
+        let fd = open_quietly(dir, name, OFlags::NOFOLLOW)?;
+        let stat = Stat::of_open(fd.as_fd())?;
+        if stat.kind != Kind::File {
+            return Err(Errno::LOOP);
+        }
+        self.buffer.resize(BUFFER, 0);
+        self.files += 1;
+        let mut hasher = blake3::Hasher::new();
+        if stat.size <= WHOLE {
+            self.feed(&fd, 0, stat.size + GROWTH, &mut hasher)?;
+        } else {
+            for number in [stat.size, stat.mtime.cast_unsigned(), stat.ctime.cast_unsigned()] {
+                hasher.update(&number.to_le_bytes());
+            }
+            self.feed(&fd, 0, SAMPLE, &mut hasher)?;
+            self.feed(&fd, stat.size - SAMPLE, SAMPLE, &mut hasher)?;
+        }
+        Ok((stat, short(&hasher)))
+    }
+
+    fn feed(&mut self, fd: &OwnedFd, from: u64, most: u64, into: &mut blake3::Hasher) -> Result<(), Errno> {
+        let mut done = 0;
+        while done < most {
+            let room = usize::try_from(most - done).unwrap_or(BUFFER).min(BUFFER);
+            let buffer = self.buffer.get_mut(..room).unwrap_or_default();
+            match rustix::io::pread(fd, &mut *buffer, from + done) {
+                Ok(0) => break,
+                Ok(count) => {
+                    into.update(buffer.get(..count).unwrap_or_default());
+                    done += count as u64;
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.bytes += done;
+        Ok(())
+    }
+
+    /// The hash of where a link points.
+    pub fn link(&mut self, dir: BorrowedFd<'_>, name: &CStr) -> Result<[u8; 16], Errno> {
+        let target = readlinkat(dir, name, std::mem::take(&mut self.buffer))?;
+        let hash = short(blake3::Hasher::new().update(target.as_bytes()));
+        self.buffer = target.into_bytes();
+        Ok(hash)
+    }
+}
+
+fn open_quietly(dir: BorrowedFd<'_>, name: impl rustix::path::Arg, more: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
+    openat(dir, name, flags, Mode::empty())
+}
+
+/// A small regular file in an open directory, up to `most` bytes of it; a link is not followed.
+pub(crate) fn small_file_in(dir: BorrowedFd<'_>, name: &CStr, most: u64) -> Option<Vec<u8>> {
+    read_small(open_quietly(dir, name, OFlags::NOFOLLOW).ok()?, most)
+}
+
+/// A small regular file by its path, up to `most` bytes of it.
+pub(crate) fn small_file(path: &Path, most: u64) -> Option<Vec<u8>> {
+    read_small(open_quietly(CWD, path, OFlags::empty()).ok()?, most)
+}
+
+/// Opens a regular file by its path, or nothing.
+pub(crate) fn regular_file(path: &Path) -> Option<File> {
+    let fd = open_quietly(CWD, path, OFlags::empty()).ok()?;
+    (Stat::of_open(fd.as_fd()).ok()?.kind == Kind::File).then(|| File::from(fd))
+}
+
+fn read_small(fd: OwnedFd, most: u64) -> Option<Vec<u8>> {
+    if Stat::of_open(fd.as_fd()).ok()?.kind != Kind::File {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::from(fd).take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}

@@ -1,0 +1,34 @@
+//! The tree: what a workspace holds, seen by one walk and kept in one index.
+//!
+//! [`Tree::walk`] makes an [`Index`]; its [`Index::id`] answers "was this tree there before" (progress),
+//! [`changes`] says what the agent did, [`violations`] says which protected paths it touched, and
+//! [`WorkspaceLock`] keeps a second ralph out. No git process is ever run, because the repository's own
+//! configuration could make git run code, and nothing is ever written into the workspace.
+
+mod changes;
+mod content;
+mod git_dir;
+mod git_facts;
+mod ignores;
+mod index;
+mod listing;
+mod lock;
+mod noise;
+mod path;
+mod protect;
+mod saved;
+mod test_files;
+mod tree;
+mod violations;
+mod walk;
+
+pub use changes::{Changes, changes};
+pub use git_facts::{GitFacts, git_facts};
+pub use index::{Entry, Index, Kind, Skipped};
+pub use lock::{LockError, WorkspaceLock};
+pub use path::{TreePath, shown};
+pub use protect::{BadGlob, Protect};
+pub use saved::SaveError;
+pub use test_files::looks_like_test;
+pub use tree::{Tree, WalkError};
+pub use violations::{How, Violation, violations};

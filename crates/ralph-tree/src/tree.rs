@@ -1,0 +1,75 @@
+//! A workspace that can be walked: its root, what is protected in it, and what earlier walks compiled.
+//!
+//! `walk` does the walking; the caller keeps the [`Index`] and gives it back for the next time.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::ignores::Compiled;
+use crate::index::Index;
+use crate::protect::Protect;
+use crate::walk::Walk;
+
+/// Why a walk came to nothing. What merely cannot be read is no error but in [`Index::skipped`].
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    /// The workspace itself.
+    #[error("cannot look into the workspace {}: {source}; check that it exists and may be read", root.display())]
+    Root {
+        /// The workspace.
+        root: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Out of file descriptors or memory: going on would make files look deleted.
+    #[error("gave up at {path} while looking at the workspace: {source}; free resources (ulimit -n) and try again")]
+    Exhausted {
+        /// Where.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// More than four gigabytes of path names.
+    #[error("the workspace holds more paths than fit in an index; ignore or move generated directories")]
+    TooLarge,
+}
+
+/// A workspace.
+#[derive(Debug)]
+pub struct Tree {
+    root: PathBuf,
+    protect: Protect,
+    compiled: Mutex<Compiled>,
+}
+
+impl Tree {
+    /// Nothing is read yet.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
+        Tree { root: root.into(), protect, compiled: Mutex::default() }
+    }
+
+    /// The workspace's root, as given.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What is protected.
+    #[must_use]
+    pub fn protect(&self) -> &Protect {
+        &self.protect
+    }
+
+    /// Walks the workspace. Contents are read only where the stat differs from `previous`, or is too fresh
+    /// to be trusted; without a previous index everything is read.
+    pub fn walk(&self, previous: Option<&Index>) -> Result<Index, WalkError> {
+        let failed = |source| WalkError::Root { root: self.root.clone(), source };
+        let root = self.root.canonicalize().map_err(failed)?;
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        compiled.turn();
+        let nothing = Index::default();
+        Walk::new(&root, &self.protect, previous.unwrap_or(&nothing), &mut compiled).run()
+    }
+}

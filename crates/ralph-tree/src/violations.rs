@@ -1,0 +1,96 @@
+//! Which protected paths are not as they were: the manifest's answer, which no git trick can talk round.
+//!
+//! Neighbours: `protect` says which paths, `walk` flags them, the caller decides what a violation costs.
+
+use std::fmt;
+
+use crate::index::{Entry, Index, Kind, side_by_side};
+use crate::path::TreePath;
+
+/// What happened to a protected path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum How {
+    /// Was not there before.
+    Added,
+    /// Has other content.
+    Modified,
+    /// Is gone: removed, or renamed with or without the directory around it.
+    Deleted,
+    /// Has other permissions, the same content.
+    ModeChanged,
+    /// Was a file, is a link, and the like.
+    TypeChanged,
+}
+
+/// One protected path that was touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The path.
+    pub path: TreePath,
+    /// What was done to it.
+    pub how: How,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            How::Added => "added",
+            How::Modified => "modified",
+            How::Deleted => "deleted",
+            How::ModeChanged => "permissions changed",
+            How::TypeChanged => "replaced by another kind of file",
+        })
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.path, self.how)
+    }
+}
+
+/// Compares two walks of one workspace. A path that is protected in either of them is looked at.
+#[must_use]
+pub fn violations(before: &Index, after: &Index) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for (old, new) in side_by_side(before, after) {
+        let Some(either) = new.or(old) else { continue };
+        if !old.is_some_and(|e| e.protected) && !new.is_some_and(|e| e.protected) {
+            continue;
+        }
+        if let Some(how) = touched(old, new) {
+            found.push(Violation { path: either.path.into(), how });
+        }
+    }
+    found
+}
+
+/// An empty directory that comes or goes holds nobody's work: what lies in directories speaks for them.
+fn touched(old: Option<Entry<'_>>, new: Option<Entry<'_>>) -> Option<How> {
+    match (old, new) {
+        (None, Some(new)) => (new.kind != Kind::Directory).then_some(How::Added),
+        (Some(old), None) => (old.kind != Kind::Directory).then_some(How::Deleted),
+        (Some(old), Some(new)) => altered(&old, &new),
+        (None, None) => None,
+    }
+}
+
+fn altered(old: &Entry<'_>, new: &Entry<'_>) -> Option<How> {
+    if old.kind != new.kind {
+        return Some(How::TypeChanged);
+    }
+    let content = match old.kind {
+        Kind::Directory | Kind::Special => false,
+        _ if old.unreadable != new.unreadable => {
+            (old.ino, old.size, old.mtime) != (new.ino, new.size, new.mtime)
+        }
+        _ => old.hash != new.hash,
+    };
+    if content {
+        Some(How::Modified)
+    } else if old.protected && new.protected {
+        (old.mode != new.mode).then_some(How::ModeChanged)
+    } else {
+        None
+    }
+}
