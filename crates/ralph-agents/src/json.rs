@@ -87,7 +87,8 @@ impl<'a> Field<'a> {
             return Some(count);
         }
         let number: f64 = written.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)?;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; `as` stops at the top
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // not negative; `as` stops at the top
         Some(number as u64)
     }
 
@@ -151,9 +152,15 @@ fn unicode_escape(escape: &str) -> (char, usize) {
     }
 }
 
+/// Lines longer than this are not copied for a repair.
+const REPAIRABLE: usize = 4 << 20;
+
 /// A line that strict JSON refuses, made readable where the fault is one that real programs make: bytes
 /// that are no UTF-8, and the words NaN and Infinity for numbers. `None` where neither is the case.
 pub fn repaired(line: &[u8]) -> Option<String> {
+    if line.len() > REPAIRABLE {
+        return None;
+    }
     let text = String::from_utf8_lossy(line);
     let broken = matches!(text, Cow::Owned(_));
     if !broken && !text.contains("NaN") && !text.contains("Infinity") {
@@ -245,10 +252,7 @@ mod tests {
     #[test]
     fn nan_and_broken_bytes_are_repaired_outside_strings_only() {
         let line = br#"{"a":NaN,"b":"NaN \" Infinity","c":[-Infinity,Infinity]}"#;
-        assert_eq!(
-            repaired(line).unwrap(),
-            r#"{"a":null,"b":"NaN \" Infinity","c":[null,null]}"#
-        );
+        assert_eq!(repaired(line).unwrap(), r#"{"a":null,"b":"NaN \" Infinity","c":[null,null]}"#);
         assert_eq!(repaired(b"{\"a\":\"\xff\"}").unwrap(), "{\"a\":\"\u{fffd}\"}");
         assert!(repaired(b"{}").is_none());
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub const KEPT: usize = 1 << 20;
 
 /// The last bytes of a text of any length, and how long it was.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tail {
     kept: Vec<u8>,
     most: usize,
@@ -43,11 +43,6 @@ impl Tail {
     /// True length of everything pushed.
     pub fn length(&self) -> u64 {
         self.length
-    }
-
-    /// Whether nothing was pushed.
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
     }
 
     /// The kept bytes, at most the bound.
@@ -118,6 +113,9 @@ fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 
 /// One line for a screen: cleaned, white space folded, at most about `most` bytes, cut with an ellipsis.
 pub fn short(text: &str, most: usize) -> String {
+    if text.len() <= most && text.bytes().all(|b| b > b' ' && b != 0x7f) {
+        return text.to_owned();
+    }
     let looked_at = text.get(..text.floor_char_boundary(most.saturating_mul(4))).unwrap_or(text);
     let cleaned = clean(looked_at);
     let mut out = String::new();

@@ -178,8 +178,11 @@ pub struct Exit {
 /// What one call came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// The final message: the only text a claim is read from.
+    /// The final message, at most its last MiB: the only text a claim is read from. Empty where the output
+    /// ended without one; what the agent said on the way is not its final message.
     pub text: String,
+    /// The final message's true length.
+    pub text_bytes: u64,
     /// A terminal event was seen.
     pub finished: bool,
     /// Why the call failed, if it did.

@@ -22,8 +22,8 @@ const TABLE: &[(Class, &[&str])] = &[
             "maximum context",
         ],
     ),
-    // Says "usage limit" to deny it, so it stands before the real ones.
-    (Class::RateLimited, &["not your usage limit"]),
+    // These name a limit too, so they stand before the usage limits.
+    (Class::RateLimited, &["not your usage limit", "rate limit reached", "rate limit exceeded"]),
     (
         Class::UsageLimit,
         &["usage limit", "usage_limit_reached", "limit reached", "daily quota", "out of extra usage"],
@@ -36,6 +36,7 @@ const TABLE: &[(Class, &[&str])] = &[
             "invalid api key",
             "invalid x-api-key",
             "authentication_error",
+            "authentication_failed",
             "failed to authenticate",
             "authentication required",
             "oauth token",
@@ -118,9 +119,9 @@ pub fn class_of(error: &str) -> Option<Class> {
 
 /// "You've hit your … limit", whatever the window is called this year.
 fn names_a_limit(text: &str) -> bool {
-    text.split("hit your ").skip(1).any(|rest| {
-        rest.get(..rest.floor_char_boundary(40)).is_some_and(|near| near.contains(" limit"))
-    })
+    text.split("hit your ")
+        .skip(1)
+        .any(|rest| rest.get(..rest.floor_char_boundary(40)).is_some_and(|near| near.contains(" limit")))
 }
 
 /// An HTTP status as an error text gives it: `API Error: 529 …`, `… (429) …`, `status 503`.

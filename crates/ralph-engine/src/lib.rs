@@ -1,1 +1,28 @@
-//! ralph-engine
+//! THE HANDS. Does what the rules ask, writes down what happened. No async runtime.
+//!
+//! Start with `drive.rs`: the loop, on one screen. `run.rs` keeps state and journal in step, `ears.rs` brings facts,
+//! `hands.rs` begins steps (a file each in `world/`), `open.rs` starts and resumes runs, `watch.rs` feeds the screens.
+
+pub mod bench;
+pub mod clock;
+pub mod drive;
+pub mod ears;
+pub mod equipment;
+pub mod hands;
+pub mod home;
+pub mod inbox;
+pub mod journal;
+pub mod ledger;
+pub mod open;
+pub mod outcome;
+pub mod plan;
+pub mod redact;
+pub mod reset;
+pub mod rows;
+pub mod run;
+pub mod signals;
+pub mod told;
+pub mod transcript;
+pub mod under_way;
+pub mod watch;
+pub mod world;

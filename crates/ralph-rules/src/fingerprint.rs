@@ -74,7 +74,7 @@ static ERROR: LazyLock<Regex> = LazyLock::new(|| {
 static FINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"(?i-u)^(?:ok|pass|passed|--- pass)\b|\.\.\. ok$|\bpassed$|"is_error": ?false|"errors?": ?(?:null|false|\[\])|"#,
-        r"^[^a-z]*(?:0|no) (?:errors?|failures?|failed)[^a-z]*$|test result: ok",
+        r"^(?:[ 0-9.,;:=]*\b(?:0|no) (?:errors?|failures?|failed|warnings?))+[ .!]*$|test result: ok",
     ))
 });
 
@@ -88,7 +88,7 @@ static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let month = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*";
     let unit = r"(?:ns|us|ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)";
     [
-        (r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+ ?(?:Z|UTC|[+-][0-9:]{4,6})?".to_owned(), "#"),
+        (r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+(?: ?(?:Z|UTC|[+-][0-9:]{4,6}))?".to_owned(), "#"),
         (format!(r"\b(?:{day},? )?(?:[0-9]{{1,2}} )?{month} +[0-9]{{1,4}}\b(?:,? [0-9:]+)*"), "#"),
         (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b".to_owned(), "#"),
         (r"\b0x[0-9a-f]+\b".to_owned(), "#"),
@@ -137,4 +137,81 @@ fn cut(text: &str, bytes: usize) -> &str {
 fn fnv(lines: &[String]) -> u64 {
     let bytes = lines.iter().flat_map(|line| line.bytes().chain([b'\n']));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each row holds showings of one error; all rows are different errors.
+    const SAME: [&[&str]; 8] = [
+        &[
+            "error[E0308]: mismatched types\n --> /home/a/x/src/main.rs:12:5\n",
+            "\x1b[1m\x1b[31merror[E0308]\x1b[0m: mismatched types\n --> src/main.rs:113:15\n",
+            "error[E0308]: mismatched types\r\n --> C:\\work\\src\\main.rs:1:1\r\n",
+        ],
+        &[
+            "thread 'main' (4711) panicked at src/lib.rs:3:9: index 7 out of range",
+            "thread 'main' (99) panicked at /tmp/tmp.Ab3dE9/src/lib.rs:310:19: index 12 out of range",
+        ],
+        &[
+            "2026-01-02T03:04:05.678Z ERROR connection refused by 127.0.0.1:5432 after 1.5s",
+            "2025-11-30 23:59:59 ERROR connection refused by 10.0.0.7:80 after 820ms",
+            "2025-11-30T23:59:59+02:00 ERROR connection refused by 10.0.0.7:80 after 1m 2s",
+        ],
+        &[
+            "fatal: bad object 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
+            "fatal: bad object 0a1b2c3d4e5f60718293a4b5c6d7e8f901234567",
+        ],
+        &[
+            "job 123e4567-e89b-12d3-a456-426614174000 failed",
+            "job 00000000-0000-4000-8000-0123456789ab failed",
+        ],
+        &[
+            "test a::b ... FAILED\ntest result: FAILED. 3 passed; 1 failed; finished in 0.02s",
+            "test c::parse_error ... ok\ntest a::b ... FAILED\ntest result: FAILED. 4 passed; 1 failed; finished in 12.30s",
+        ],
+        &["Found 1 error in main.py", "Found 12 errors in lib/main.py"],
+        &["API Error 500: req_011CSHoEeqs5C35K2UUqR7Fy", "API Error 529: req_99ZZyoEeqs5C35K2UUq0001"],
+    ];
+
+    #[test]
+    fn one_error_has_one_signature_and_another_error_another() {
+        let mut seen = BTreeSet::new();
+        for row in SAME {
+            let first = Fingerprint::of(row[0]);
+            for text in row {
+                assert_eq!(first.hash, Fingerprint::of(text).hash, "{:?}", normal(text));
+            }
+            assert!(seen.insert(first.hash), "not told apart: {}", row[0]);
+        }
+    }
+
+    #[test]
+    fn shuffled_failures_are_the_same() {
+        assert_eq!(
+            Fingerprint::of("test a ... FAILED\ntest b ... FAILED").hash,
+            Fingerprint::of("test b ... FAILED\ntest x ... ok\ntest a ... FAILED").hash
+        );
+        assert_ne!(fingerprint("test a ... FAILED"), fingerprint("test b ... FAILED"));
+    }
+
+    #[test]
+    fn lines_that_passed_are_not_the_error() {
+        for line in
+            ["{\"is_error\": false}", "0 errors, 0 failed", "ok 3 - error paths", "No errors.", "PASS errors"]
+        {
+            assert!(!is_error(line), "{line}");
+        }
+        let loud = Fingerprint::of("{\"is_error\": false}\nassertion failed: a == b");
+        assert_eq!(loud.head, "assertion failed: a == b");
+    }
+
+    #[test]
+    fn it_is_short_and_the_same_for_ever() {
+        assert_eq!(fingerprint(""), "cbf29ce484222325 no output");
+        let long = fingerprint(&"error: x ".repeat(10_000));
+        assert!(long.len() <= 17 + SHOWN, "{}", long.len());
+        assert_eq!(fingerprint("error: exit 3"), fingerprint("error: exit 77"));
+    }
 }

@@ -106,6 +106,7 @@ fn refusal(state: &State) -> Option<Objection> {
         command: failing.command.clone(),
         how: failing.how,
         exit: failing.exit,
+        claimed: explicit(state) == Exit::True,
     })
 }
 

@@ -25,7 +25,7 @@ pub enum Objection {
     ExplicitContinue,
     UnreadableBlock { lint: Code },
     NoClaim,
-    VerificationFailed { command: String, how: Came, exit: Option<i32> },
+    VerificationFailed { command: String, how: Came, exit: Option<i32>, claimed: bool },
     ClaimWithoutEvidence { indicators: u32, needed: u32 },
     ContradictoryClaim { what: String },
     Blocked { recommendation: String },
@@ -101,12 +101,15 @@ impl Objection {
             O::ExplicitContinue => "the agent says there is more to do (EXIT_SIGNAL: false)".into(),
             O::UnreadableBlock { lint } => format!("the status block could not be read ({})", name(lint)),
             O::NoClaim => "the agent made no claim (no status block, no promise)".into(),
-            O::VerificationFailed { command, how, exit } => match (how, exit) {
-                (Came::TimedOut, _) => format!("`{command}` did not end within its deadline"),
-                (Came::NotRun, _) => format!("`{command}` could not be run"),
-                (_, Some(code)) => format!("`{command}` failed with exit {code}"),
-                _ => format!("`{command}` failed"),
-            },
+            O::VerificationFailed { command, how, exit, claimed } => {
+                let but = if *claimed { "the agent says it is done, but " } else { "" };
+                match (how, exit) {
+                    (Came::TimedOut, _) => format!("{but}`{command}` did not end within its deadline"),
+                    (Came::NotRun, _) => format!("{but}`{command}` could not be run"),
+                    (_, Some(code)) => format!("{but}`{command}` failed with exit {code}"),
+                    _ => format!("{but}`{command}` failed"),
+                }
+            }
             O::ClaimWithoutEvidence { indicators, needed } => format!(
                 "the claim stands on {indicators} indicator{}, {needed} are needed where nothing is verified",
                 s(*indicators)

@@ -136,7 +136,7 @@ fn objections(text: &mut String, state: &State) {
             Objection::HalfOpen { .. } => text
                 .push_str("You are stuck. Say in one sentence what was tried, then take another approach.\n"),
             Objection::SameError { .. } => {
-                text.push_str("This error keeps coming back: question your assumption.\n")
+                text.push_str("This error keeps coming back: question your assumption.\n");
             }
             Objection::AsksPerson => text.push_str("Nobody will answer: choose the safest way and go on.\n"),
             _ => {}

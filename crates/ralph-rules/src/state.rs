@@ -24,6 +24,8 @@ pub struct State {
     pub at: Ms,
     /// Active time at the last record.
     pub ran: Ms,
+    /// When the run began.
+    pub started_at: Ms,
     /// The last record's position.
     pub seq: u64,
     /// What the run was given.
@@ -178,6 +180,7 @@ impl State {
     fn seen(&mut self, seen: &Seen) {
         match seen {
             Seen::RunStarted(start) => {
+                self.started_at = self.at;
                 self.trees.began(start.tree);
                 self.start = Some(start.clone());
                 self.phase = Phase::Ready;

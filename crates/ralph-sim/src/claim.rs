@@ -65,7 +65,9 @@ impl Claim {
         for word in rest {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             let (key, _) = FIELDS.iter().find(|(known, _)| *known == key).ok_or_else(|| {
-                format!("{word} is not understood: after it, status= tasks= files= tests= type= exit= set a field")
+                format!(
+                    "{word} is not understood: after it, status= tasks= files= tests= type= exit= set a field"
+                )
             })?;
             fields.insert(*key, value.to_owned());
         }
@@ -106,7 +108,10 @@ impl Block {
             Status::Complete => "Ready for review",
             Status::Blocked => "Blocked: a person is needed",
         };
-        text.push_str(&format!("RECOMMENDATION: {}\n---END_RALPH_STATUS---", recommendation.unwrap_or(usual)));
+        text.push_str(&format!(
+            "RECOMMENDATION: {}\n---END_RALPH_STATUS---",
+            recommendation.unwrap_or(usual)
+        ));
         text
     }
 
@@ -159,7 +164,9 @@ mod tests {
     fn progress_tells_how_the_last_command_ended_and_fields_can_be_set() {
         let facts = Facts { files: 0, tests: Some(false) };
         let text = block("progress exit=true files=<number>").text(facts, Some("Look again"));
-        for line in ["STATUS: IN_PROGRESS", "TESTS_STATUS: FAILING", "EXIT_SIGNAL: true", "FILES_MODIFIED: <number>"] {
+        for line in
+            ["STATUS: IN_PROGRESS", "TESTS_STATUS: FAILING", "EXIT_SIGNAL: true", "FILES_MODIFIED: <number>"]
+        {
             assert!(text.contains(line), "{line} in {text}");
         }
         assert!(text.contains("RECOMMENDATION: Look again\n"));

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Time since 1970.
 pub fn now() -> Duration {
@@ -28,7 +29,8 @@ pub fn clock(epoch: u64) -> String {
 /// `Nov 18, 6:27am (UTC)`.
 pub fn day_and_clock(epoch: u64) -> String {
     let date = Date::of(epoch);
-    let month = usize::try_from(date.month).ok().and_then(|m| MONTHS.get(m.wrapping_sub(1))).unwrap_or(&"Jan");
+    let month =
+        usize::try_from(date.month).ok().and_then(|m| MONTHS.get(m.wrapping_sub(1))).unwrap_or(&"Jan");
     format!("{month} {}, {}", date.day, clock(epoch))
 }
 

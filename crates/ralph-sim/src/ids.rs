@@ -39,7 +39,8 @@ impl Ids {
 
     /// `length` bytes of printable filler without anything JSON must escape.
     pub fn filler(&mut self, length: usize) -> String {
-        const WORDS: [&str; 8] = ["ok ", "test ", "line ", "build ", "0x1f ", "warning ", "src/lib.rs ", "... "];
+        const WORDS: [&str; 8] =
+            ["ok ", "test ", "line ", "build ", "0x1f ", "warning ", "src/lib.rs ", "... "];
         let mut text = String::with_capacity(length + 16);
         while text.len() < length {
             let pick = usize::try_from(self.bits() % 8).unwrap_or(0);

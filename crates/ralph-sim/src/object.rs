@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn keys_stay_in_order_and_objects_nest() {
         let inner = Object::new().put("z", 1).put("a", [Object::new().put("q", "\"x\"")]);
-        let outer = Object::new().put("type", "t").maybe("gone", None::<u8>).put("b", inner).put("nan", f64::NAN);
+        let outer =
+            Object::new().put("type", "t").maybe("gone", None::<u8>).put("b", inner).put("nan", f64::NAN);
         assert_eq!(outer.text(), r#"{"type":"t","b":{"z":1,"a":[{"q":"\"x\""}]},"nan":null}"#);
         assert_eq!(Object::new().text(), "{}");
     }

@@ -34,7 +34,8 @@ impl DiskFree {
 
 /// Asks the file system that holds `path`.
 pub fn disk_free(path: &Path) -> Result<DiskFree, StoreError> {
-    let stat = rustix::fs::statvfs(path).map_err(|e| StoreError::file("ask for free space at", path, e.into()))?;
+    let stat =
+        rustix::fs::statvfs(path).map_err(|e| StoreError::file("ask for free space at", path, e.into()))?;
     let unit = stat.f_frsize.max(1);
     Ok(DiskFree { free: stat.f_bavail.saturating_mul(unit), size: stat.f_blocks.saturating_mul(unit) })
 }

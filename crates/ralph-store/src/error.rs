@@ -32,7 +32,9 @@ pub enum StoreError {
         kept: Option<PathBuf>,
     },
     /// The file was written by a newer ralph: it can be read, not written.
-    #[error("the database has schema {found}, this ralph knows up to {known}: it can be read but not written. Update ralph to go on")]
+    #[error(
+        "the database has schema {found}, this ralph knows up to {known}: it can be read but not written. Update ralph to go on"
+    )]
     Newer {
         /// Schema of the file.
         found: i64,
@@ -129,7 +131,9 @@ fn kept_words(kept: &Option<PathBuf>) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     /// Somebody else appended to the stream first.
-    #[error("{stream} has moved on to record {head}, expected {expected}: another process writes to this run. Let it go on, or stop it first")]
+    #[error(
+        "{stream} has moved on to record {head}, expected {expected}: another process writes to this run. Let it go on, or stop it first"
+    )]
     Conflict {
         /// The stream.
         stream: String,
@@ -154,7 +158,9 @@ impl From<rusqlite::Error> for CommitError {
 
 /// Which limit refused a reservation, and when it may be asked again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{meter} stands at {total} of {cap}, {wanted} more does not fit; raise the limit, or wait until it frees")]
+#[error(
+    "{meter} stands at {total} of {cap}, {wanted} more does not fit; raise the limit, or wait until it frees"
+)]
 pub struct Refusal {
     /// The meter that is full.
     pub meter: String,

@@ -157,12 +157,7 @@ fn refuse(
 }
 
 /// What a window holds at `now`; an event from the future counts as now.
-pub(crate) fn window(
-    books: &impl Books,
-    meter: &str,
-    span: i64,
-    now: i64,
-) -> Result<WindowUse, StoreError> {
+pub(crate) fn window(books: &impl Books, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
     let mut seen = WindowUse::default();
     books.events(meter, now.saturating_sub(span), &mut |since, amount| {
         seen.used = seen.used.saturating_add(amount);
@@ -172,13 +167,7 @@ pub(crate) fn window(
 }
 
 /// When so much has left the window that at most `room` is in it.
-fn frees(
-    books: &impl Books,
-    meter: &str,
-    span: i64,
-    now: i64,
-    room: i64,
-) -> Result<Option<i64>, StoreError> {
+fn frees(books: &impl Books, meter: &str, span: i64, now: i64, room: i64) -> Result<Option<i64>, StoreError> {
     if room < 0 {
         return Ok(None);
     }

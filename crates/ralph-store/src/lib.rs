@@ -2,7 +2,7 @@
 //!
 //! Start at [`Store`] (what any store promises) and [`Batch`] (what one durable commit holds).
 //! [`Sqlite`] keeps it in one file, [`Memory`] in memory for the simulation; both obey the same
-//! money rules (`ledger.rs`) and the same suite (`tests/conformance.rs`).
+//! money rules (`ledger.rs`) and the same suite (`tests/conformance/`).
 //! A record is opaque here: the rules crate knows what is in it, this crate knows that it is kept.
 
 mod batch;

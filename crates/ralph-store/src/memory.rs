@@ -55,7 +55,15 @@ struct Record {
 impl Stream {
     fn entry(&self, index: usize, record: &Record) -> Entry {
         let Record { at, ran, v, ref kind, ref body } = *record;
-        Entry { stream: self.name.clone(), seq: number(index + 1), at, ran, v, kind: kind.clone(), body: body.clone() }
+        Entry {
+            stream: self.name.clone(),
+            seq: number(index + 1),
+            at,
+            ran,
+            v,
+            kind: kind.clone(),
+            body: body.clone(),
+        }
     }
 
     fn chain(&mut self) -> Chain {
@@ -180,7 +188,9 @@ impl Store for Memory {
         let shelf = self.lock();
         let mut tail = Tail { entries: Vec::new(), next: after.max(number(shelf.log.len())) };
         for (at, &(stream, nth)) in shelf.log.iter().enumerate().skip(index(after)) {
-            let Some(stream) = shelf.streams.get(stream).filter(|s| s.name.starts_with(prefix)) else { continue };
+            let Some(stream) = shelf.streams.get(stream).filter(|s| s.name.starts_with(prefix)) else {
+                continue;
+            };
             let Some(record) = stream.records.get(nth) else { continue };
             if tail.entries.len() == limit {
                 tail.next = tail.entries.last().map_or(after, |(position, _)| *position);

@@ -12,6 +12,7 @@ mod explain;
 mod gate;
 mod inbox;
 mod journal;
+mod log;
 mod network;
 mod open;
 mod ours;
@@ -37,9 +38,6 @@ use std::time::Duration;
 
 /// Name of the database in the directory given to [`Sqlite::open`].
 pub const DATABASE: &str = "ralph.db";
-
-/// Checkpoints wait until the log is this long: each one costs the next commit a second sync.
-const LOG_WORTH_FOLDING: u64 = 1 << 20;
 
 /// The store in a directory on a local disk.
 #[derive(Debug)]
@@ -158,23 +156,19 @@ impl Store for Sqlite {
 
     fn housekeep(&self) -> Result<(), StoreError> {
         self.ballast.ensure();
-        let log = ours::beside(&self.path, "-wal");
-        if std::fs::metadata(log).map_or(0, |m| m.len()) < LOG_WORTH_FOLDING {
-            return Ok(());
+        self.reading(log::fold_if_long)?;
+        if self.newer.is_none() && log::is_short(&self.path) {
+            self.with_turn(|c| log::grow(c, &self.path))?;
         }
-        self.reading(|c| Ok(c.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(()))?))
+        Ok(())
     }
 
     fn truncate(&self) -> Result<(), StoreError> {
         self.reading(|c| {
-            // A reader somewhere else may hold the log; then it is folded another time.
             c.busy_timeout(Duration::from_millis(100))?;
-            let folded = c.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
+            let emptied = log::empty(c);
             c.busy_timeout(open::BUSY_LIMIT)?;
-            match folded {
-                Err(e) if explain::is_busy(&e) => Ok(()),
-                other => Ok(other?),
-            }
+            emptied
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use rustix::process::{Pid, Signal, getpgrp, getpid, getsid, kill_process, kill_process_group};
 
-use crate::os::{self, Process};
+use crate::os;
 
 /// Freezing is repeated until no newcomer is found, or this often against one that forks without end.
 const MOST_FREEZES: usize = 32;
@@ -27,13 +27,9 @@ impl Tree {
         Self { me, my_group: getpgrp().as_raw_pid(), own_session, killed: HashSet::new() }
     }
 
-    fn alive(&self) -> Vec<Process> {
-        os::descendants(self.me).into_iter().filter(|process| process.alive).collect()
-    }
-
     /// Asks everyone to end, parents first: an agent should hear it before it sees its tool die.
     pub(crate) fn terminate(&self) {
-        for process in self.alive() {
+        for process in os::descendants(self.me) {
             let _ = kill_process(process.pid, Signal::TERM);
         }
     }
@@ -43,7 +39,7 @@ impl Tree {
         let mut stopped = HashSet::new();
         for _ in 0..MOST_FREEZES {
             let before = stopped.len();
-            for process in self.alive() {
+            for process in os::descendants(self.me) {
                 if stopped.insert(process.pid) {
                     let _ = kill_process(process.pid, Signal::STOP);
                 }
@@ -56,28 +52,36 @@ impl Tree {
 
     /// Lets everyone run again, children first, so that no parent waits for a frozen child.
     pub(crate) fn cont(&self) {
-        for process in self.alive().into_iter().rev() {
+        for process in os::descendants(self.me).into_iter().rev() {
             let _ = kill_process(process.pid, Signal::CONT);
+        }
+    }
+
+    /// Kills the group of a process that is not reaped yet, which keeps the number ours. A signal to a group
+    /// reaches also the child that is being forked at this moment, which no list can: it ends a fork bomb
+    /// in one stroke, before anyone has to be looked for.
+    pub(crate) fn kill_group(&self, group: Pid) {
+        let raw = group.as_raw_pid();
+        if self.own_session && raw > 1 && raw != self.my_group {
+            let _ = kill_process_group(group, Signal::KILL);
         }
     }
 
     /// Kills everyone found now and says how many that were. Between the look and the signal lie
     /// microseconds, far too few for a pid to come round again.
     pub(crate) fn kill(&mut self) -> usize {
-        let alive = self.alive();
-        // A signal to a group reaches also the child that is being forked at this moment, which no list
-        // can; it is what ends a fork bomb in one stroke.
-        let groups: HashSet<i32> = alive.iter().map(|process| process.group).collect();
-        for group in groups {
-            if self.own_session && group > 1 && group != self.my_group {
-                Pid::from_raw(group).map(|group| kill_process_group(group, Signal::KILL));
+        let (mut groups, mut found) = (HashSet::new(), Vec::new());
+        os::each_descendant(self.me, |process| {
+            if groups.insert(process.group)
+                && let Some(group) = Pid::from_raw(process.group)
+            {
+                self.kill_group(group);
             }
-        }
-        for process in &alive {
             let _ = kill_process(process.pid, Signal::KILL);
-            self.killed.insert(process.pid);
-        }
-        alive.len()
+            found.push(process.pid);
+        });
+        self.killed.extend(&found);
+        found.len()
     }
 
     /// A child that was reaped during the sweep and had been killed by it unseen.

@@ -163,34 +163,15 @@ pub(crate) struct Ends {
 /// [`Exit`]: crate::Exit
 pub fn start(mut launch: Launch) -> Result<(Tended, Pump), StartError> {
     let input = std::mem::replace(&mut launch.stdin, Input::Null);
-    let mut ends = open(&launch, &input)?;
-    if let Input::Bytes(bytes) = input {
-        ends.stdin.push(bytes);
-        ends.stdin.close();
-    }
+    // Everything that can be refused comes before the tender, so that none is started in vain.
     let pipes = |source| StartError::Pipes { program: launch.program.clone(), source };
-    let (wake, bell) = UnixStream::pair().map_err(pipes)?;
-    wake.set_nonblocking(true).and(bell.set_nonblocking(true)).map_err(pipes)?;
-    let control = ends.control.try_clone().map_err(pipes)?;
-    let tended = Tended::new(control, bell, &ends.tender);
-    Ok((tended.clone(), Pump::new(tended, ends, wake, launch)))
-}
-
-fn open(launch: &Launch, input: &Input) -> Result<Ends, StartError> {
-    let pipes = |source| StartError::Pipes { program: launch.program.clone(), source };
+    let (wake, bell) = nonblocking_pair().map_err(pipes)?;
     let (control, theirs) = UnixStream::pair().map_err(pipes)?;
+    let for_orders = control.try_clone().map_err(pipes)?;
     let (stdin, feed) = open_stdin(input).map_err(pipes)?;
-    let (stdout, stdout_end) = open_output().map_err(pipes)?;
     let mut command = launch.command();
-    let stderr = if launch.merge_stderr {
-        command.stderr(stdout_end.try_clone().map_err(pipes)?);
-        None
-    } else {
-        let (stderr, stderr_end) = open_output().map_err(pipes)?;
-        command.stderr(stderr_end);
-        Some(stderr)
-    };
-    command.stdout(stdout_end).stdin(Stdio::from(OwnedFd::from(theirs)));
+    let (stdout, stderr) = open_outputs(&mut command, launch.merge_stderr).map_err(pipes)?;
+    command.stdin(Stdio::from(OwnedFd::from(theirs)));
     let tender = command.spawn().map_err(|source| match source.raw_os_error() {
         Some(errno) if errno == Errno::TOOBIG.raw_os_error() => {
             StartError::TooLong { program: launch.program.clone() }
@@ -199,18 +180,49 @@ fn open(launch: &Launch, input: &Input) -> Result<Ends, StartError> {
     })?;
     // If the tender is already dead this fails, and the pump sees the closed socket.
     let _ = send(&control, &stdin);
-    control.set_nonblocking(true).map_err(pipes)?;
-    Ok(Ends { tender, control, stdout, stderr, stdin: feed })
+    let _ = control.set_nonblocking(true);
+    let tended = Tended::new(for_orders, bell, &tender);
+    let ends = Ends { tender, control, stdout, stderr, stdin: feed };
+    Ok((tended.clone(), Pump::new(tended, ends, wake, launch)))
 }
 
-fn open_stdin(input: &Input) -> io::Result<(OwnedFd, Feed)> {
-    if *input == Input::Null {
-        return Ok((std::fs::File::open("/dev/null")?.into(), Feed::new(None)));
-    }
+fn nonblocking_pair() -> io::Result<(UnixStream, UnixStream)> {
+    let (one, other) = UnixStream::pair()?;
+    one.set_nonblocking(true)?;
+    other.set_nonblocking(true)?;
+    Ok((one, other))
+}
+
+/// The program's stdin, and what feeds it.
+fn open_stdin(input: Input) -> io::Result<(OwnedFd, Feed)> {
+    let bytes = match input {
+        Input::Null => return Ok((std::fs::File::open("/dev/null")?.into(), Feed::new(None))),
+        Input::Bytes(bytes) => Some(bytes),
+        Input::Pipe => None,
+    };
     let (theirs, ours) = io::pipe()?;
     let flags = rustix::fs::fcntl_getfl(&ours)?;
     rustix::fs::fcntl_setfl(&ours, flags | rustix::fs::OFlags::NONBLOCK)?;
-    Ok((theirs.into(), Feed::new(Some(ours))))
+    let mut feed = Feed::new(Some(ours));
+    if let Some(bytes) = bytes {
+        feed.push(bytes);
+        feed.close();
+    }
+    Ok((theirs.into(), feed))
+}
+
+fn open_outputs(command: &mut Command, merged: bool) -> io::Result<(PipeReader, Option<PipeReader>)> {
+    let (stdout, stdout_end) = open_output()?;
+    let stderr = if merged {
+        command.stderr(stdout_end.try_clone()?);
+        None
+    } else {
+        let (stderr, stderr_end) = open_output()?;
+        command.stderr(stderr_end);
+        Some(stderr)
+    };
+    command.stdout(stdout_end);
+    Ok((stdout, stderr))
 }
 
 fn open_output() -> io::Result<(PipeReader, PipeWriter)> {

@@ -25,7 +25,8 @@ pub(crate) struct Process {
     pub(crate) pid: Pid,
     pub(crate) parent: i32,
     pub(crate) group: i32,
-    /// False for a zombie, which is dead and only waits to be counted.
+    /// False for a zombie, which is dead and only waits to be counted. (One whose first thread alone has
+    /// ended looks like a zombie but lives on in the others.)
     pub(crate) alive: bool,
     /// Clock ticks of its own work.
     own_ticks: u64,
@@ -50,7 +51,7 @@ impl Process {
             pid,
             parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
-            alive: !matches!(*fields.first()?, "Z" | "X"),
+            alive: !matches!(*fields.first()?, "Z" | "X") || number(17)? > 1,
             own_ticks: number(11)? + number(12)?,
             waited_ticks: number(13)? + number(14)?,
             began: number(19)?,
@@ -58,31 +59,38 @@ impl Process {
     }
 }
 
-/// Everyone below `root`, parents before their children.
+/// Everyone alive below `root`, parents before their children.
 pub(crate) fn descendants(root: Pid) -> Vec<Process> {
+    let mut found = Vec::new();
+    each_descendant(root, |process| found.push(process));
+    found
+}
+
+/// Hands over everyone alive below `root` as soon as it is found, parents before their children.
+pub(crate) fn each_descendant(root: Pid, each: impl FnMut(Process)) {
     // Some kernels (and sandboxes that imitate one) do not list children; then every process is asked for
     // its parent.
     if fs::exists("/proc/thread-self/children").unwrap_or(false) {
-        below(root, listed_children)
+        walk(root, listed_children, each);
     } else {
         let children = children_by_parent();
-        below(root, |pid| children.get(&pid.as_raw_pid()).cloned().unwrap_or_default())
+        walk(root, |pid| children.get(&pid.as_raw_pid()).cloned().unwrap_or_default(), each);
     }
 }
 
-fn below(root: Pid, children: impl Fn(Pid) -> Vec<Pid>) -> Vec<Process> {
-    let (mut found, mut seen) = (Vec::new(), HashSet::from([root]));
+fn walk(root: Pid, children: impl Fn(Pid) -> Vec<Pid>, mut each: impl FnMut(Process)) {
+    let mut seen = HashSet::from([root]);
     let (mut queue, mut next) = (vec![root], 0);
     while let Some(pid) = queue.get(next).copied() {
         next += 1;
-        for child in children(pid) {
-            if seen.insert(child) {
-                found.extend(Process::read(child));
+        // The youngest first: after thousands of dead come those who still fork.
+        for child in children(pid).into_iter().rev().filter(|child| seen.insert(*child)) {
+            if let Some(process) = Process::read(child).filter(|process| process.alive) {
+                each(process);
                 queue.push(child);
             }
         }
     }
-    found
 }
 
 /// A child belongs to the thread that made it, so each thread is asked.
@@ -140,22 +148,26 @@ mod tests {
         let process = Process::parse(pid, stat).unwrap();
         assert_eq!((process.parent, process.group, process.alive, process.began), (3, 4, false, 777));
         assert_eq!((process.own_ticks, process.waited_ticks), (15, 3));
+        let first_thread_ended = b"5 (a) Z 3 4 4 0 -1 0 0 0 0 0 10 5 2 1 20 0 2 0 777 0 0";
+        assert!(Process::parse(pid, first_thread_ended).unwrap().alive);
         assert_eq!(Process::parse(pid, b"5 (cut) R 1"), None);
         assert_eq!(Process::parse(pid, b""), None);
     }
 
     #[test]
     fn both_ways_to_find_descendants_agree() {
-        let mut shell = Command::new("sh").args(["-c", "sleep 60 & sleep 60; :"]).spawn().unwrap();
+        let script = "exec 2>/dev/null; sleep 60 & sleep 60; :";
+        let mut shell = Command::new("sh").args(["-c", script]).spawn().unwrap();
         let root = Pid::from_child(&shell);
         let pids =
             |tree: Vec<Process>| tree.into_iter().map(|it| it.pid.as_raw_pid()).collect::<HashSet<_>>();
-        while pids(below(root, listed_children)).len() < 2 {
+        while descendants(root).len() < 2 {
             std::thread::yield_now();
         }
         let table = children_by_parent();
-        let by_parent = below(root, |pid| table.get(&pid.as_raw_pid()).cloned().unwrap_or_default());
-        let listed = below(root, listed_children);
+        let (mut by_parent, mut listed) = (Vec::new(), Vec::new());
+        walk(root, |pid| table.get(&pid.as_raw_pid()).cloned().unwrap_or_default(), |it| by_parent.push(it));
+        walk(root, listed_children, |it| listed.push(it));
         assert_eq!(pids(by_parent), pids(listed.clone()));
         for process in listed {
             assert!(kill_if(process.pid, |_| true));

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::clear::Tree;
@@ -29,6 +29,8 @@ const LONGEST_REST: Duration = Duration::from_millis(20);
 const REST_WHEN_STUCK: Duration = Duration::from_millis(500);
 /// A crowd can die faster than we count; after so long we look up and see to the living.
 const LONGEST_COUNT: Duration = Duration::from_millis(10);
+/// The same when nobody was found alive, so that thousands of dead are not looked at again and again.
+const LONGEST_COUNT_OF_DEAD: Duration = Duration::from_millis(500);
 
 /// Runs as the tender; `args` are those after `__tend`. To be called before anything else in `main`.
 #[must_use]
@@ -164,7 +166,10 @@ impl Tender {
             let rest = grace.map(|at| at.saturating_duration_since(Instant::now()));
             let pause = if children == Children::MoreToCount { Some(Duration::ZERO) } else { rest };
             let told = self.wait(pause, true);
-            children = self.reap();
+            if self.program_is_dead() {
+                return;
+            }
+            children = self.reap(LONGEST_COUNT);
             let kill = told && self.obey();
             if self.ended || kill || rest.is_some_and(|rest| rest.is_zero()) {
                 return;
@@ -186,10 +191,16 @@ impl Tender {
         told
     }
 
+    /// Looked at before it is counted: uncounted, it keeps the number of its group from being used again.
+    fn program_is_dead(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        rustix::process::waitid(WaitId::Pid(self.program), look).is_ok_and(|dead| dead.is_some())
+    }
+
     /// Counts the dead.
-    fn reap(&mut self) -> Children {
+    fn reap(&mut self, longest: Duration) -> Children {
         let since = Instant::now();
-        while since.elapsed() < LONGEST_COUNT {
+        while since.elapsed() < longest {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => self.bury(pid, status),
                 Ok(None) => return Children::Counted,
@@ -254,14 +265,13 @@ impl Tender {
     /// Kills until nobody is left.
     fn clear(&mut self) {
         self.clearing = true;
+        if !self.ended {
+            self.tree.kill_group(self.program);
+        }
         let (since, mut rest, mut told) = (Instant::now(), FIRST_REST, false);
-        loop {
-            // First the signals, then the counting: those who still fork must not wait for those who died.
+        let mut children = self.reap(LONGEST_COUNT);
+        while children != Children::None {
             let alive = self.tree.kill();
-            let children = self.reap();
-            if children == Children::None {
-                break;
-            }
             if !told && since.elapsed() > PATIENCE {
                 told = true;
                 self.say(Report::Left(u32::try_from(alive).unwrap_or(u32::MAX)));
@@ -270,6 +280,7 @@ impl Tender {
                 self.wait(Some(rest), false);
             }
             rest = if told { REST_WHEN_STUCK } else { LONGEST_REST.min(rest * 2) };
+            children = self.reap(if alive == 0 { LONGEST_COUNT_OF_DEAD } else { LONGEST_COUNT });
         }
         self.say(Report::Cleared(self.tree.killed_besides(self.program)));
     }

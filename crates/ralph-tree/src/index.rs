@@ -34,7 +34,7 @@ pub struct Entry<'a> {
     pub path: &'a [u8],
     /// File, directory, link or special.
     pub kind: Kind,
-    /// Permission bits, `0o7777` at most.
+    /// Permission bits, `0o7777` at most. Of directories only protected ones are looked at that closely.
     pub mode: u16,
     /// Inode number.
     pub ino: u64,
@@ -93,6 +93,8 @@ pub struct Index {
     pub(crate) id: u128,
     /// When the walk began, in nanoseconds since 1970: what changed after it is not trusted by stat alone.
     pub(crate) began: i64,
+    /// The key of the ignore rules at the root; each directory's row has its own as hash.
+    pub(crate) root_rules: [u8; 16],
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) files_hashed: u64,
     pub(crate) bytes_hashed: u64,

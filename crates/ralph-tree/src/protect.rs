@@ -241,7 +241,8 @@ mod tests {
 
     #[test]
     fn only_literal_names_lead_into_noise() {
-        let protect = Protect::new([".ralph/skills/", "node_modules/", "**/.cache/keys/x", "src/auth/**"]).unwrap();
+        let protect =
+            Protect::new([".ralph/skills/", "node_modules/", "**/.cache/keys/x", "src/auth/**"]).unwrap();
         for (path, named) in [
             (".ralph", true),
             (".ralph/skills", true),

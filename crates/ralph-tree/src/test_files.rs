@@ -39,12 +39,16 @@ fn is_test_file(name: &[u8]) -> bool {
         || matches!(low.as_slice(), b"test" | b"tests" | b"conftest")
         || [&b"_test"[..], b"_tests", b"_spec", b"-test", b"-spec"].iter().any(|end| low.ends_with(end))
         || low.starts_with(b"test_")
-        || (camel_case(rest) && (stem.ends_with(b"Test") || stem.ends_with(b"Tests") || stem.ends_with(b"Spec")))
+        || (camel_case(rest)
+            && (stem.ends_with(b"Test") || stem.ends_with(b"Tests") || stem.ends_with(b"Spec")))
 }
 
 /// Languages whose test classes are named `LoginTest`.
 fn camel_case(rest: &[u8]) -> bool {
-    matches!(rest, b".java" | b".kt" | b".scala" | b".groovy" | b".cs" | b".php" | b".swift" | b".hs" | b".dart")
+    matches!(
+        rest,
+        b".java" | b".kt" | b".scala" | b".groovy" | b".cs" | b".php" | b".swift" | b".hs" | b".dart"
+    )
 }
 
 #[cfg(test)]

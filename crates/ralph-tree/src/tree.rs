@@ -23,7 +23,9 @@ pub enum WalkError {
         source: io::Error,
     },
     /// Out of file descriptors or memory: going on would make files look deleted.
-    #[error("gave up at {path} while looking at the workspace: {source}; free resources (ulimit -n) and try again")]
+    #[error(
+        "gave up at {path} while looking at the workspace: {source}; free resources (ulimit -n) and try again"
+    )]
     Exhausted {
         /// Where.
         path: String,
@@ -71,5 +73,36 @@ impl Tree {
         compiled.turn();
         let nothing = Index::default();
         Walk::new(&root, &self.protect, previous.unwrap_or(&nothing), &mut compiled).run()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hash is taken over when the file was quiet before the last walk, and made anew when it was not.
+    #[test]
+    fn a_stat_is_trusted_only_if_the_file_was_quiet_before_the_last_walk() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), "x").unwrap();
+        let tree = Tree::new(dir.path(), Protect::new(Protect::DEFAULTS).unwrap());
+        let truth = tree.walk(None).unwrap();
+        let ctime = truth.rows[0].ctime;
+        for (quiet_for, ctime_off, trusted) in [
+            (1_000_000_000, 0, true),
+            (25_000_000, 0, true),
+            (15_000_000, 0, false),
+            (0, 0, false),
+            (-1_000_000_000, 0, false),
+            (1_000_000_000, 1, false),
+        ] {
+            let mut doubtful = truth.clone();
+            doubtful.began = ctime + quiet_for;
+            doubtful.rows[0].ctime -= ctime_off;
+            doubtful.rows[0].hash = [7; 16];
+            let again = tree.walk(Some(&doubtful)).unwrap();
+            assert_eq!(again.rows[0].hash == [7; 16], trusted, "quiet for {quiet_for} ns");
+            assert_eq!(again.files_hashed, u64::from(!trusted));
+        }
     }
 }

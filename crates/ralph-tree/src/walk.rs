@@ -108,10 +108,8 @@ impl<'a> Walk<'a> {
         let listing = Listing::read(fd.as_fd(), &mut self.scratch).map_err(failed)?;
         let around = self.compiled.outside(self.root, self.protect.key());
         let rules = self.compiled.inside(&around, fd.as_fd(), &listing, self.root, b"");
-        // The root has a row of its own, with an empty path: it carries the key of its rules.
-        let familiar = self.seen_before().is_some_and(|row| row.hash == rules.key);
-        let stat = Stat::of_open(fd.as_fd()).map_err(failed)?;
-        self.keep(&stat, COUNTS, rules.key)?;
+        let familiar = self.before.root_rules == rules.key;
+        self.index.root_rules = rules.key;
         let fd = Some(fd);
         Ok(Frame { fd, identity: (0, 0), listing, next: 0, path_len: 0, flags: COUNTS, rules, familiar })
     }
@@ -200,7 +198,11 @@ impl<'a> Walk<'a> {
         };
         let opened = open_directory(fd, name, OFlags::NOFOLLOW).and_then(|below| {
             let long = self.path.len() >= LONGEST;
-            if long { Err(Errno::NAMETOOLONG) } else { Ok((Listing::read(below.as_fd(), &mut self.scratch)?, below)) }
+            if long {
+                Err(Errno::NAMETOOLONG)
+            } else {
+                Ok((Listing::read(below.as_fd(), &mut self.scratch)?, below))
+            }
         });
         let (listing, below) = match opened {
             Ok(opened) => opened,
@@ -255,7 +257,7 @@ impl<'a> Walk<'a> {
     fn still_holds(&self, row: &Row, stat: &Stat) -> bool {
         let same = (row.ino, row.size, row.mtime, row.ctime) == (stat.ino, stat.size, stat.mtime, stat.ctime);
         let margin = if row.ctime % 1_000_000_000 == 0 { RACY_SECONDS } else { RACY };
-        same && row.ctime < self.before.began - margin && row.flags & UNREADABLE == 0
+        same && row.ctime < self.before.began.saturating_sub(margin) && row.flags & UNREADABLE == 0
     }
 
     /// The last walk's row for the path at hand. Both walks go in the same order, so this only moves on.

@@ -1,2 +1,21 @@
-//! The binary.
-fn main() {}
+//! THE FACE: the binary `ralph`. Everything a person touches: command line, configuration, what is printed. The work is
+//! done by the hands (`ralph-engine`), decided by the rules (`ralph-rules`). Start with `cli.rs`.
+
+mod cli;
+mod config;
+mod env;
+mod problem;
+mod show;
+mod style;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    // The tender and the scripted agent start many times a run: they go before any parsing.
+    match args.next().as_ref().and_then(|a| a.to_str()) {
+        Some("__tend") => ralph_tend::tend(args),
+        Some("agent-sim") => ExitCode::from(ralph_sim::main(args, &|name| std::env::var_os(name))),
+        _ => cli::main(),
+    }
+}

@@ -3,22 +3,11 @@
 
 use crate::json::Field;
 use ralph_rules::money::Usage;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::fmt;
 
-/// What any JSON object says of its own kind.
-#[derive(Default, Deserialize)]
-pub struct Peek<'a> {
-    /// The event's type.
-    #[serde(rename = "type", borrow, default)]
-    pub kind: Field<'a>,
-    /// A reply without a type, as older tools print it, still has this.
-    #[serde(borrow, default)]
-    pub result: Field<'a>,
-}
-
-/// `system`: the introduction, retries, refused tools.
+/// `system`: retries, refused tools, the introduction. (`opening.rs` reads most introductions, and `user`.)
 #[derive(Deserialize)]
 pub struct System<'a> {
     #[serde(borrow, default)]
@@ -62,13 +51,6 @@ pub struct Assistant<'a> {
     pub api_error_type: Field<'a>,
     #[serde(borrow, default)]
     pub api_error: Field<'a>,
-}
-
-/// `user`: what the tools gave back.
-#[derive(Deserialize)]
-pub struct User<'a> {
-    #[serde(borrow, default)]
-    pub message: Option<Message<'a>>,
 }
 
 /// The message inside `assistant`, `user` and `message_start`.
@@ -127,8 +109,6 @@ pub struct Stream<'a> {
 /// The provider's own event inside `stream_event`.
 #[derive(Deserialize)]
 pub struct StreamInner<'a> {
-    #[serde(rename = "type", borrow, default)]
-    pub kind: Field<'a>,
     #[serde(borrow, default)]
     pub message: Option<Message<'a>>,
     #[serde(borrow, default)]
@@ -160,9 +140,12 @@ pub struct RateLimitInfo<'a> {
     pub resets_at: Field<'a>,
 }
 
-/// `result`: the terminal event; also the one object of `--output-format json` and of older tools.
+/// `result`: the terminal event; also the one object of `--output-format json` and, without a type, of older
+/// tools. Its type may come late, so an object whose kind is not known yet is read as this first.
 #[derive(Deserialize)]
 pub struct Terminal<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Field<'a>,
     #[serde(borrow, default)]
     pub subtype: Field<'a>,
     #[serde(borrow, default)]
@@ -274,7 +257,7 @@ impl<'de> Visitor<'de> for BlocksVisitor {
         Ok(Blocks::default())
     }
 
-    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Blocks::default())
     }

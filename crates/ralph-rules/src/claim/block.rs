@@ -67,7 +67,6 @@ pub(super) fn find(message: &Message<'_>, wanted: &str) -> Found {
     let mut found = Found { status: None, attempted: false, lints: Vec::new(), spans, closing: None };
     found.lints.extend(about_all(message, &blocks));
     let unreadable = blocks.iter().any(|block| block.status.is_none());
-    let loose = || loose_exit(message, &found);
     match blocks.into_iter().rfind(|block| block.complete) {
         Some(block) => match misplaced(message, &block, wanted) {
             None => {
@@ -82,9 +81,12 @@ pub(super) fn find(message: &Message<'_>, wanted: &str) -> Found {
                 let denies = !shown && block.status.as_ref().is_some_and(|status| !status.exit_signal);
                 found.attempted = unreadable || denies;
                 found.lints.push(lint);
+                if block.status.is_none() {
+                    found.lints.extend(block.lints);
+                }
             }
         },
-        None => match loose() {
+        None => match loose_exit(message, &found) {
             Some(lint) => {
                 found.attempted = true;
                 found.lints.push(lint);
@@ -126,7 +128,7 @@ fn misplaced(message: &Message<'_>, block: &Block, wanted: &str) -> Option<Lint>
     for line in message.lines.iter().skip(block.last + 1) {
         let bare = line.text.trim_start_matches(['`', '~']).is_empty();
         let edge = matches!(line.place, Place::Edge(_)) && bare && edges == 0;
-        if !edge && !(is_promise(line.text, wanted) && line.place != Place::Quote) {
+        if !edge && !is_promise(line.text, wanted) {
             return Some(Lint::new(Code::TextAfterBlock, line.number, line.text));
         }
         edges += usize::from(edge);
@@ -171,7 +173,8 @@ fn scan(message: &Message<'_>) -> Vec<Block> {
 }
 
 fn mark(line: &Line<'_>) -> Mark {
-    if matches!(line.place, Place::Quote | Place::Edge(_)) {
+    let shortest = "RALPHSTATUS".len();
+    if matches!(line.place, Place::Quote | Place::Edge(_)) || line.text.len() < shortest {
         return Mark::Nothing;
     }
     let starts = line.text.get(..HEAD.len()).is_some_and(|head| head.eq_ignore_ascii_case(HEAD));

@@ -15,7 +15,7 @@ static DOUBT: LazyLock<Regex> = LazyLock::new(|| {
         r"intends?|supposed|ensures?|ensuring|mak(?:e|es|ing) sure|verify|verifying|checking|continue|",
         r"please|goal|target|todo|fixme|remaining|pending|claim(?:s|ed)?|says|said|told|",
         r"probably|perhaps|maybe|presumably|likely|think|believe|guess|seems?|appears?|",
-        r"false|wrong|untrue|previously|formerly|used to)\b",
+        r"false|wrong|untrue|lie|myth|previously|formerly|used to)\b",
     ))
 });
 
@@ -32,7 +32,7 @@ static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
 
 /// After the phrase: not now.
 static LATER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i-u)\b(?:tomorrow|soon|later|eventually|shortly)\b"));
+    LazyLock::new(|| pattern(r"(?i-u)\b(?:tomorrow|soon|later|eventually|shortly|previously|earlier)\b"));
 
 /// After the phrase: not all.
 static EXCEPTION: LazyLock<Regex> = LazyLock::new(|| {
@@ -55,10 +55,24 @@ static LEADS: LazyLock<Regex> = LazyLock::new(|| {
 /// Right after the phrase: it is denied, or has a value that denies it.
 static DENIED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?i-u)^[ :=|(-]*(?:(?:is|are|was|were|has|have|does|do|did|it) )?",
+        r"(?i-u)^[ .:=|(-]*(?:(?:is|are|was|were|has|have|does|do|did|it) )?",
         r"(?:(?:not|no|false|never|pending|todo|tbd|fail[a-z]*|isn't|wasn't|aren't)\b|[0-9]{1,2} ?%)",
     ))
 });
+
+/// A heading, or a line that ends with a colon: what its list holds is still to come.
+static LEAD_IN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i-u)\b(?:if|once|when|until|unless|before|will|[a-z]+'ll|should|must|needs?|not|todo|to do|to-do|remaining|",
+        r"remains|left|pending|next|goals?|criteria|requirements?|definition of done|plan|failing|failed|missing)\b",
+    ))
+});
+
+/// Does this line put off what the list under it says ("Done when:", "## Acceptance criteria")?
+pub(super) fn puts_off(lead_in: &str) -> bool {
+    let sentence = lead_in.rsplit(". ").next().unwrap_or_default();
+    LEAD_IN.is_match(&sentence.replace('’', "'"))
+}
 
 /// Where the cues of one sentence stand.
 pub(super) struct Cues<'a> {

@@ -14,7 +14,6 @@ const FIELDS: [&str; 7] = [
     "EXIT_SIGNAL",
     "RECOMMENDATION",
 ];
-const EXIT_SIGNAL: usize = 5;
 const RECOMMENDATION: usize = 6;
 
 /// Placeholders of the seeds' templates for RECOMMENDATION.
@@ -68,10 +67,13 @@ fn field_index(key: &str) -> Option<usize> {
     FIELDS.iter().position(|field| field.eq_ignore_ascii_case(key))
 }
 
+/// The values given for one field, each with the number of its line.
+type Values<'a> = Vec<(usize, &'a str)>;
+
 /// Everything a block's lines said, before it is judged.
 #[derive(Default)]
 struct Body<'a> {
-    values: [Vec<&'a str>; 7],
+    values: [Values<'a>; 7],
     last: Option<usize>,
     lints: Vec<Lint>,
 }
@@ -117,7 +119,7 @@ impl<'a> Body<'a> {
             self.lint(Code::FieldOrder, number, pair.key);
         }
         if let Some(values) = self.values.get_mut(index) {
-            values.push(pair.value);
+            values.push((number, pair.value));
         }
         self.last = Some(index);
     }
@@ -138,20 +140,20 @@ impl<'a> Body<'a> {
         if exit.is_empty() {
             return (None, self.lints);
         }
-        let progress = self.agreed("STATUS", &status, progress, head);
-        let failing = tests.iter().any(|value| tests_status(value) == Some(Tests::Failing));
-        let tests = self.agreed("TESTS_STATUS", &tests, tests_status, head);
+        let progress = self.agreed("STATUS", &status, progress);
+        let failing = tests.iter().any(|(_, value)| tests_status(value) == Some(Tests::Failing));
+        let tests = self.agreed("TESTS_STATUS", &tests, tests_status);
         let status = Status {
             status: progress.unwrap_or(Progress::InProgress),
-            tasks_completed: self.agreed("TASKS_COMPLETED_THIS_LOOP", &tasks, count, head),
-            files_modified: self.agreed("FILES_MODIFIED", &files, count, head),
+            tasks_completed: self.agreed("TASKS_COMPLETED_THIS_LOOP", &tasks, count),
+            files_modified: self.agreed("FILES_MODIFIED", &files, count),
             tests: if failing { Tests::Failing } else { tests.unwrap_or(Tests::NotRun) },
-            work_type: self.agreed("WORK_TYPE", &work, work_type, head),
-            exit_signal: self.agreed("EXIT_SIGNAL", &exit, flag, head).unwrap_or(false),
-            recommendation: recommendation.first().map_or_else(String::new, |text| (*text).to_owned()),
+            work_type: self.agreed("WORK_TYPE", &work, work_type),
+            exit_signal: self.agreed("EXIT_SIGNAL", &exit, flag).unwrap_or(false),
+            recommendation: recommendation.first().map_or_else(String::new, |(_, text)| (*text).to_owned()),
         };
-        if status.recommendation.is_empty() && !recommendation.is_empty() {
-            self.lints.push(Lint::new(Code::EmptyRecommendation, head, "RECOMMENDATION"));
+        if let Some((line, _)) = recommendation.first().filter(|(_, text)| text.is_empty()) {
+            self.lints.push(Lint::new(Code::EmptyRecommendation, *line, "RECOMMENDATION"));
         }
         self.lints.extend(contradictions(&status, progress, head));
         (Some(status), self.lints)
@@ -161,15 +163,14 @@ impl<'a> Body<'a> {
     fn agreed<T: PartialEq>(
         &mut self,
         field: &str,
-        values: &[&str],
+        values: &[(usize, &str)],
         read: fn(&str) -> Option<T>,
-        line: usize,
     ) -> Option<T> {
         let mut agreed = None;
-        for (nth, value) in values.iter().enumerate() {
+        for (nth, (line, value)) in values.iter().enumerate() {
             let meant = read(value);
             if meant.is_none() {
-                self.lint(Code::BadValue, line, &format!("{field}: {value}"));
+                self.lint(Code::BadValue, *line, &format!("{field}: {value}"));
             }
             if nth > 0 && meant != agreed {
                 return None;
@@ -181,8 +182,8 @@ impl<'a> Body<'a> {
 }
 
 /// Are these the template's own words, left as they were?
-fn is_template(values: &[&str], field: &str) -> bool {
-    values.iter().any(|value| {
+fn is_template(values: &[(usize, &str)], field: &str) -> bool {
+    values.iter().any(|(_, value)| {
         if FIELDS.get(RECOMMENDATION) == Some(&field) {
             return PLACEHOLDERS.iter().any(|words| words.eq_ignore_ascii_case(value));
         }

@@ -21,6 +21,13 @@ macro_rules! aux {
     };
 }
 
+/// "in the plan", "of this story"; `\x01` is something left out, such as a file's name in back ticks.
+macro_rules! within {
+    () => {
+        r"(?:(?:in|of|from|for) (?:[a-z0-9_./\x01-]+ ){1,4}?)?"
+    };
+}
+
 /// A family and its pattern. The text has single spaces and one sentence a line, so no pattern crosses a sentence.
 static FAMILIES: LazyLock<Vec<(Evidence, Regex)>> = LazyLock::new(|| {
     let family = |kind, source: &str| (kind, pattern(&format!(r"(?i-u)\b(?:{source})")));
@@ -30,6 +37,7 @@ static FAMILIES: LazyLock<Vec<(Evidence, Regex)>> = LazyLock::new(|| {
             concat!(
                 all!(),
                 r"(?:tests?|test suites?|test cases?) (?:and [a-z]+ )?",
+                within!(),
                 aux!(),
                 r"(?:pass|passes|passed|passing|green|succeed|succeeded)\b|",
                 r"everything ",
@@ -39,7 +47,7 @@ static FAMILIES: LazyLock<Vec<(Evidence, Regex)>> = LazyLock::new(|| {
         ),
         family(
             Evidence::StoriesComplete,
-            concat!(all!(), r"stories ", aux!(), r"(?:complete|completed|done)\b"),
+            concat!(all!(), r"stories ", within!(), aux!(), r"(?:complete|completed|done)\b"),
         ),
         family(
             Evidence::ProjectComplete,
@@ -47,7 +55,7 @@ static FAMILIES: LazyLock<Vec<(Evidence, Regex)>> = LazyLock::new(|| {
         ),
         family(
             Evidence::ImplementationComplete,
-            concat!(r"implementation (?:of (?:[a-z0-9-]+ ){1,4}?)?", aux!(), r"(?:complete|completed)\b"),
+            concat!(r"implementation ", within!(), aux!(), r"(?:complete|completed)\b"),
         ),
         family(
             Evidence::NothingLeft,
@@ -59,7 +67,13 @@ static FAMILIES: LazyLock<Vec<(Evidence, Regex)>> = LazyLock::new(|| {
         ),
         family(
             Evidence::TasksDone,
-            concat!(all!(), r"tasks ", aux!(), r"(?:complete|completed|done|finished)\b|all done\b"),
+            concat!(
+                all!(),
+                r"tasks ",
+                within!(),
+                aux!(),
+                r"(?:complete|completed|done|finished)\b|all done\b"
+            ),
         ),
         family(
             Evidence::HundredPercent,
@@ -144,6 +158,7 @@ fn stands(hit: &Hit, sentence: &str, offset: usize, cues: &Cues<'_>) -> bool {
     let after = cues.near_after(end);
     let turned = match hit.kind {
         Evidence::NothingLeft => after.starts_with(" with"),
+        Evidence::TasksDone if after.starts_with(" with") => true,
         Evidence::AlreadyImplemented => false,
         Evidence::ProjectComplete => after.starts_with(" for ") || after.starts_with(" to "),
         Evidence::BareComplete => VALUES.is_match(sentence),

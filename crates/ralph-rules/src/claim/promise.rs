@@ -11,9 +11,9 @@ use std::sync::LazyLock;
 pub(super) enum Stand {
     /// With no promise.
     None,
-    /// With the run's promise; the line is named.
+    /// With the run's promise.
     Given,
-    /// With a promise that is another's.
+    /// With a promise that is another's, on this line.
     Other(usize),
     /// With the run's promise, as part of a sentence that denies or postpones it.
     InSentence(usize),

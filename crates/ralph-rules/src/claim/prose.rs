@@ -1,6 +1,7 @@
 //! What the message says in plain words, one sentence a line: without blocks, fences, `>` lines, promise tags,
 //! and whatever stands in quotation marks or back ticks. `phrases.rs` and `questions.rs` read the result.
 
+use super::cues;
 use super::field::is_exact_field;
 use super::lines::{Line, Message, Place};
 
@@ -13,25 +14,32 @@ pub(super) fn sentences(message: &Message<'_>, covered: impl Fn(usize) -> bool) 
     let mut out = String::new();
     let mut unit = String::new();
     let mut before = 0;
+    let mut put_off = false;
     for (at, line) in message.lines.iter().enumerate() {
         if line.place != Place::Prose || covered(at) || is_exact_field(line.text) {
             before = 0;
             continue;
         }
-        let item = item(line);
-        if before + 1 != line.number || item.is_some() {
+        let heading = line.text.starts_with('#');
+        let item = item(line).filter(|_| !heading);
+        if before + 1 != line.number || item.is_some() || heading {
             flush(&mut unit, &mut out);
         }
         if !unit.is_empty() {
             unit.push('\n');
         }
-        let (unchecked, text) = item.unwrap_or((false, line.text));
-        if unchecked {
+        // A list inherits what the line above it says; wrapped lines of an item change nothing.
+        if heading || line.text.ends_with(':') {
+            put_off = cues::puts_off(line.text);
+        } else if item.is_none() && unit.is_empty() {
+            put_off = false;
+        }
+        let (unchecked, text) = item.unwrap_or((false, line.text.trim_start_matches(['#', ' '])));
+        if unchecked || (put_off && item.is_some()) {
             unit.push_str("not ");
         }
         unit.push_str(text);
-        // A heading is a sentence of its own.
-        before = if line.text.starts_with('#') { 0 } else { line.number };
+        before = if heading { 0 } else { line.number };
     }
     flush(&mut unit, &mut out);
     out
@@ -42,18 +50,15 @@ pub(super) fn of(text: &str) -> String {
     sentences(&Message::new(text), |_| false)
 }
 
-/// The text of a list item, heading or table row, and whether it is an unticked checkbox.
+/// The text of a list item or table row, and whether it is an unticked checkbox.
 fn item<'a>(line: &Line<'a>) -> Option<(bool, &'a str)> {
     let text = line.text;
     if text.starts_with('|') {
         return Some((false, text));
     }
-    let heading = text.trim_start_matches('#');
     let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest = if heading.len() < text.len() {
-        heading
-    } else if digits.len() < text.len() && digits.starts_with(['.', ')']) {
-        digits.get(1..)?
+    let rest = if digits.len() < text.len() {
+        digits.strip_prefix(['.', ')'])?
     } else {
         text.strip_prefix(['-', '*', '+', '•'])?
     };
@@ -130,7 +135,7 @@ impl<'a> Writer<'a> {
 
     fn ends_sentence(&self) -> bool {
         let closed = self.rest.trim_start_matches(['*', '_', ')', '"', '\'', '”']);
-        let short = ["e.g.", "i.e.", "vs."].iter().any(|short| self.out.ends_with(short));
+        let short = ["e.g.", "i.e.", "vs.", "..."].iter().any(|short| self.out.ends_with(short));
         !short && closed.chars().next().is_none_or(char::is_whitespace)
     }
 

@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 /// Questions to the reader: they end with a question mark. Rhetorical ones speak to nobody.
 static ASKED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?im-u)\b(?:should|shall|may|can|could|must|do) (?:i|we)\b[^\n]*\?|",
-        r"\b(?:would|do|did|could|can|will|are|were|have) you\b[^\n]*\?|",
-        r"\b(?:want|like|prefer) me to\b[^\n]*\?|",
-        r"\b(?:you|your) (?:like|want|prefer|mean|preference|choice)\b[^\n]*\?|",
-        r"\b(?:is|are|does|sound|look)[a-z]* (?:it|this|that|these)? ?(?:ok|okay|fine|good|acceptable)\b[^\n]*\?|",
-        r"^(?:does|is) (?:this|that|it) (?:look|sound|work|what)\b[^\n]*\?|",
-        r"^(?:any (?:preference|objection)s?|which (?:one|option|approach|way)|how to proceed|ready to proceed)\b[^\n]*\?",
+        r"(?im-u)\b(?:should|shall|may|can|could|must|do) (?:i|we)\b(?u:[^\n])*\?|",
+        r"\b(?:would|do|did|could|can|will|are|were|have) you\b(?u:[^\n])*\?|",
+        r"\b(?:want|like|prefer) me to\b(?u:[^\n])*\?|",
+        r"\b(?:you|your) (?:like|want|prefer|mean|preference|choice)\b(?u:[^\n])*\?|",
+        r"\b(?:is|are|does|sound|look)[a-z]* (?:it|this|that|these)? ?(?:ok|okay|fine|good|acceptable)\b(?u:[^\n])*\?|",
+        r"^(?:does|is) (?:this|that|it) (?:look|sound|work|what)\b(?u:[^\n])*\?|",
+        r"^(?:any (?:preference|objection)s?|which (?:one|option|approach|way)|how to proceed|ready to proceed)\b(?u:[^\n])*\?",
     ))
 });
 

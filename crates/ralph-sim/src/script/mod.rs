@@ -8,6 +8,7 @@ mod words;
 
 pub use action::{Action, Class, CostSays, Fail, Reset};
 pub use lines::from_inline;
+#[cfg(test)]
 pub use parse::NAMES;
 
 use lines::Line;

@@ -18,8 +18,9 @@ pub const NAMES: [&str; 36] = [
     "cut", "crash", "exit", "exit-code", "fail",
 ];
 
-/// What a detached child does when the script names no command: outlive any test, but not the day.
-const SLEEPER: &str = "sleep 600";
+/// What a detached child does when the script names no command: outlive any test, but not the day. With `exec`,
+/// so that no shell stays beside it.
+const SLEEPER: &str = "exec sleep 600";
 
 type Parsed = Result<Action, String>;
 
@@ -65,7 +66,9 @@ fn files(name: &str, rest: &str, line: &Line) -> Option<Parsed> {
     Some(match name {
         "write" => path_and_text(rest, line).map(|(path, text)| Action::Write { path, text }),
         "append" => path_and_text(rest, line).map(|(path, text)| Action::Append { path, text }),
-        "replace" => words(rest, "PATH \"old\" \"new\"").map(|[path, old, new]| Action::Replace { path, old, new }),
+        "replace" => {
+            words(rest, "PATH \"old\" \"new\"").map(|[path, old, new]| Action::Replace { path, old, new })
+        }
         "delete" => words(rest, "PATH").map(|[path]| Action::Delete(path)),
         "mkdir" => words(rest, "PATH").map(|[path]| Action::Mkdir(path)),
         "run" => command(rest, line).map(Action::Run),
@@ -137,7 +140,9 @@ fn text(rest: &str, line: &Line) -> Result<String, String> {
 /// A shell command; one with a here-document of its own gets it back.
 fn command(rest: &str, line: &Line) -> Result<String, String> {
     match &line.body {
-        Some(body) if !rest.trim().is_empty() => Ok(format!("{} <<{}\n{}{}", rest.trim(), body.end, body.text, body.end)),
+        Some(body) if !rest.trim().is_empty() => {
+            Ok(format!("{} <<{}\n{}{}", rest.trim(), body.end, body.text, body.end))
+        }
         _ => text(rest, line),
     }
 }
@@ -217,7 +222,11 @@ fn fail(words: &[String]) -> Result<Fail, String> {
             ("status", value) => {
                 fail.status = Some(value.parse().map_err(|_| format!("{value} is no HTTP status"))?);
             }
-            _ => return Err(format!("{option} is not known: reset=+5s, reset=EPOCH, window=5h|week, status=N are")),
+            _ => {
+                return Err(format!(
+                    "{option} is not known: reset=+5s, reset=EPOCH, window=5h|week, status=N are"
+                ));
+            }
         }
     }
     Ok(fail)
@@ -226,7 +235,10 @@ fn fail(words: &[String]) -> Result<Fail, String> {
 fn reset(value: &str) -> Result<Reset, String> {
     match value.strip_prefix('+') {
         Some(after) => duration(after).map(Reset::After),
-        None => value.parse().map(Reset::At).map_err(|_| format!("{value} is no reset time: +5s or seconds since 1970")),
+        None => value
+            .parse()
+            .map(Reset::At)
+            .map_err(|_| format!("{value} is no reset time: +5s or seconds since 1970")),
     }
 }
 

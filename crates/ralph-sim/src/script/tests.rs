@@ -15,10 +15,9 @@ fn fail(class: Class) -> Fail {
     Fail { class, reset: None, weekly: false, status: None }
 }
 
-#[test]
-fn every_action_can_be_written() {
+fn honest_lines() -> Vec<(&'static str, Action)> {
     let s = |text: &str| text.to_owned();
-    let good = [
+    vec![
         ("say Looking at #12 # here", Action::Say(s("Looking at #12 # here"))),
         ("say \"two\\nlines\"", Action::Say(s("two\nlines"))),
         ("message Fixed \"it\"", Action::Message(s("Fixed \"it\""))),
@@ -46,8 +45,17 @@ fn every_action_can_be_written() {
         ("deny Bash", Action::Deny { tool: s("Bash"), detail: s("make install") }),
         ("deny Write /etc/passwd", Action::Deny { tool: s("Write"), detail: s("/etc/passwd") }),
         ("secret HOME API_KEY", Action::Secret(vec![s("HOME"), s("API_KEY")])),
+    ]
+}
+
+fn costly_and_bad_lines() -> Vec<(&'static str, Action)> {
+    let s = |text: &str| text.to_owned();
+    vec![
         ("spend 0.40", Action::Spend { micro: 400_000, times: 1, every: Duration::ZERO }),
-        ("spend $12 x10 every 50ms", Action::Spend { micro: 12_000_000, times: 10, every: Duration::from_millis(50) }),
+        (
+            "spend $12 x10 every 50ms",
+            Action::Spend { micro: 12_000_000, times: 10, every: Duration::from_millis(50) },
+        ),
         ("tokens in=8000 out=400", Action::Tokens(Tokens { input: 8000, output: 400, ..Tokens::default() })),
         ("cost nan", Action::Cost(CostSays::Nan)),
         ("cost none", Action::Cost(CostSays::Nothing)),
@@ -61,7 +69,7 @@ fn every_action_can_be_written() {
         ("garble", Action::Garble),
         ("lie", Action::Lie),
         ("linger 30s", Action::Linger(Duration::from_secs(30))),
-        ("daemonise", Action::Daemonise(s("sleep 600"))),
+        ("daemonise", Action::Daemonise(s("exec sleep 600"))),
         ("setsid-child sleep 5", Action::SetsidChild(s("sleep 5"))),
         ("ignore-term", Action::IgnoreTerm),
         ("ignore-stdin", Action::IgnoreStdin),
@@ -82,7 +90,12 @@ fn every_action_can_be_written() {
             "fail usage_limit reset=1794726675",
             Action::Fail(Fail { reset: Some(Reset::At(1_794_726_675)), ..fail(Class::UsageLimit) }),
         ),
-    ];
+    ]
+}
+
+#[test]
+fn every_action_can_be_written() {
+    let good = honest_lines().into_iter().chain(costly_and_bad_lines());
     let mut seen = BTreeSet::new();
     for (line, action) in good {
         assert_eq!(one(line), action, "{line}");
@@ -153,7 +166,15 @@ fn the_section_follows_the_iteration_and_the_call() {
         [Action::Say(first), Action::Say(text)] if first == "a" => text.clone(),
         other => panic!("{other:?}"),
     };
-    let table = [(1, 1, "one"), (1, 5, "one"), (2, 1, "one"), (3, 1, "three"), (3, 2, "again"), (3, 9, "again"), (7, 1, "again")];
+    let table = [
+        (1, 1, "one"),
+        (1, 5, "one"),
+        (2, 1, "one"),
+        (3, 1, "three"),
+        (3, 2, "again"),
+        (3, 9, "again"),
+        (7, 1, "again"),
+    ];
     for (iteration, call, text) in table {
         assert_eq!(said(iteration, call), text, "iteration {iteration}, call {call}");
     }
@@ -172,6 +193,9 @@ fn a_star_stands_for_every_iteration_without_its_own_section() {
 
 #[test]
 fn inline_text_is_cut_at_semicolons_outside_quotes() {
-    assert_eq!(from_inline(r#"say a; write f "x; \"y;"; run a\; b"#), "say a\n write f \"x; \\\"y;\"\n run a; b");
+    assert_eq!(
+        from_inline(r#"say a; write f "x; \"y;"; run a\; b"#),
+        "say a\n write f \"x; \\\"y;\"\n run a; b"
+    );
     assert_eq!(from_inline("say a;b\nsay c"), "say a;b\nsay c");
 }

@@ -96,7 +96,8 @@ pub fn duration(word: &str) -> Result<Duration, String> {
 /// Dollars as micro-dollars: `0.40`, `$1.25`.
 pub fn micro(word: &str) -> Result<u64, String> {
     let wrong = || format!("{word} is no amount: write dollars, such as 0.40");
-    let (whole, part) = word.trim_start_matches('$').split_once('.').unwrap_or((word.trim_start_matches('$'), ""));
+    let (whole, part) =
+        word.trim_start_matches('$').split_once('.').unwrap_or((word.trim_start_matches('$'), ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     if whole.is_empty() || part.len() > 6 || !digits(whole) || !digits(part) {
         return Err(wrong());

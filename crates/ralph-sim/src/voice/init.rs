@@ -4,8 +4,18 @@ use super::Voice;
 use crate::object::Object;
 
 const TOOLS: [&str; 12] = [
-    "Task", "Bash", "Edit", "Monitor", "NotebookEdit", "Read", "Skill", "TaskStop", "ToolSearch", "WebFetch",
-    "WebSearch", "Write",
+    "Task",
+    "Bash",
+    "Edit",
+    "Monitor",
+    "NotebookEdit",
+    "Read",
+    "Skill",
+    "TaskStop",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
 ];
 const SKILLS: [&str; 4] = ["verify", "debug", "code-review", "simplify"];
 

@@ -9,6 +9,7 @@ mod tool;
 mod turn;
 
 pub use ending::{Ending, Last};
+pub use init::VERSION;
 pub use tool::Answer;
 pub use turn::{Block, Cost};
 

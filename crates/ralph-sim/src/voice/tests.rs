@@ -57,7 +57,8 @@ fn stream_events_carry_the_true_usage_and_the_pieces_of_the_text() {
     let (_, events) = heard(persona(Format::Stream, true), |voice| {
         voice.turn(&[Block::Text(&text)], "end_turn", Cost::Micro(400_000));
     });
-    let stream: Vec<&Value> = events.iter().filter(|e| e["type"] == "stream_event").map(|e| &e["event"]).collect();
+    let stream: Vec<&Value> =
+        events.iter().filter(|e| e["type"] == "stream_event").map(|e| &e["event"]).collect();
     assert_eq!(stream.first().unwrap()["type"], "message_start");
     assert_eq!(stream.last().unwrap()["type"], "message_stop");
     let joined: String = stream.iter().filter_map(|e| e["delta"]["text"].as_str()).collect();

@@ -34,7 +34,8 @@ impl Voice {
 
     /// The same, not yet printed.
     pub fn answer_event(&mut self, id: &str, answer: &Answer) -> Object {
-        let decision = Object::new().put("decision", "accept").put("source", "config").put("reason_type", "rule");
+        let decision =
+            Object::new().put("decision", "accept").put("source", "config").put("reason_type", "rule");
         let meta = Object::new().put("id", id).put("permission_decision", decision);
         let told = if answer.failed {
             Object::new().put("tool_use_result", format!("Error: {}", answer.text))
@@ -71,7 +72,8 @@ impl Voice {
             .put("content", &answer.text)
             .put("is_error", answer.failed);
         let message = Object::new().put("role", "user").put("content", [content]);
-        let event = Object::new().put("type", "user").put("message", message).put("parent_tool_use_id", None::<u8>);
+        let event =
+            Object::new().put("type", "user").put("message", message).put("parent_tool_use_id", None::<u8>);
         let stamped = self.sign(event).put("timestamp", clock::stamp(clock::now()));
         stamped.join(told).put("tool_result_meta", [meta])
     }

@@ -55,7 +55,8 @@ impl Voice {
             self.block(&message, &request, &placeholder, index, block);
         }
         let delta = Object::new().put("stop_reason", stop).put("stop_sequence", None::<u8>);
-        let event = Object::new().put("type", "message_delta").put("delta", delta).put("usage", usage(tokens));
+        let event =
+            Object::new().put("type", "message_delta").put("delta", delta).put("usage", usage(tokens));
         self.streamed(&message, event);
         self.streamed(&message, Object::new().put("type", "message_stop"));
     }
@@ -95,8 +96,10 @@ impl Voice {
             .put("stop_sequence", None::<u8>)
             .put("usage", usage)
             .put("context_management", None::<u8>);
-        let assistant = Object::new().put("type", "assistant").put("message", body).put("parent_tool_use_id", None::<u8>);
-        let assistant = self.sign(assistant).put("timestamp", clock::stamp(clock::now())).put("request_id", request);
+        let assistant =
+            Object::new().put("type", "assistant").put("message", body).put("parent_tool_use_id", None::<u8>);
+        let assistant =
+            self.sign(assistant).put("timestamp", clock::stamp(clock::now())).put("request_id", request);
         self.event(&assistant);
         self.streamed(message, event("content_block_stop"));
     }

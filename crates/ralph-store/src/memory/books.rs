@@ -93,7 +93,13 @@ impl Books for Pages {
     }
 
     fn pull_back(&mut self, meter: &str, after: i64, now: i64) -> Result<usize, StoreError> {
-        let (Some(first), Some(events)) = (after.checked_add(1), self.windows.get_mut(meter)) else { return Ok(0) };
+        let (Some(first), Some(events)) = (after.checked_add(1), self.windows.get_mut(meter)) else {
+            return Ok(0);
+        };
+        // Nearly always there is nothing to do, and splitting a tree counts all of it.
+        if events.last_key_value().is_none_or(|((since, _), _)| *since < first) {
+            return Ok(0);
+        }
         let late = events.split_off(&(first, String::new()));
         let count = late.len();
         for ((_, id), amount) in late {

@@ -28,7 +28,8 @@ impl Ballast {
 
     /// Puts it in place if it is missing and there is room to spare. Failing is no error: `ready` tells.
     pub(super) fn ensure(&self) {
-        let room = || self.path.parent().and_then(|dir| disk_free(dir).ok()).is_some_and(|d| d.free > 4 * SIZE);
+        let room =
+            || self.path.parent().and_then(|dir| disk_free(dir).ok()).is_some_and(|d| d.free > 4 * SIZE);
         if !self.ready() && room() {
             let part = self.path.with_extension(format!("ballast-{}", std::process::id()));
             if self.fill(&part).is_err() {
@@ -41,7 +42,8 @@ impl Ballast {
         // Noise, because a file system that compresses would give no room back for zeros.
         let mut noise = vec![0u8; usize::try_from(SIZE).unwrap_or(0)];
         blake3::Hasher::new().update(b"ralph ballast").finalize_xof().fill(&mut noise);
-        let mut file: File = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(part)?;
+        let mut file: File =
+            OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(part)?;
         file.write_all(&noise)?;
         file.sync_data()?;
         fs::rename(part, &self.path)
@@ -49,7 +51,8 @@ impl Ballast {
 
     /// Gives its room back. True when another try makes sense: we removed it, or somebody else just did.
     pub(super) fn release(&self) -> bool {
-        let room = || self.path.parent().and_then(|dir| disk_free(dir).ok()).is_some_and(|d| d.free > SIZE / 4);
+        let room =
+            || self.path.parent().and_then(|dir| disk_free(dir).ok()).is_some_and(|d| d.free > SIZE / 4);
         fs::remove_file(&self.path).is_ok() || room()
     }
 }

@@ -38,7 +38,8 @@ impl Books for Pages<'_> {
 
     fn totals(&self, meter: &str) -> Result<Totals, StoreError> {
         let mut select = self.0.prepare_cached("select settled, held from meter where name = ?1")?;
-        let found = select.query_row([meter], |r| Ok(Totals { settled: r.get(0)?, held: r.get(1)? })).optional()?;
+        let found =
+            select.query_row([meter], |r| Ok(Totals { settled: r.get(0)?, held: r.get(1)? })).optional()?;
         Ok(found.unwrap_or_default())
     }
 

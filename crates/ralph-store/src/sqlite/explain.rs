@@ -49,10 +49,9 @@ pub(super) fn is_damage(e: &Error) -> bool {
         | Error::IntegralValueOutOfRange(..)
         | Error::Utf8Error(..)
         | Error::InvalidColumnType(..) => true,
-        other => matches!(
-            other.sqlite_error_code(),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-        ),
+        other => {
+            matches!(other.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+        }
     }
 }
 

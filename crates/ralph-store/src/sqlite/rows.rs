@@ -34,8 +34,22 @@ fn keep_run(c: &Connection, r: &RunRow) -> Result<(), StoreError> {
     )?;
     let head = i64::try_from(r.head).unwrap_or(i64::MAX);
     upsert.execute(params![
-        r.id, r.workspace, r.task, r.agent, r.started, r.updated, r.status, r.reason, r.exit_code, r.iterations,
-        r.cost_micro, r.cost_complete, r.verified, head, r.pid, r.resumable
+        r.id,
+        r.workspace,
+        r.task,
+        r.agent,
+        r.started,
+        r.updated,
+        r.status,
+        r.reason,
+        r.exit_code,
+        r.iterations,
+        r.cost_micro,
+        r.cost_complete,
+        r.verified,
+        head,
+        r.pid,
+        r.resumable
     ])?;
     Ok(())
 }
@@ -49,7 +63,16 @@ fn keep_iteration(c: &Connection, i: &IterationRow) -> Result<(), StoreError> {
              decision = excluded.decision, failure = excluded.failure",
     )?;
     upsert.execute(params![
-        i.run, i.n, i.attempt, i.at, i.dur_ms, i.cost_micro, i.files, i.verified, i.decision, i.failure
+        i.run,
+        i.n,
+        i.attempt,
+        i.at,
+        i.dur_ms,
+        i.cost_micro,
+        i.files,
+        i.verified,
+        i.decision,
+        i.failure
     ])?;
     Ok(())
 }

@@ -50,6 +50,21 @@ impl Sqlite {
         if let Some(found) = self.newer {
             return Err(StoreError::Newer { found, known: schema::newest(schema::STEPS) });
         }
+        let answer = self.with_turn(|connection| match attempt(connection, &f) {
+            Err(e) if self.needs_room(&e) && self.ballast.release() => attempt(connection, &f),
+            other => other,
+        })?;
+        // Only now is it sure that what was synced is what others will find under this name.
+        self.ours.check()?;
+        self.commits.fetch_add(u64::from(answer.is_ok()), Ordering::Relaxed);
+        Ok(answer)
+    }
+
+    /// Runs `f` on the writing connection when it is our turn among all processes.
+    pub(super) fn with_turn<T>(
+        &self,
+        f: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = match &mut *slot {
             Some(connection) => connection,
@@ -58,20 +73,8 @@ impl Sqlite {
                 slot.insert(open::connect(&self.path, false).map_err(|e| self.explain(e))?)
             }
         };
-        let turn = self.gate.enter(gate::GATE_WAIT);
-        let mut answer = attempt(connection, &f);
-        if let Err(e) = &answer
-            && self.needs_room(e)
-            && self.ballast.release()
-        {
-            answer = attempt(connection, &f);
-        }
-        drop(turn);
-        let answer = answer.map_err(|e| self.explain(e))?;
-        // Only now is it sure that what was synced is what others will find under this name.
-        self.ours.check()?;
-        self.commits.fetch_add(u64::from(answer.is_ok()), Ordering::Relaxed);
-        Ok(answer)
+        let _turn = self.gate.enter(gate::GATE_WAIT);
+        f(connection).map_err(|e| self.explain(e))
     }
 
     fn needs_room(&self, e: &StoreError) -> bool {

@@ -34,7 +34,7 @@ fn by_chunks(text: &[u8], cap: usize, sizes: &[usize]) -> Lines {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_chunking_gives_the_same_lines(

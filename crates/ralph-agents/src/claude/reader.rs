@@ -1,0 +1,80 @@
+//! Reads one call of Claude Code, in any of its output formats: events by lines (what we ask for), one JSON
+//! object, an array, or plain text (what a user's own arguments may ask for). Also reads `sim`.
+
+use crate::claude::verdict::worded;
+use crate::output::{Output, aborted};
+use crate::seam::{Activity, Exit, Failure, Heard, Reader, Reply};
+use crate::words::{class_of, class_of_plain};
+use ralph_rules::failure::Class;
+
+/// The reader of one call.
+pub struct ClaudeReader {
+    prompt: Vec<u8>,
+    may_be_text: bool,
+    output: Output,
+}
+
+impl ClaudeReader {
+    /// A reader that sends this prompt. Where the call asked for events, text alone is no answer:
+    /// `may_be_text` says that it could be.
+    pub fn new(prompt: &str, may_be_text: bool) -> ClaudeReader {
+        ClaudeReader { prompt: prompt.as_bytes().to_vec(), may_be_text, output: Output::new() }
+    }
+
+    /// A reader of output that is there already.
+    pub(crate) fn of(output: Output) -> ClaudeReader {
+        ClaudeReader { prompt: Vec::new(), may_be_text: true, output }
+    }
+}
+
+impl Reader for ClaudeReader {
+    fn start(&mut self, out: &mut Vec<Heard>) {
+        // Left open, stdin keeps the client waiting for more prompt forever.
+        out.push(Heard::Send(std::mem::take(&mut self.prompt)));
+        out.push(Heard::CloseStdin);
+    }
+
+    fn read(&mut self, line: &[u8], out: &mut Vec<Heard>) {
+        self.output.line(line, out, |text| Activity::Noise { text });
+    }
+
+    fn read_stderr(&mut self, line: &[u8]) {
+        self.output.stderr(line);
+    }
+
+    fn close(mut self: Box<Self>, exit: Exit) -> Reply {
+        self.output.try_document();
+        if self.output.has_events() {
+            return self.output.event_reply(exit);
+        }
+        let failure = self.text_failure(exit);
+        let finished = failure.is_none();
+        self.output.text_reply(finished, failure)
+    }
+}
+
+impl ClaudeReader {
+    /// Why output without any event failed, if it did.
+    fn text_failure(&self, exit: Exit) -> Option<Failure> {
+        let (text, stderr) = (self.output.plain(), self.output.stderr_text());
+        let killed = exit.code.is_some_and(|code| code > 128);
+        if exit.not_started || exit.by_us || exit.signal.is_some() || killed {
+            return Some(aborted(exit));
+        }
+        let said = if text.trim().is_empty() { &stderr } else { &text };
+        let class = match exit.code {
+            Some(0) => None,
+            Some(_) => class_of(said).or_else(|| class_of(&stderr)),
+            None => class_of_plain(said),
+        };
+        if let Some(class) = class {
+            return Some(worded(class, said));
+        }
+        let answered = self.may_be_text && !text.trim().is_empty();
+        match exit.code {
+            None | Some(0) if answered => None,
+            Some(code) if code != 0 && !said.is_empty() => Some(worded(Class::Unknown, said)),
+            _ => Some(aborted(exit)),
+        }
+    }
+}

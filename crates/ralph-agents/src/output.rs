@@ -1,0 +1,207 @@
+//! One call's output while it is read: events where there are any, else plain text. Lines are tried as they
+//! are, then between their first and last brace, and at the end as one document. `claude/reader.rs` and
+//! `command.rs` put their own rules about exits on top.
+
+use crate::claude::hearing::{Hearing, Heed};
+use crate::claude::verdict::{failure, worded};
+use crate::json::repaired;
+use crate::plain::{KEPT, Tail, clean, from_brace, is_blank, short_bytes};
+use crate::seam::{Activity, Exit, Failure, Format, Heard, Reply};
+use ralph_rules::failure::Class;
+use serde_json::value::RawValue;
+
+/// How many lines that are no events are shown live; the rest is only counted.
+const SHOWN: u32 = 200;
+/// How much of stderr is kept for a failure's wording.
+const STDERR: usize = 8 << 10;
+
+/// What was read so far.
+#[derive(Debug)]
+pub struct Output {
+    hearing: Hearing,
+    /// One document, not a line per event.
+    document: bool,
+    text: Tail,
+    stderr: Tail,
+    garbled: u32,
+}
+
+impl Output {
+    /// Nothing read yet.
+    pub fn new() -> Output {
+        Output {
+            hearing: Hearing::default(),
+            document: false,
+            text: Tail::new(KEPT),
+            stderr: Tail::new(STDERR),
+            garbled: 0,
+        }
+    }
+
+    /// Whether it is the known event stream.
+    pub fn has_events(&self) -> bool {
+        self.hearing.events > 0
+    }
+
+    /// One line of stdout. `shown_as` says how a line that is no event is shown.
+    pub fn line(&mut self, line: &[u8], out: &mut Vec<Heard>, shown_as: fn(String) -> Activity) {
+        let before = self.has_events();
+        let heed = if is_blank(line) { Heed::Unheard } else { self.heed(line, out) };
+        if heed == Heed::No {
+            self.hearing.cut_short(line, out);
+            self.garbled = self.garbled.saturating_add(1);
+            if self.garbled <= SHOWN {
+                out.push(Heard::Activity(shown_as(short_bytes(line, 200))));
+            }
+        }
+        match (before, self.has_events()) {
+            (false, false) => self.text.push_line(line),
+            (false, true) => self.text.clear(),
+            (true, _) => {}
+        }
+    }
+
+    /// One line of stderr.
+    pub fn stderr(&mut self, line: &[u8]) {
+        self.stderr.push_line(line);
+    }
+
+    /// The whole output as one JSON document: an array of events, one event, or an older tool's reply.
+    /// Says whether it was one.
+    pub fn document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+        let bytes = bytes.trim_ascii();
+        let envelope = |hearing: &mut Hearing, out: &mut Vec<Heard>| {
+            bytes.starts_with(b"{")
+                && std::str::from_utf8(bytes).is_ok_and(|text| hearing.envelope(text, out))
+        };
+        let known = self.json(bytes, out) == Heed::Event || envelope(&mut self.hearing, out);
+        if known {
+            self.hearing.events = self.hearing.events.max(1);
+            self.document = true;
+            self.text.clear();
+        }
+        known
+    }
+
+    /// No event came line by line: perhaps the lines are one document.
+    pub fn try_document(&mut self) {
+        if self.has_events() {
+            return;
+        }
+        let text = std::mem::replace(&mut self.text, Tail::new(KEPT));
+        let known = text.whole().is_some_and(|bytes| self.document(bytes, &mut Vec::new()));
+        if !known {
+            self.text = text;
+        }
+    }
+
+    fn heed(&mut self, line: &[u8], out: &mut Vec<Heard>) -> Heed {
+        let line = line.trim_ascii();
+        let heed = self.json(line, out);
+        let inner = between_braces(line).filter(|inner| heed == Heed::No && inner.len() < line.len());
+        let Some(inner) = inner else { return heed };
+        let heed = self.json(inner, out);
+        // An array that is printed with a line per event.
+        self.document |= heed == Heed::Event && line.starts_with(b"[");
+        heed
+    }
+
+    /// Bytes as JSON, repaired if need be.
+    fn json(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> Heed {
+        if !matches!(bytes.first(), Some(b'{' | b'[')) {
+            return Heed::No;
+        }
+        let heed = std::str::from_utf8(bytes).map_or(Heed::No, |text| self.value(text, out));
+        match heed {
+            Heed::No => repaired(bytes).map_or(Heed::No, |text| self.value(&text, out)),
+            heed => heed,
+        }
+    }
+
+    fn value(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
+        if !text.starts_with('[') {
+            return self.hearing.object(text, out);
+        }
+        let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else { return Heed::No };
+        let heard = items.iter().filter(|item| self.hearing.object(item.get(), out) == Heed::Event).count();
+        if heard == 0 {
+            return Heed::No;
+        }
+        self.document = true;
+        Heed::Event
+    }
+
+    /// The plain text, terminal sequences taken out.
+    pub fn plain(&self) -> String {
+        clean(&self.text.text()).into_owned()
+    }
+
+    /// The kept end of stderr.
+    pub fn stderr_text(&self) -> String {
+        clean(&self.stderr.text()).trim().to_owned()
+    }
+
+    /// The reply of an event stream: its terminal event decides, and without one it was aborted.
+    pub fn event_reply(mut self, exit: Exit) -> Reply {
+        let denials = self.hearing.take_denials();
+        let heard = self.hearing;
+        let spent = heard.meter.spent();
+        let single = self.document || (heard.events == 1 && heard.end.is_some());
+        let reply = Reply {
+            session: heard.session,
+            model: heard.model,
+            denials,
+            garbled: self.garbled,
+            format: if single { Format::Json } else { Format::Jsonl },
+            ..Reply::default()
+        };
+        match heard.end {
+            Some(end) => Reply {
+                text_bytes: end.text.length(),
+                text: end.text.text().into_owned(),
+                finished: true,
+                failure: end.failure,
+                usage: end.usage.unwrap_or(spent.usage),
+                cost: end.cost,
+                turns: end.turns,
+                ..reply
+            },
+            None => {
+                let mut facts = heard.facts;
+                facts.is_error = facts.api != Default::default();
+                facts.stop_reason.clear();
+                let told = if facts.is_error { failure(&facts) } else { None };
+                let failure = told.filter(|f| f.class != Class::Unknown).unwrap_or_else(|| aborted(exit));
+                Reply { failure: Some(failure), usage: spent.usage, ..reply }
+            }
+        }
+    }
+
+    /// The reply of plain text.
+    pub fn text_reply(self, finished: bool, failure: Option<Failure>) -> Reply {
+        Reply { text: self.plain(), text_bytes: self.text.length(), finished, failure, ..Reply::default() }
+    }
+}
+
+/// From the first opening brace to the last closing one.
+fn between_braces(line: &[u8]) -> Option<&[u8]> {
+    let from = from_brace(line)?;
+    from.get(..=memchr::memrchr(b'}', from)?)
+}
+
+/// A call that ended without its terminal event.
+pub fn aborted(exit: Exit) -> Failure {
+    let how = match exit {
+        Exit { not_started: true, .. } => {
+            return worded(
+                Class::Unknown,
+                "the program could not be started; is it installed and on the PATH?",
+            );
+        }
+        Exit { by_us: true, .. } => "ralph ended it first".to_owned(),
+        Exit { signal: Some(signal), .. } => format!("killed by signal {signal}"),
+        Exit { code: Some(code), .. } => format!("exit code {code}"),
+        _ => "the output just stops".to_owned(),
+    };
+    worded(Class::Aborted, &format!("no final result: {how}"))
+}

@@ -1,0 +1,138 @@
+//! What every step may need, shared with the threads that carry steps out.
+
+use crate::clock::Clock;
+use crate::ears::Mouth;
+use crate::equipment::Equipment;
+use crate::told::Told;
+use crate::under_way::UnderWay;
+use crate::watch::Watchers;
+use ralph_rules::record::{Attempt, RunStarted};
+use ralph_tend::Launch;
+use ralph_tree::{Index, Tree, WalkError};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What every step may need.
+pub struct Bench {
+    /// What the run was given.
+    pub start: RunStarted,
+    /// Where the agent works.
+    pub workspace: PathBuf,
+    /// The run's files.
+    pub folder: PathBuf,
+    /// The workspace's files.
+    pub tree: Tree,
+    /// Adapter, tender, redactor.
+    pub equipment: Equipment,
+    /// Active time.
+    pub clock: Clock,
+    /// Sees what the agent does.
+    pub watchers: Watchers,
+    /// The process under way.
+    pub under_way: UnderWay,
+    /// Usage, two dearest turns ahead, above which the loop is told (micro-dollars).
+    pub tell_spend_from: AtomicI64,
+    mouth: Mutex<Mouth>,
+    latest: Mutex<Latest>,
+}
+
+/// The latest walk, and when it was.
+struct Latest {
+    index: Arc<Index>,
+    at: Instant,
+}
+
+impl Bench {
+    /// A bench whose workspace was just walked.
+    #[allow(clippy::too_many_arguments)] // a plain list of what it holds
+    pub fn new(
+        start: RunStarted,
+        folder: PathBuf,
+        tree: Tree,
+        index: Index,
+        equipment: Equipment,
+        clock: Clock,
+        watchers: Watchers,
+        mouth: Mouth,
+    ) -> Bench {
+        Bench {
+            workspace: PathBuf::from(&start.workspace),
+            start,
+            folder,
+            tree,
+            equipment,
+            clock,
+            watchers,
+            under_way: UnderWay::default(),
+            tell_spend_from: AtomicI64::new(0),
+            mouth: Mutex::new(mouth),
+            latest: Mutex::new(Latest { index: Arc::new(index), at: Instant::now() }),
+        }
+    }
+
+    /// Speaks into the loop's ears.
+    pub fn tell(&self, told: impl Into<Told>) {
+        // Nobody hears only when the loop has ended; then there is nothing left to tell.
+        let _ = self.mouth.lock().unwrap_or_else(PoisonError::into_inner).send(told.into());
+    }
+
+    /// Walks the workspace. A workspace that is gone is an empty one: everything in it was deleted. One that cannot
+    /// be looked at, tried again, counts as gone too: to take it for unchanged would hide what happened.
+    pub fn walk(&self) -> Arc<Index> {
+        let mut latest = self.latest();
+        let index = (0..WALKS).find_map(|_| match self.tree.walk(Some(&latest.index)) {
+            Err(WalkError::Root { .. }) => Some(Index::default()),
+            walked => walked.ok(),
+        });
+        let index = index.unwrap_or_default();
+        *latest = Latest { index: Arc::new(index), at: Instant::now() };
+        Arc::clone(&latest.index)
+    }
+
+    /// The latest walk, made anew where it is older than this.
+    pub fn walked_within(&self, age: Duration) -> Arc<Index> {
+        let latest = self.latest();
+        if latest.at.elapsed() <= age {
+            return Arc::clone(&latest.index);
+        }
+        drop(latest);
+        self.walk()
+    }
+
+    /// The latest walk.
+    pub fn index(&self) -> Arc<Index> {
+        Arc::clone(&self.latest().index)
+    }
+
+    fn latest(&self) -> MutexGuard<'_, Latest> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A program in the workspace, under the tender, tagged with the run.
+    pub fn launch(&self, program: impl Into<OsString>, iteration: u32) -> Launch {
+        let mut launch = Launch::new(&self.equipment.tender, program, &self.workspace);
+        launch.tender_args.clone_from(&self.equipment.tender_args);
+        launch.env_remove.clone_from(&self.equipment.env_remove);
+        launch.env.push((TAG.into(), self.start.run.clone().into()));
+        launch.env.push(("RALPH_ITERATION".into(), iteration.to_string().into()));
+        launch.limits.final_grace = self.equipment.final_grace;
+        launch.limits.end_grace = self.equipment.end_grace;
+        launch
+    }
+
+    /// The path of a run's file, such as `001.a1.prompt.md`.
+    pub fn file(&self, id: Attempt, what: &str) -> (String, PathBuf) {
+        let name = format!("{id}.{what}");
+        let path = self.folder.join(&name);
+        (name, path)
+    }
+}
+
+/// How often a walk is tried.
+const WALKS: u32 = 3;
+
+/// The variable by which ralph's processes are known, also after a crash.
+pub const TAG: &str = "RALPH_RUN";

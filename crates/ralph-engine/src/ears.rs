@@ -1,0 +1,66 @@
+//! One channel through which the world, people and the clock speak. The loop hears one fact at a time; whoever
+//! speaks first is heard first. The clock speaks only when it was asked to, but looks at both of its hands every
+//! second, so that a suspended machine or a jump of the time of day is noticed.
+
+use crate::clock::{BEAT, Clock, utc};
+use crate::told::Told;
+use ralph_rules::next::Wake;
+use ralph_rules::record::{Ms, Seen};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// Brings the next fact.
+pub trait Ears {
+    /// Waits until somebody speaks, at the latest when `wake` says.
+    fn hear(&mut self, wake: Wake) -> Told;
+    /// Time of day and active time.
+    fn now(&self) -> (Ms, Ms);
+}
+
+/// The real ears.
+pub struct Hearing {
+    clock: Clock,
+    from: Receiver<Told>,
+}
+
+/// A mouth for one of the speakers.
+pub type Mouth = Sender<Told>;
+
+impl Hearing {
+    /// Ears, and the mouth that speaks into them.
+    pub fn new(clock: Clock) -> (Hearing, Mouth) {
+        let (mouth, from) = channel();
+        (Hearing { clock, from }, mouth)
+    }
+
+    /// Milliseconds until the clock should speak.
+    fn due_in(&self, wake: Wake) -> Option<Ms> {
+        let by_day = wake.at.map(|at| at - utc());
+        let by_activity = wake.ran.map(|ran| ran - self.clock.ran());
+        [by_day, by_activity].into_iter().flatten().min()
+    }
+}
+
+impl Ears for Hearing {
+    fn hear(&mut self, wake: Wake) -> Told {
+        loop {
+            let due = self.due_in(wake);
+            if due.is_some_and(|ms| ms <= 0) {
+                return Seen::Woke.into();
+            }
+            let left = Duration::from_millis(due.map_or(u64::MAX, Ms::unsigned_abs));
+            match self.from.recv_timeout(left.min(BEAT)) {
+                Ok(told) => return told,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.clock.ran();
+                }
+                // Nobody can speak any more: only the clock is left to end a wait.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(BEAT)),
+            }
+        }
+    }
+
+    fn now(&self) -> (Ms, Ms) {
+        (utc(), self.clock.ran())
+    }
+}

@@ -1,0 +1,92 @@
+//! The real world: begins steps for the loop. Short steps are done at once, long ones by a worker thread (steps never
+//! overlap, so one is enough); each speaks exactly one closing fact into the loop's ears.
+
+use crate::bench::Bench;
+use crate::told::Told;
+use crate::world::{World, admit, call, extend, inspect, recover, restore, verify};
+use ralph_rules::next::Why;
+use ralph_rules::state::State;
+use ralph_rules::step::Step;
+use ralph_store::Store;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+
+type Work = Box<dyn FnOnce(&Bench) -> Told + Send>;
+
+/// The real world.
+pub struct Hands<'a> {
+    bench: Arc<Bench>,
+    store: &'a dyn Store,
+    worker: Sender<Work>,
+    /// The prompt composed by the latest `Admit`; the file beside the journal is redacted, this is not.
+    prompt: String,
+}
+
+impl<'a> Hands<'a> {
+    /// Hands at this bench.
+    pub fn new(bench: Arc<Bench>, store: &'a dyn Store) -> io::Result<Hands<'a>> {
+        let (worker, jobs) = channel::<Work>();
+        let theirs = Arc::clone(&bench);
+        std::thread::Builder::new().name("worker".into()).spawn(move || {
+            for work in jobs {
+                theirs.tell(work(&theirs));
+            }
+        })?;
+        Ok(Hands { bench, store, worker, prompt: String::new() })
+    }
+
+    fn apart(&self, work: impl FnOnce(&Bench) -> Told + Send + 'static) {
+        // The worker lives as long as this sender does.
+        let _ = self.worker.send(Box::new(work));
+    }
+
+    fn call(&mut self, order: call::Order) {
+        self.bench.under_way.clear();
+        self.bench.tell_spend_from.store(order.tell_spend_from.0, Ordering::Relaxed);
+        self.apart(move |bench| call::call(bench, order));
+        // The agent works now; meanwhile the write-ahead log can be folded into the database.
+        let _ = self.store.housekeep();
+    }
+}
+
+impl World for Hands<'_> {
+    fn begin(&mut self, step: &Step, state: &State) {
+        let bench = &self.bench;
+        match step {
+            Step::Admit { id, amount, limits } => {
+                let (told, prompt) = admit::admit(bench, self.store, state, *id, *amount, limits);
+                self.prompt = prompt;
+                bench.tell(told);
+            }
+            Step::Call { id, tell_spend_from, tell_silence_after, .. } => {
+                let order = call::Order {
+                    id: *id,
+                    prompt: std::mem::take(&mut self.prompt),
+                    reserved: state.budget.reserved,
+                    left: state.start.as_ref().map(|s| state.budget.left(&s.policy)),
+                    tell_spend_from: *tell_spend_from,
+                    silence: *tell_silence_after,
+                };
+                self.call(order);
+            }
+            Step::Extend { id, to, limits } => bench.tell(extend::extend(bench, *id, *to, limits)),
+            Step::Inspect { .. } => bench.tell(inspect::inspect(bench)),
+            Step::Restore { paths } => bench.tell(restore::restore(bench, paths)),
+            Step::Verify { check, deadline } => {
+                bench.under_way.clear();
+                let (check, deadline, id) = (*check, *deadline, state.calls.id);
+                self.apart(move |bench| verify::verify(bench, check, deadline, id));
+            }
+            Step::Recover { id, reserved } => {
+                let (id, reserved) = (*id, *reserved);
+                self.apart(move |bench| recover::recover(bench, id, reserved));
+            }
+        }
+    }
+
+    fn end(&mut self, why: Why) {
+        self.bench.under_way.end(why, self.bench.equipment.end_grace);
+    }
+}

@@ -1,0 +1,56 @@
+//! Where ralph keeps the truth: `$XDG_STATE_HOME/ralph/`, outside every workspace, where an agent's clean-ups do not
+//! reach. Only the face knows the environment; it hands the path over.
+
+use ralph_store::{Sqlite, StoreError};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The state directory.
+#[derive(Clone, Debug)]
+pub struct Home {
+    dir: PathBuf,
+}
+
+impl Home {
+    /// This directory.
+    pub fn at(dir: impl Into<PathBuf>) -> Home {
+        Home { dir: dir.into() }
+    }
+
+    /// Its path.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The store, created where it is not there yet.
+    pub fn store(&self) -> Result<Sqlite, StoreError> {
+        Sqlite::open(&self.dir)
+    }
+
+    /// The store, only if it is there: reading commands create nothing.
+    pub fn store_if_any(&self) -> Result<Option<Sqlite>, StoreError> {
+        Sqlite::open_existing(&self.dir)
+    }
+
+    /// The workspace locks.
+    pub fn locks(&self) -> PathBuf {
+        self.dir.join("locks")
+    }
+
+    /// The files of one run: prompts and transcripts.
+    pub fn run(&self, id: &str) -> PathBuf {
+        self.dir.join("runs").join(id)
+    }
+
+    /// The index of a workspace's files, which makes the next walk incremental.
+    pub fn index(&self, workspace: &Path) -> PathBuf {
+        let name = blake3::hash(workspace.as_os_str().as_encoded_bytes()).to_hex();
+        self.dir.join("trees").join(name.get(..32).unwrap_or_default())
+    }
+
+    /// Creates a directory of ours that nobody else may read.
+    pub fn make(dir: &Path) -> io::Result<()> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    }
+}

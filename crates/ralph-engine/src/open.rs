@@ -1,0 +1,231 @@
+//! How a run begins and goes on: take the workspace's lock, make sure nobody of an earlier run is alive, write down
+//! what was given, and drive. Recovery belongs to taking the lock, not to a command.
+
+use crate::bench::{Bench, TAG};
+use crate::clock::{Clock, utc};
+use crate::drive::drive;
+use crate::ears::Hearing;
+use crate::equipment::Equipment;
+use crate::hands::Hands;
+use crate::home::Home;
+use crate::journal::{self, JournalError};
+use crate::outcome::{Outcome, last_ending, outcome};
+use crate::plan::Plan;
+use crate::rows::{OpenBreaker, breaker_key};
+use crate::run::{Run, Unwritable};
+use crate::told::Told;
+use crate::watch::{Watcher, Watchers};
+use crate::{inbox, signals};
+use ralph_rules::RULES;
+use ralph_rules::policy::Policy;
+use ralph_rules::record::{PolicyChanged, Record, Resumed, RunStarted, Seen};
+use ralph_rules::state::{Phase, State};
+use ralph_store::{RunFilter, Store, StoreError};
+use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why a run did not start, or stopped abruptly.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Somebody else works in this workspace.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The workspace's breaker is open.
+    #[error("the breaker of this workspace is open: {}", .0.why)]
+    CircuitOpen(OpenBreaker),
+    /// There is no such run.
+    #[error("there is no run {0}")]
+    NoSuchRun(String),
+    /// The run is over for good.
+    #[error("run {run} is over: {reason}")]
+    Over {
+        /// Which run.
+        run: String,
+        /// How it ended.
+        reason: String,
+    },
+    /// A protected glob cannot be read.
+    #[error(transparent)]
+    Glob(#[from] BadGlob),
+    /// The workspace cannot be looked at.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
+    /// The store cannot be opened or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Unwritable(#[from] Unwritable),
+    /// The state directory or a thread could not be had.
+    #[error("{what}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Starts a new run and takes it to its end.
+pub fn start(
+    home: &Home,
+    id: &str,
+    plan: Plan,
+    equipment: Equipment,
+    watchers: Vec<Box<dyn Watcher>>,
+) -> Result<Outcome, OpenError> {
+    let store = home.store()?;
+    let _lock = take_lock(home, &store, &plan.workspace, id)?;
+    if let Some(open) = open_breaker(&store, &plan.workspace)? {
+        return Err(OpenError::CircuitOpen(open));
+    }
+    let tree = Tree::new(&plan.workspace, Protect::new(&plan.protect)?);
+    let index = tree.walk(Index::load(&home.index(&plan.workspace)).as_ref())?;
+    let started = run_started(id, plan, &index, &equipment);
+    let facts = vec![Seen::RunStarted(Box::new(started.clone()))];
+    go(home, &store, started, State::default(), facts, (tree, index), equipment, watchers)
+}
+
+/// Goes on with a run that is not over. `change` may raise its limits.
+pub fn resume(
+    home: &Home,
+    id: &str,
+    change: impl FnOnce(&Policy) -> Policy,
+    equipment: impl FnOnce(&RunStarted) -> Equipment,
+    watchers: Vec<Box<dyn Watcher>>,
+) -> Result<Outcome, OpenError> {
+    let store = home.store()?;
+    let records = journal::read(&store, id)?;
+    let workspace = workspace_of(&records).ok_or_else(|| OpenError::NoSuchRun(id.into()))?;
+    let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
+    // Read again under the lock: whoever held it before may have written more.
+    let state = State::of(&journal::read(&store, id)?);
+    let started = match &state.start {
+        Some(started) if state.phase != Phase::Over => started.as_ref().clone(),
+        _ => {
+            let reason = state.ending.map_or_else(String::new, |e| e.name().into());
+            return Err(OpenError::Over { run: id.into(), reason });
+        }
+    };
+    let equipment = equipment(&started);
+    let tree = Tree::new(&workspace, Protect::new(&started.protect)?);
+    let index = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
+    let mut facts = vec![Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES })];
+    let policy = change(&started.policy);
+    if policy != started.policy {
+        facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })));
+    }
+    go(home, &store, started, state, facts, (tree, index), equipment, watchers)
+}
+
+#[allow(clippy::too_many_arguments)] // start and resume end here with everything they found out
+fn go(
+    home: &Home,
+    store: &dyn Store,
+    started: RunStarted,
+    state: State,
+    facts: Vec<Seen>,
+    (tree, index): (Tree, Index),
+    equipment: Equipment,
+    watchers: Vec<Box<dyn Watcher>>,
+) -> Result<Outcome, OpenError> {
+    let id = started.run.clone();
+    let folder = home.run(&id);
+    Home::make(&folder).map_err(system("the run's folder cannot be made"))?;
+    let clock = Clock::from(state.ran);
+    let (ears, mouth) = Hearing::new(clock.clone());
+    let (watchers, gallery) = Watchers::start(watchers);
+    let bench = Arc::new(Bench::new(started, folder, tree, index, equipment, clock, watchers.clone(), mouth));
+    let hands = Hands::new(Arc::clone(&bench), store).map_err(system("no thread could be started"))?;
+    let listening = signals::listen(&bench).map_err(system("signals cannot be heard"))?;
+    let reading = inbox::read(home, &bench);
+    let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers);
+    for fact in facts {
+        run.keep()?;
+        run.note(Told::from(fact));
+    }
+    let ended = drive(&mut run);
+    drop((listening, reading));
+    let _ = bench.index().save(&home.index(&bench.workspace));
+    let state = run.finish();
+    drop(bench);
+    gallery.close();
+    let ending = ended?;
+    let _ = store.truncate();
+    let records = journal::read(store, &id)?;
+    let because = last_ending(&records).map_or(&[][..], |(_, because)| because);
+    Ok(outcome(&state, ending, because))
+}
+
+/// Takes the lock; whoever of an earlier run in this workspace is still alive is ended first.
+fn take_lock(
+    home: &Home,
+    store: &dyn Store,
+    workspace: &Path,
+    id: &str,
+) -> Result<WorkspaceLock, OpenError> {
+    let locks = home.locks();
+    Home::make(&locks).map_err(system("the folder for locks cannot be made"))?;
+    Home::make(&home.dir().join("trees")).map_err(system("the folder for indexes cannot be made"))?;
+    let lock = WorkspaceLock::take(&locks, workspace, &format!("run {id}, process {}", std::process::id()))?;
+    let filter = RunFilter {
+        workspace: Some(workspace.to_string_lossy().into_owned()),
+        resumable: Some(true),
+        ..RunFilter::default()
+    };
+    for run in store.runs(&filter)?.iter().filter(|run| run.pid.is_some()) {
+        let _ = ralph_tend::sweep(TAG, &run.id);
+    }
+    Ok(lock)
+}
+
+/// The workspace's breaker, where a run left it open.
+pub fn open_breaker(store: &dyn Store, workspace: &Path) -> Result<Option<OpenBreaker>, StoreError> {
+    let memo = store.memo(&breaker_key(&workspace.to_string_lossy()))?;
+    Ok(memo.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Closes the workspace's breaker; true where it was open.
+pub fn reset_breaker(store: &dyn Store, workspace: &Path) -> Result<bool, OpenError> {
+    let was_open = open_breaker(store, workspace)?.is_some();
+    let memo = vec![(breaker_key(&workspace.to_string_lossy()), None)];
+    let batch = ralph_store::Batch { memo, now: utc(), ..ralph_store::Batch::default() };
+    match store.commit(&batch) {
+        Ok(_) => Ok(was_open),
+        Err(ralph_store::CommitError::Store(error)) => Err(error.into()),
+        Err(other) => Err(Unwritable::Taken(other.to_string()).into()),
+    }
+}
+
+fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> RunStarted {
+    RunStarted {
+        run: id.into(),
+        rules: RULES,
+        version: equipment.version.clone(),
+        workspace: plan.workspace.to_string_lossy().into_owned(),
+        prompt: plan.prompt,
+        prompt_from: plan.prompt_from,
+        agent: plan.agent,
+        policy: plan.policy,
+        verify: plan.verify,
+        protect: plan.protect,
+        zone: plan.zone,
+        sandbox: "none".into(),
+        base: git_facts(&plan.workspace).head,
+        tree: index.id(),
+    }
+}
+
+fn workspace_of(records: &[Record]) -> Option<String> {
+    State::of(records.first()).start.map(|s| s.workspace)
+}
+
+fn system(what: &str) -> impl FnOnce(io::Error) -> OpenError + '_ {
+    move |source| OpenError::System { what: what.into(), source }
+}

@@ -1,0 +1,105 @@
+//! The result of a run, as scripts read it: the last line of `run --json`, also in `status --json`.
+
+use ralph_rules::ending::{Ending, Status};
+use ralph_rules::objection::Objection;
+use ralph_rules::record::{Decision, Fact, Record};
+use ralph_rules::state::State;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// Version of this shape.
+    pub v: u32,
+    /// Always `result`.
+    pub r#type: &'static str,
+    /// The run; null when it never started.
+    pub run_id: Option<String>,
+    /// COMPLETED, ABORTED, ERROR or INTERRUPTED.
+    pub status: Status,
+    /// Why, by name.
+    pub reason: String,
+    /// The process's exit code.
+    pub exit_code: u8,
+    /// Iterations that counted.
+    pub iterations: u32,
+    /// Dollars booked.
+    #[serde(rename = "costUSD")]
+    pub cost_usd: f64,
+    /// False when a part of the cost is unknown and booked at its reservation.
+    pub cost_is_complete: bool,
+    /// Active time.
+    pub duration_seconds: f64,
+    /// The verification passed on the final tree.
+    pub verification_passed: bool,
+    /// What contained the agent.
+    pub sandbox: String,
+    /// The final message of a completed run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The last message of any other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_output: Option<String>,
+    /// What went wrong outside the work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The facts behind it.
+    pub details: Value,
+}
+
+/// The result of a run that ended so.
+pub fn outcome(state: &State, ending: Ending, because: &[Objection]) -> Outcome {
+    let status = ending.status();
+    let text = state.calls.text.clone();
+    let done = status == Status::Completed;
+    let words = because.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
+    let start = state.start.as_deref();
+    #[allow(clippy::cast_precision_loss)] // milliseconds of a run fit a double exactly
+    let duration_seconds = state.ran as f64 / 1000.0;
+    Outcome {
+        v: 1,
+        r#type: "result",
+        run_id: start.map(|s| s.run.clone()),
+        status,
+        reason: ending.name().into(),
+        exit_code: ending.exit_code(),
+        iterations: state.calls.done,
+        cost_usd: state.budget.spent.usd(),
+        cost_is_complete: state.budget.unpriced == 0,
+        duration_seconds,
+        verification_passed: ending.verified,
+        sandbox: start.map_or_else(|| "none".into(), |s| s.sandbox.clone()),
+        output: done.then(|| text.clone()),
+        last_output: (!done).then_some(text),
+        error: (status == Status::Error).then(|| words.clone()),
+        details: details(state, because, words),
+    }
+}
+
+fn details(state: &State, because: &[Objection], words: String) -> Value {
+    let mut map = Map::new();
+    map.insert("why".into(), Value::String(words));
+    map.insert("because".into(), json!(because));
+    map.insert("filesChanged".into(), json!(state.trees.all));
+    if !state.trees.violations.is_empty() {
+        map.insert("files".into(), json!(state.trees.violations));
+    }
+    if let Some(fault) = &state.faults.last {
+        map.insert("error".into(), json!(fault.message));
+    } else if let Some(error) = state.checks.error() {
+        map.insert("error".into(), json!(error.head));
+    }
+    Value::Object(map)
+}
+
+/// The last ending written in a journal, with its reasons.
+pub fn last_ending(records: &[Record]) -> Option<(Ending, &[Objection])> {
+    records.iter().rev().find_map(|record| match &record.fact {
+        Fact::Decided(Decision { next: ralph_rules::next::Next::Leave(ending), because }) => {
+            Some((*ending, because.as_slice()))
+        }
+        _ => None,
+    })
+}

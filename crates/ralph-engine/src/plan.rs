@@ -1,0 +1,27 @@
+//! What a run is started with, resolved: flags, files and ceilings are behind it. The face makes it, `open.rs` writes
+//! it down as `RunStarted`.
+
+use ralph_rules::policy::Policy;
+use ralph_rules::record::AgentChoice;
+use std::path::PathBuf;
+
+/// What a run is started with.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where the agent works; absolute.
+    pub workspace: PathBuf,
+    /// The user's prompt.
+    pub prompt: String,
+    /// Where it came from: a file name, or `argument`.
+    pub prompt_from: String,
+    /// Who works.
+    pub agent: AgentChoice,
+    /// The numbers it obeys.
+    pub policy: Policy,
+    /// The commands that prove the work.
+    pub verify: Vec<String>,
+    /// The protected globs, defaults included.
+    pub protect: Vec<String>,
+    /// The user's time zone, an IANA name.
+    pub zone: String,
+}

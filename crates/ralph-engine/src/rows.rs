@@ -1,0 +1,146 @@
+//! The read model's rows, written in the same commit as the records they sum up: what `list` and `status` show
+//! without folding a journal. Also the workspace's memory of an open breaker.
+
+use ralph_rules::ending::Ending;
+use ralph_rules::next::Next;
+use ralph_rules::objection::Objection;
+use ralph_rules::prompt::head;
+use ralph_rules::record::{Decision, Fact, Record, Seen};
+use ralph_rules::state::{Phase, State};
+use ralph_rules::step::Step;
+use ralph_store::{IterationRow, Row, RunRow};
+use serde::{Deserialize, Serialize};
+
+/// What the rows need to remember between commits: the attempt under way.
+pub struct Memory {
+    run: String,
+    attempt: Option<IterationRow>,
+}
+
+impl Memory {
+    /// Nothing under way.
+    pub fn of(run: &str) -> Memory {
+        Memory { run: run.into(), attempt: None }
+    }
+
+    /// The rows after these records. `state` has the facts applied, but not yet the decision.
+    pub fn rows<'r>(&mut self, state: &State, records: impl Iterator<Item = &'r Record>) -> Vec<Row> {
+        let mut ending = state.ending;
+        let mut rows = Vec::new();
+        let mut newest = state.seq;
+        for record in records {
+            newest = record.seq;
+            if let Fact::Decided(Decision { next: Next::Leave(end), .. }) = &record.fact {
+                ending = Some(*end);
+            }
+            if self.follow(state, record) {
+                rows.extend(self.attempt.clone().map(Row::Iteration));
+            }
+        }
+        rows.extend(run_row(&self.run, state, ending, newest).map(Row::Run));
+        rows
+    }
+
+    /// True when the attempt's row changed.
+    fn follow(&mut self, state: &State, record: &Record) -> bool {
+        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, .. }), .. }) = &record.fact {
+            self.attempt = Some(IterationRow {
+                run: self.run.clone(),
+                n: id.iteration,
+                attempt: id.attempt,
+                at: record.at,
+                ..IterationRow::default()
+            });
+            return true;
+        }
+        let Some(row) = &mut self.attempt else { return false };
+        match &record.fact {
+            Fact::Seen(Seen::CallEnded(call)) => {
+                row.dur_ms = call.ms;
+                row.cost_micro = call.charged.0;
+                row.failure = call.failure.as_ref().map(|f| name(&f.class));
+            }
+            Fact::Seen(Seen::CallLost(lost)) => {
+                row.cost_micro = lost.charged.0;
+                row.failure = Some("lost".into());
+            }
+            Fact::Seen(Seen::Inspected(seen)) => row.files = seen.files,
+            Fact::Seen(Seen::Verified(_)) => row.verified = Some(state.checks.passed()),
+            Fact::Decided(decision) => match (&decision.next, decision.because.first()) {
+                (Next::Do(Step::Admit { .. }) | Next::Leave(_), Some(why)) => row.decision = why.code(),
+                _ => return false,
+            },
+            Fact::Seen(_) => return false,
+        }
+        true
+    }
+}
+
+fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Option<RunRow> {
+    let start = state.start.as_ref()?;
+    let task = start.prompt.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+    Some(RunRow {
+        id: id.into(),
+        workspace: start.workspace.clone(),
+        task: head(task.trim(), 120),
+        agent: start.agent.name.clone(),
+        started: state.started_at,
+        updated: state.at,
+        status: ending.map_or_else(|| running(state).into(), |e| name(&e.status())),
+        reason: ending.map(|e| e.name().into()),
+        exit_code: ending.map(|e| i32::from(e.exit_code())),
+        iterations: state.calls.done,
+        cost_micro: state.budget.spent.0,
+        cost_complete: state.budget.unpriced == 0,
+        verified: state.verifies().then(|| state.checks.passed()),
+        head: head_seq,
+        pid: ending.is_none().then(std::process::id),
+        resumable: ending.is_none_or(|e| e.resumable()),
+    })
+}
+
+fn running(state: &State) -> &'static str {
+    match state.phase {
+        Phase::Refused(_) => "WAITING",
+        Phase::Ready | Phase::Inspected | Phase::Judging if state.person.paused => "PAUSED",
+        _ => "RUNNING",
+    }
+}
+
+/// An open breaker, remembered for the workspace until it is reset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenBreaker {
+    /// The run that opened it.
+    pub run: String,
+    /// The outcome's name.
+    pub reason: String,
+    /// Why, in words.
+    pub why: String,
+    /// When, UTC milliseconds.
+    pub at: i64,
+}
+
+/// Where a workspace's breaker is remembered.
+pub fn breaker_key(workspace: &str) -> String {
+    format!("breaker/{workspace}")
+}
+
+/// What the workspace remembers of this ending, if anything.
+pub fn breaker_memo(state: &State, ending: Ending, because: &[Objection]) -> Option<(String, Option<String>)> {
+    let start = state.start.as_ref().filter(|_| ending.opens_breaker())?;
+    let open = OpenBreaker {
+        run: start.run.clone(),
+        reason: ending.name().into(),
+        why: because.first().map(Objection::say).unwrap_or_default(),
+        at: state.at,
+    };
+    Some((breaker_key(&start.workspace), serde_json::to_string(&open).ok()))
+}
+
+/// The name a value has in JSON.
+fn name<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}

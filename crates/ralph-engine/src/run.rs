@@ -1,0 +1,158 @@
+//! A run in memory and on disk, kept in step: what was heard, what was decided, and one durable commit for both.
+//! The only error that ends a run abruptly is that its journal cannot be written.
+
+use crate::ears::Ears;
+use crate::ledger;
+use crate::rows;
+use crate::told::Told;
+use crate::watch::Watchers;
+use crate::world::World;
+use ralph_rules::next::Next;
+use ralph_rules::record::{Decision, Envelope, Fact, Record, Seen};
+use ralph_rules::state::State;
+use ralph_store::{Batch, CommitError, Put, Store, StoreError};
+
+/// The journal cannot be written; everything up to the last commit is safe.
+#[derive(Debug, thiserror::Error)]
+pub enum Unwritable {
+    /// The store failed.
+    #[error("the journal cannot be written, so the run stops here; what was written before is safe")]
+    Store(#[source] StoreError),
+    /// Somebody else writes to this run.
+    #[error("another process writes to this run, so this one stops: {0}")]
+    Taken(String),
+}
+
+/// A run that is being driven.
+pub struct Run<'a> {
+    /// Where it stands.
+    pub state: State,
+    /// Begins steps.
+    pub world: Box<dyn World + 'a>,
+    /// Brings facts.
+    pub ears: Box<dyn Ears + 'a>,
+    store: &'a dyn Store,
+    stream: String,
+    watchers: Watchers,
+    pending: Option<Pending>,
+    memory: rows::Memory,
+}
+
+/// A fact that was heard and is not on disk yet: it waits for the decision that follows it.
+struct Pending {
+    record: Record,
+    told: Told,
+    /// The state before it, kept only where the ledger may still refuse it.
+    before: Option<State>,
+}
+
+impl<'a> Run<'a> {
+    /// A run at this state; its next record follows the state's last one.
+    pub fn new(
+        id: &str,
+        state: State,
+        store: &'a dyn Store,
+        world: Box<dyn World + 'a>,
+        ears: Box<dyn Ears + 'a>,
+        watchers: Watchers,
+    ) -> Run<'a> {
+        let stream = stream_of(id);
+        let memory = rows::Memory::of(id);
+        Run { state, world, ears, store, stream, watchers, pending: None, memory }
+    }
+
+    /// A fact was heard: it is in the mind, and goes to disk with the decision that follows.
+    pub fn note(&mut self, told: Told) {
+        let before = told.reserve.is_some().then(|| self.state.clone());
+        let record = self.record(Fact::Seen(told.seen.clone()));
+        self.state.apply(&record);
+        self.pending = Some(Pending { record, told, before });
+    }
+
+    /// Writes the pending fact and this decision in one commit. False: a reservation was refused, ask again.
+    pub fn decide(&mut self, decision: &Decision) -> Result<bool, Unwritable> {
+        let record = self.record(Fact::Decided(decision.clone()));
+        if !self.write(Some(&record))? {
+            return Ok(false);
+        }
+        self.state.apply(&record);
+        self.watchers.record(&record);
+        Ok(true)
+    }
+
+    /// Writes the pending fact alone. False: a reservation was refused, ask again.
+    pub fn keep(&mut self) -> Result<bool, Unwritable> {
+        if self.pending.is_none() {
+            return Ok(true);
+        }
+        self.write(None)
+    }
+
+    /// Where the run stands now; hands, ears and watchers are let go.
+    pub fn finish(self) -> State {
+        self.state
+    }
+
+    fn write(&mut self, decided: Option<&Record>) -> Result<bool, Unwritable> {
+        let pending = self.pending.take();
+        let batch = self.batch(pending.as_ref(), decided);
+        match self.store.commit(&batch) {
+            Ok(_) => {
+                if let Some(pending) = pending {
+                    self.watchers.record(&pending.record);
+                }
+                Ok(true)
+            }
+            Err(CommitError::Refused(refusal)) => {
+                self.take_back(pending, &refusal);
+                Ok(false)
+            }
+            Err(CommitError::Conflict { stream, head, .. }) => {
+                Err(Unwritable::Taken(format!("{stream} is at record {head}")))
+            }
+            Err(CommitError::Store(error)) => Err(Unwritable::Store(error)),
+        }
+    }
+
+    /// The ledger refused: what was heard is not a grant but a refusal.
+    fn take_back(&mut self, pending: Option<Pending>, refusal: &ralph_store::Refusal) {
+        let Some(Pending { before: Some(before), .. }) = pending else { return };
+        self.state = before;
+        self.note(Seen::Refused(ledger::refused(refusal)).into());
+    }
+
+    fn record(&self, fact: Fact) -> Record {
+        let (at, ran) = self.ears.now();
+        Record { seq: self.state.seq + 1, at: at.max(self.state.at), ran: ran.max(self.state.ran), fact }
+    }
+
+    fn batch(&mut self, pending: Option<&Pending>, decided: Option<&Record>) -> Batch {
+        let records = pending.map(|p| &p.record).into_iter().chain(decided);
+        let mut batch = Batch { now: self.ears.now().0, ..Batch::default() };
+        for record in records.clone() {
+            batch.put.push(put(&self.stream, record));
+        }
+        if let Some(Pending { told, .. }) = pending {
+            batch.reserve.clone_from(&told.reserve);
+            batch.settle.extend(told.settle.clone());
+            batch.done.extend(told.done);
+        }
+        if let Some(Fact::Decided(Decision { next: Next::Leave(ending), because })) = decided.map(|r| &r.fact) {
+            batch.settle.extend(ledger::unused(&self.state));
+            batch.memo.extend(rows::breaker_memo(&self.state, *ending, because));
+        }
+        batch.rows = self.memory.rows(&self.state, records);
+        batch
+    }
+}
+
+/// The journal's stream of a run.
+pub fn stream_of(id: &str) -> String {
+    format!("run/{id}")
+}
+
+/// A record as the store keeps it.
+pub fn put(stream: &str, record: &Record) -> Put {
+    let Envelope { seq, at, ran, v, kind, body } = Envelope::from(record);
+    Put { stream: stream.into(), expect: seq - 1, at, ran, v, kind, body: body.to_string() }
+}

@@ -1,0 +1,62 @@
+//! Signals. The first Ctrl-C, SIGTERM or SIGHUP is a person's request to stop: the agent is ended, the workspace
+//! inspected, the journal closed. The second ends ralph at once; the tender then ends the agent, and the journal stays
+//! as after a crash. Ctrl-Z freezes the agent and the timers with ralph. A signal that was ignored when ralph started
+//! (nohup) stays ignored.
+
+use crate::bench::Bench;
+use ralph_rules::record::{Asked, Request, Seen};
+use rustix::process::{Signal, getpid, kill_process};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::iterator::{Handle, Signals};
+use std::io;
+use std::sync::Arc;
+
+/// Listens to signals until dropped.
+pub struct Listening(Handle);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Begins to listen.
+pub fn listen(bench: &Arc<Bench>) -> io::Result<Listening> {
+    let ignored = ignored_at_start();
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored & (1 << (s - 1)) == 0);
+    let mut signals = Signals::new(wanted.chain([SIGTSTP, SIGCONT]))?;
+    let handle = signals.handle();
+    let bench = Arc::clone(bench);
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        let mut asked = false;
+        for signal in &mut signals {
+            match signal {
+                SIGTSTP => freeze(&bench),
+                SIGCONT => {}
+                _ if asked => std::process::exit(128 + signal),
+                _ => {
+                    asked = true;
+                    let request = Request::Stop { after: false, signal };
+                    bench.tell(Seen::Asked(Asked { request }));
+                }
+            }
+        }
+    })?;
+    Ok(Listening(handle))
+}
+
+/// Stops the agent, the timers and ourselves; goes on when somebody continues us.
+fn freeze(bench: &Bench) {
+    bench.clock.pause();
+    bench.under_way.freeze();
+    let _ = kill_process(getpid(), Signal::STOP);
+    bench.under_way.thaw();
+    bench.clock.resume();
+}
+
+/// Signals that were ignored when this process began, as a bit mask; 0 where the system does not say.
+fn ignored_at_start() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0)
+}

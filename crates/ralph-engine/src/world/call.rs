@@ -1,0 +1,114 @@
+//! Step Call: the agent works. Starts it under the tender, listens, hears it out, and says in one fact what it came to.
+//! Deadlines and budgets are not decided here: the rules are told and answer. Closes with `CallEnded`.
+
+use crate::bench::Bench;
+use crate::ledger;
+use crate::told::Told;
+use crate::transcript::Kept;
+use crate::world::listen::Listener;
+use crate::world::{reply, silence};
+use ralph_agents::{Call, Exit, Reply};
+use ralph_rules::money::Micro;
+use ralph_rules::next::Why;
+use ralph_rules::prompt::protocol;
+use ralph_rules::record::{Attempt, CallEnded, Ms, Seen};
+use ralph_tend::{How, Input, Launch};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+/// What is asked of this step.
+pub struct Order {
+    /// Which attempt.
+    pub id: Attempt,
+    /// The prompt, unredacted.
+    pub prompt: String,
+    /// What is held for it.
+    pub reserved: Micro,
+    /// What the run may still spend: the agent's own budget, as a second net.
+    pub left: Option<Micro>,
+    /// Tell when usage plus two dearest turns passes this.
+    pub tell_spend_from: Micro,
+    /// Tell when it has been silent this long.
+    pub silence: Ms,
+}
+
+/// How a call ended, before it is put into the rules' words.
+pub(super) struct Ended {
+    pub(super) reply: Reply,
+    pub(super) exit: Exit,
+    pub(super) told: Option<Why>,
+    pub(super) kept: Kept,
+    pub(super) spent: Option<ralph_agents::Spent>,
+    pub(super) outlived: u32,
+    pub(super) ms: Ms,
+}
+
+/// Calls the agent and says what it came to.
+pub fn call(bench: &Bench, order: Order) -> Told {
+    let (id, reserved) = (order.id, order.reserved);
+    let ended = listen(bench, order).unwrap_or_else(|why| not_started(bench, &why));
+    told(bench, reply::call_ended(bench, id, reserved, ended))
+}
+
+/// The closing fact with its settlement.
+pub(super) fn told(bench: &Bench, ended: CallEnded) -> Told {
+    let settle = ledger::settle(&bench.start.run, ended.id, ended.charged, &ended.usage);
+    Told { settle: Some(settle), ..Seen::CallEnded(Box::new(ended)).into() }
+}
+
+fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
+    let agent = &bench.equipment.agent;
+    let call = Call {
+        prompt: order.prompt,
+        system: protocol(&bench.start.policy.gate.promise),
+        model: bench.start.agent.model.clone(),
+        program: Some(bench.start.agent.program.clone()),
+        args: bench.start.agent.args.clone(),
+        budget: order.left,
+    };
+    let launch = launch(bench, &agent.launch(&call), order.id);
+    let (tended, pump) = ralph_tend::start(launch).map_err(|e| e.to_string())?;
+    bench.under_way.started(&tended);
+    let mut listener =
+        Listener::open(bench, order.id, &tended, agent.reader(&call)).map_err(|e| e.to_string())?;
+    listener.start();
+    let tools = Arc::clone(&listener.tools);
+    let exit = std::thread::scope(|scope| {
+        let (_open, over) = channel::<()>();
+        let watched = tended.clone();
+        scope.spawn(move || silence::watch(bench, &watched, &tools, order.silence, &over));
+        pump.run(&mut listener)
+    });
+    bench.under_way.ended();
+    let spent = listener.spent;
+    let told = bench.under_way.told().filter(|_| exit.how == How::Told);
+    let seen = Exit {
+        code: exit.code,
+        signal: exit.signal,
+        not_started: exit.not_started.is_some(),
+        by_us: told.is_some() || exit.how == How::Lingered,
+    };
+    let (mut reply, kept) = listener.close(seen);
+    if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
+        failure.message = why.to_string();
+    }
+    let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
+    Ok(Ended { reply, exit: seen, told, kept, spent, outlived: exit.outlived, ms })
+}
+
+fn launch(bench: &Bench, line: &ralph_agents::Launch, id: Attempt) -> Launch {
+    let mut launch = bench.launch(&line.program, id.iteration);
+    launch.args = line.args.iter().map(Into::into).collect();
+    launch.env.extend(line.env.iter().map(|(k, v)| (k.into(), v.into())));
+    launch.env_remove.extend(line.env_remove.iter().map(Into::into));
+    launch.stdin = Input::Pipe;
+    launch
+}
+
+/// Not even the tender or the transcript could be opened: nothing ran.
+fn not_started(bench: &Bench, why: &str) -> Ended {
+    let reply = reply::never_ran(why);
+    bench.under_way.ended();
+    let exit = Exit { not_started: true, ..Exit::default() };
+    Ended { reply, exit, told: None, kept: Kept::default(), spent: None, outlived: 0, ms: 0 }
+}

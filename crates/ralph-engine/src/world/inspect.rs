@@ -1,0 +1,49 @@
+//! Step Inspect: look at the workspace after a call. Protected paths first, then what changed. No git is run. Closes
+//! with `Inspected`.
+
+use crate::bench::Bench;
+use crate::told::Told;
+use ralph_rules::record::{How, Inspected, Seen, Violation};
+use ralph_tree::{Index, changes, git_facts};
+
+/// Names kept in the record.
+const NAMES: usize = 100;
+
+/// The fact.
+pub fn inspect(bench: &Bench) -> Told {
+    let before = bench.index();
+    let after = bench.walk();
+    let changed = changes(&before, &after);
+    let facts = git_facts(&bench.workspace);
+    let redactor = &bench.equipment.redactor;
+    Seen::Inspected(Inspected {
+        tree: after.id(),
+        files: u32::try_from(changed.len()).unwrap_or(u32::MAX),
+        changed: changed.paths().take(NAMES).map(ToString::to_string).collect(),
+        test_only: changed.only_tests(),
+        violations: violations(&before, &after),
+        head: facts.head,
+        commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
+        oracle: Vec::new(),
+        marker: false,
+    })
+    .into()
+}
+
+/// Protected paths that differ between two walks.
+pub fn violations(before: &Index, after: &Index) -> Vec<Violation> {
+    ralph_tree::violations(before, after)
+        .into_iter()
+        .map(|v| Violation { path: v.path.to_string(), how: how(v.how) })
+        .collect()
+}
+
+fn how(how: ralph_tree::How) -> How {
+    match how {
+        ralph_tree::How::Added => How::Added,
+        ralph_tree::How::Modified => How::Modified,
+        ralph_tree::How::Deleted => How::Deleted,
+        ralph_tree::How::ModeChanged => How::ModeChanged,
+        ralph_tree::How::TypeChanged => How::TypeChanged,
+    }
+}

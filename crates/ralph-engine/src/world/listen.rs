@@ -1,0 +1,155 @@
+//! Listening to an agent: bytes → redaction → transcript and reader, in one pass and bounded memory. What the reader
+//! hears goes to the screens, to the loop (usage), or to the silence watch (tools).
+
+use crate::bench::Bench;
+use crate::redact::Stream;
+use crate::transcript::{Kept, Transcript};
+use ralph_agents::{Activity, Exit, Heard, Reader, Reply};
+use ralph_rules::record::{Attempt, Seen, Spent};
+use ralph_tend::{LineSplitter, Sink, Tended};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What is kept of one stream.
+const CAP: u64 = 64 << 20;
+/// The longest line a reader is given whole; a real one reached 409 KB.
+const LINE: usize = 8 << 20;
+
+/// One stream's way to its file and its reader.
+struct Ear<'a> {
+    redacted: Stream<'a>,
+    file: Transcript,
+    lines: LineSplitter,
+}
+
+impl<'a> Ear<'a> {
+    fn open(bench: &'a Bench, id: Attempt, what: &str) -> io::Result<Ear<'a>> {
+        let (_, path) = bench.file(id, what);
+        let redacted = bench.equipment.redactor.stream();
+        Ok(Ear { redacted, file: Transcript::create(&path, CAP)?, lines: LineSplitter::new(LINE) })
+    }
+
+    fn hear(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
+        let Ear { redacted, file, lines } = self;
+        redacted.push_to(chunk, &mut |clean: &[u8]| {
+            file.write(clean);
+            lines.feed(clean, |line| each(line.bytes));
+        });
+        // What was heard must outlive ralph: the transcript is what a crashed call is judged by.
+        file.flush();
+    }
+
+    fn close(self, mut each: impl FnMut(&[u8])) -> Kept {
+        let Ear { redacted, mut file, mut lines } = self;
+        redacted.finish_to(&mut |clean: &[u8]| {
+            file.write(clean);
+            lines.feed(clean, |line| each(line.bytes));
+        });
+        lines.finish(|line| each(line.bytes));
+        file.finish()
+    }
+}
+
+/// The sink of one call.
+pub(super) struct Listener<'a> {
+    bench: &'a Bench,
+    tended: Tended,
+    reader: Box<dyn Reader>,
+    out: Ear<'a>,
+    err: Ear<'a>,
+    heard: Vec<Heard>,
+    /// Usage seen so far.
+    pub(super) spent: Option<ralph_agents::Spent>,
+    /// Tools that run now.
+    pub(super) tools: Arc<AtomicU32>,
+}
+
+impl<'a> Listener<'a> {
+    /// Opens the attempt's files.
+    pub(super) fn open(
+        bench: &'a Bench,
+        id: Attempt,
+        tended: &Tended,
+        reader: Box<dyn Reader>,
+    ) -> io::Result<Listener<'a>> {
+        Ok(Listener {
+            bench,
+            tended: tended.clone(),
+            reader,
+            out: Ear::open(bench, id, "out.jsonl")?,
+            err: Ear::open(bench, id, "err")?,
+            heard: Vec::new(),
+            spent: None,
+            tools: Arc::default(),
+        })
+    }
+
+    /// Before the first byte: most agents are sent their prompt.
+    pub(super) fn start(&mut self) {
+        self.reader.start(&mut self.heard);
+        self.react();
+    }
+
+    fn react(&mut self) {
+        for heard in std::mem::take(&mut self.heard) {
+            match heard {
+                Heard::Activity(activity) => self.activity(activity),
+                Heard::Spent(spent) => self.spent(spent),
+                Heard::Send(bytes) => self.tended.send(bytes),
+                Heard::CloseStdin => self.tended.close_stdin(),
+                Heard::Final => self.tended.final_seen(),
+                // No adapter of this version asks; the rules have no answer to give yet.
+                Heard::Asks { id, .. } => self.reader.answer(id, false, &mut Vec::new()),
+            }
+        }
+    }
+
+    fn activity(&mut self, activity: Activity) {
+        match &activity {
+            Activity::Tool { .. } => {
+                self.tools.fetch_add(1, Ordering::Relaxed);
+            }
+            Activity::ToolEnded { .. } => {
+                let _ = self.tools.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+            }
+            _ => {}
+        }
+        self.bench.watchers.activity(activity);
+    }
+
+    /// The loop hears of usage only when the reservation may fall behind it.
+    fn spent(&mut self, spent: ralph_agents::Spent) {
+        self.spent = Some(spent);
+        let ahead = spent.total.plus(spent.dearest.times(2)).0;
+        if ahead > self.bench.tell_spend_from.load(Ordering::Relaxed) {
+            let ralph_agents::Spent { total, dearest, usage } = spent;
+            self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
+        }
+    }
+
+    /// The program ended: what does it all mean, and what was kept of it?
+    pub(super) fn close(self, exit: Exit) -> (Reply, Kept) {
+        let Listener { mut reader, out, err, .. } = self;
+        let mut heard = Vec::new();
+        let kept = out.close(|line| {
+            reader.read(line, &mut heard);
+            heard.clear();
+        });
+        err.close(|line| reader.read_stderr(line));
+        (reader.close(exit), kept)
+    }
+}
+
+impl Sink for Listener<'_> {
+    fn stdout(&mut self, chunk: &[u8]) {
+        let Listener { out, reader, heard, .. } = self;
+        out.hear(chunk, |line| reader.read(line, heard));
+        self.react();
+    }
+
+    fn stderr(&mut self, chunk: &[u8]) {
+        let Listener { err, reader, .. } = self;
+        err.hear(chunk, |line| reader.read_stderr(line));
+    }
+}

@@ -1,0 +1,146 @@
+//! Step Verify: run the user's commands on the workspace as it is, after the agent's processes are dead: by `sh -c`, no
+//! terminal, `CI=1`, each with its deadline; then look at the workspace again. Closes with `Verified`.
+
+use super::inspect::violations;
+use crate::bench::Bench;
+use crate::redact::Stream;
+use crate::told::Told;
+use crate::transcript::Transcript;
+use ralph_rules::prompt::tail;
+use ralph_rules::record::{Attempt, Came, Check, CheckResult, FileRef, Ms, Seen, Verified};
+use ralph_tend::{Exit, Sink};
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// The end of a command's output that the journal keeps.
+const TAIL: usize = 4 * 1024;
+/// What is kept of a command's output.
+const CAP: u64 = 16 << 20;
+/// How often the deadline is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Runs every command, also after one has failed: the next prompt should show all that is wrong.
+pub fn verify(bench: &Bench, check: Check, deadline: Ms, id: Attempt) -> Told {
+    let before = bench.index();
+    let mut results = Vec::new();
+    for (n, command) in (1..).zip(&bench.start.verify) {
+        if bench.under_way.told().is_some() {
+            break;
+        }
+        results.push(run(bench, command, deadline, &file_name(check, id, n), id.iteration));
+    }
+    let interrupted = bench.under_way.told().is_some();
+    let after = bench.walk();
+    let violations = violations(&before, &after);
+    Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations }).into()
+}
+
+fn file_name(check: Check, id: Attempt, n: u32) -> String {
+    match check {
+        Check::Baseline => format!("000.verify{n}.out"),
+        Check::AsIs => format!("{id}.verify{n}.out"),
+        Check::WithBaselineOracle => format!("{id}.oracle{n}.out"),
+    }
+}
+
+fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -> CheckResult {
+    let mut launch = bench.launch("sh", iteration);
+    launch.args = vec!["-c".into(), command.into()];
+    launch.env.push(("CI".into(), "1".into()));
+    launch.merge_stderr = true;
+    let started = ralph_tend::start(launch).map_err(|e| e.to_string());
+    let path = bench.folder.join(file);
+    // A verification that ralph's own death cut short is run again, under the same name.
+    let _ = std::fs::remove_file(&path);
+    let opened = Transcript::create(&path, CAP).map_err(|e| e.to_string());
+    let ((tended, pump), kept) = match (started, opened) {
+        (Ok(started), Ok(opened)) => (started, opened),
+        (Err(why), _) | (_, Err(why)) => return not_run(command, &why),
+    };
+    bench.under_way.started(&tended);
+    let mut output = Output { redacted: bench.equipment.redactor.stream(), file: kept, last: VecDeque::new() };
+    let (exit, timed_out) = std::thread::scope(|scope| {
+        let (open, over) = channel::<()>();
+        let watch = scope.spawn(move || past_deadline(bench, deadline, &over, &tended));
+        let exit = pump.run(&mut output);
+        drop(open);
+        (exit, watch.join().unwrap_or(false))
+    });
+    bench.under_way.ended();
+    let (tail, output) = output.close(file);
+    let how = came(bench, &exit, timed_out);
+    let tail = exit.not_started.as_ref().map_or(tail, ToString::to_string);
+    let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
+    CheckResult { command: command.into(), how, exit: exit.code, ms, tail, output }
+}
+
+/// Ends the command when its deadline passes; true if it did.
+fn past_deadline(bench: &Bench, deadline: Ms, over: &Receiver<()>, tended: &ralph_tend::Tended) -> bool {
+    let end = bench.clock.ran().saturating_add(deadline);
+    while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        if bench.clock.ran() >= end {
+            tended.end(bench.equipment.end_grace);
+            return true;
+        }
+    }
+    false
+}
+
+fn came(bench: &Bench, exit: &Exit, timed_out: bool) -> Came {
+    match exit.code {
+        _ if timed_out => Came::TimedOut,
+        _ if bench.under_way.told().is_some() => Came::Interrupted,
+        Some(0) => Came::Passed,
+        Some(126 | 127) => Came::NotRun,
+        _ => Came::Failed,
+    }
+}
+
+fn not_run(command: &str, why: &str) -> CheckResult {
+    CheckResult {
+        command: command.into(),
+        how: Came::NotRun,
+        exit: None,
+        ms: 0,
+        tail: why.into(),
+        output: FileRef::default(),
+    }
+}
+
+/// A command's output on its way to its file, with the end of it in memory.
+struct Output<'a> {
+    redacted: Stream<'a>,
+    file: Transcript,
+    last: VecDeque<u8>,
+}
+
+impl Output<'_> {
+    fn close(self, name: &str) -> (String, FileRef) {
+        let Output { redacted, mut file, mut last } = self;
+        redacted.finish_to(&mut |clean: &[u8]| keep(&mut file, &mut last, clean));
+        let bytes: Vec<u8> = last.into();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let kept = file.finish();
+        let file = FileRef { file: name.into(), bytes: kept.bytes_kept, hash: kept.blake3, cut: kept.cut };
+        (tail(&text, TAIL).to_string(), file)
+    }
+}
+
+fn keep(file: &mut Transcript, last: &mut VecDeque<u8>, clean: &[u8]) {
+    file.write(clean);
+    let clean = clean.get(clean.len().saturating_sub(TAIL)..).unwrap_or_default();
+    last.extend(clean);
+    last.drain(..last.len().saturating_sub(TAIL));
+}
+
+impl Sink for Output<'_> {
+    fn stdout(&mut self, chunk: &[u8]) {
+        let Output { redacted, file, last } = self;
+        redacted.push_to(chunk, &mut |clean: &[u8]| keep(file, last, clean));
+    }
+
+    fn stderr(&mut self, chunk: &[u8]) {
+        self.stdout(chunk);
+    }
+}

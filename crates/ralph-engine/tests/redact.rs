@@ -1,0 +1,357 @@
+//! Secrets in output: every shape, every form of a known value, nothing else, however the output arrives.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+use ralph_engine::redact::{Redactor, secrets_in_env};
+
+/// Key material that is none: put together here so that no scanner takes this file for a leak.
+const BODY: &str = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2bC3dE4fG5hJ6kL7mN8pQ9rS0tU1v";
+
+fn redactor() -> Redactor {
+    Redactor::new(
+        [
+            ("DEPLOY_TOKEN", "tango-Foxtrot.77+quebec"),
+            ("DB_PASSWORD", "p\"ss/w\\rd\nline&two"),
+            ("OVERLAP_A", "abcdefgh1234"),
+            ("OVERLAP_B", "1234zzzz9999"),
+        ]
+        .into_iter(),
+    )
+}
+
+fn pem(lines: usize, line_break: &str) -> String {
+    let body: Vec<&str> = std::iter::repeat_n(BODY, lines).chain(["Ab1=="]).collect();
+    let (begin, end) = ("-----BEGIN RSA PRIVATE", "-----END RSA PRIVATE");
+    format!("{begin} KEY-----{line_break}{}{line_break}{end} KEY-----", body.join(line_break))
+}
+
+#[test]
+fn every_shape_is_hidden() {
+    let upper = BODY.to_uppercase();
+    let shapes: Vec<(String, &str)> = vec![
+        (format!("sk-ant-api03-{BODY}-_A"), "[redacted:anthropic-key]"),
+        (format!("sk-{}", &BODY[..32]), "[redacted:api-key]"),
+        (format!("sk-proj-{BODY}"), "[redacted:api-key]"),
+        (format!("sk-or-v1-{BODY}"), "[redacted:api-key]"),
+        (format!("ghp_{}", &BODY[..36]), "[redacted:github-token]"),
+        (format!("gho_{}", &BODY[..36]), "[redacted:github-token]"),
+        (format!("ghu_{}", &BODY[..36]), "[redacted:github-token]"),
+        (format!("ghs_{}", &BODY[..36]), "[redacted:github-token]"),
+        (format!("ghr_{}", &BODY[..36]), "[redacted:github-token]"),
+        (format!("github_pat_{}_{BODY}", &BODY[..22]), "[redacted:github-token]"),
+        (format!("glpat-{}", &BODY[..20]), "[redacted:gitlab-token]"),
+        (format!("AKIA{}", &upper[..16]), "[redacted:aws-key]"),
+        (format!("ASIA{}", &upper[..16]), "[redacted:aws-key]"),
+        (format!("AIza{}", &BODY[..35]), "[redacted:google-key]"),
+        (format!("ya29.{BODY}"), "[redacted:google-key]"),
+        (format!("GOCSPX-{}", &BODY[..28]), "[redacted:google-key]"),
+        (format!("xoxb-123456789012-1234567890123-{}", &BODY[..24]), "[redacted:slack-token]"),
+        (format!("xoxp-123456789012-{}", &BODY[..32]), "[redacted:slack-token]"),
+        (format!("sk_live_{}", &BODY[..24]), "[redacted:stripe-key]"),
+        (format!("npm_{}", &BODY[..36]), "[redacted:npm-token]"),
+        (format!("pypi-AgEIcHlwaS5vcmc{BODY}"), "[redacted:pypi-token]"),
+        (format!("hf_{}", &BODY[..34]), "[redacted:huggingface-token]"),
+        (format!("dckr_pat_{}", &BODY[..27]), "[redacted:docker-token]"),
+        (format!("gsk_{}", &BODY[..52]), "[redacted:api-key]"),
+        (format!("SG.{}.{}", &BODY[..22], &BODY[..43]), "[redacted:sendgrid-key]"),
+        (format!("AGE-SECRET-KEY-1{}", &upper[..58]), "[redacted:age-key]"),
+        (format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx{BODY}.{BODY}-_"), "[redacted:jwt]"),
+        (format!("Bearer {BODY}/+="), "Bearer [redacted:bearer]"),
+        (format!("Authorization: Basic {}==", &BODY[..22]), "Authorization: Basic [redacted:basic]"),
+        (
+            format!("https://hooks.slack.com/services/T0/B0/{}", &BODY[..24]),
+            "https://hooks.slack.com/services/[redacted:slack-webhook]",
+        ),
+        (pem(25, "\n"), "-----[redacted:private-key]"),
+        (pem(25, "\\n"), "-----[redacted:private-key]"),
+        (pem(25, "\\\\n"), "-----[redacted:private-key]"),
+        (pem(4, "\r\n     7\u{2192}"), "-----[redacted:private-key]"),
+        (pem(4, "\\n\" +\n  \""), "-----[redacted:private-key]"),
+    ];
+    let redactor = redactor();
+    for (secret, hidden) in &shapes {
+        for (before, after) in [
+            ("", ""),
+            ("key=", " end"),
+            ("{\"k\":\"", "\"}"),
+            ("a\\n", "\\nb"),
+            ("\u{1b}[32m", "\u{1b}[0m"),
+            ("%3D", "&x"),
+        ] {
+            let text = format!("{before}{secret}{after}");
+            assert_eq!(redactor.redact(&text), format!("{before}{hidden}{after}"), "of {text}");
+        }
+    }
+}
+
+#[test]
+fn ordinary_text_is_left_alone() {
+    let image = format!("data:image/png;base64,{}", format!("/{BODY}+eyJ").repeat(20));
+    let texts = [
+        "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+        "sk-learn, task-force, disk-usage, risk-averse, sk-estimator-id-12 sk-toggleable__content",
+        "task-550e8400-e29b-41d4-a716-446655440000",
+        "class=\"sk-folding-cube sk-cube-grid sk-circle12\"",
+        "token tokens \"output_tokens\":12345 auth Bearer authentication is required",
+        "Authorization: Bearer $TOKEN, Authorization: Bearer <token>, Basic authentication, Basic information",
+        "npm_config_registry npm_lifecycle_event=test pypi-server hf_hub_download xoxo AKIA ASIA",
+        "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbXX0= is a source map, no token",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "if text.startswith(\"-----BEGIN PRIVATE KEY-----\"): return \"-----END PRIVATE KEY-----\"",
+        "format!(\"-----BEGIN PRIVATE KEY-----\\n{body}\\n-----END PRIVATE KEY-----\")",
+        "https://github.com/rust-lang/rust/pull/123456789012345678901234567890",
+        "toolu_01A09q90qw90lq917835lq9 msg_01XFDUDYJgAACzvnptvVoYEL",
+        "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        image.as_str(),
+    ];
+    let redactor = redactor();
+    for text in texts {
+        assert!(matches!(redactor.redact(text), Cow::Borrowed(_)), "{}", redactor.redact(text));
+    }
+}
+
+#[test]
+fn known_values_are_hidden_in_every_form() {
+    let redactor = redactor();
+    let hidden = |text: &str| redactor.redact(text).into_owned();
+    assert_eq!(hidden("a tango-Foxtrot.77+quebec b"), "a [redacted:DEPLOY_TOKEN] b");
+    for form in [
+        "p\"ss/w\\rd\nline&two",
+        r#"p\"ss/w\\rd\nline&two"#,
+        r#"p\"ss\/w\\rd\nline&two"#,
+        r#"p\"ss/w\\rd\nline\u0026two"#,
+        r#"p\\\"ss/w\\\\rd\\nline&two"#,
+    ] {
+        assert_eq!(hidden(&format!("<{form}>")), "<[redacted:DB_PASSWORD]>");
+    }
+    assert_eq!(hidden("abcdefgh1234zzzz9999!"), "[redacted:OVERLAP_A]!", "overlapping values leave no rest");
+    assert_eq!(hidden("tango-Foxtrot.77+quebe"), "tango-Foxtrot.77+quebe");
+}
+
+#[test]
+fn a_known_value_lends_its_name_to_the_shape_around_it() {
+    let key = format!("sk-ant-{BODY}");
+    let redactor = Redactor::new([("ANTHROPIC_API_KEY", key.as_str())].into_iter());
+    assert_eq!(redactor.redact(&format!("{key}tail9 x")), "[redacted:ANTHROPIC_API_KEY] x");
+    assert_eq!(redactor.redact(&format!("{}X", &key[..40])), "[redacted:anthropic-key]");
+}
+
+#[test]
+fn a_text_that_is_nothing_but_a_secret_is_hidden_whatever_its_length() {
+    let redactor = Redactor::new([("N", "x9x9x9x9x9x9"), ("M", "y8y8y8y8")].into_iter());
+    assert_eq!("x9x9x9x9x9x9".len(), "[redacted:N]".len());
+    assert_eq!(redactor.redact("x9x9x9x9x9x9"), "[redacted:N]");
+    assert_eq!(redactor.redact("y8y8y8y8"), "[redacted:M]");
+}
+
+#[test]
+fn a_name_cannot_break_out_of_a_json_string() {
+    let redactor = Redactor::new([("A\"},{\"", "value-12345")].into_iter());
+    assert_eq!(redactor.redact("value-12345"), "[redacted:A]");
+}
+
+#[test]
+fn secrets_of_the_environment_are_hidden_by_name() {
+    let env = [("GH_TOKEN", "zulu77-november"), ("HOME", "/home/someone"), ("DEBUG_TOKEN", "true")];
+    let redactor = Redactor::new(secrets_in_env(env).into_iter());
+    assert_eq!(
+        redactor.redact("/home/someone true zulu77-november"),
+        "/home/someone true [redacted:GH_TOKEN]"
+    );
+}
+
+#[test]
+fn hundreds_of_known_values_are_still_found() {
+    let values: Vec<(String, String)> =
+        (0..500).map(|n| (format!("V{n}"), format!("{n:03}-value-{n:03}"))).collect();
+    let redactor = Redactor::new(values.into_iter());
+    assert_eq!(redactor.redact("see 417-value-417 there"), "see [redacted:V417] there");
+}
+
+#[test]
+fn a_cut_off_key_is_hidden_and_what_follows_stays() {
+    let redactor = redactor();
+    let whole = pem(3, "\n");
+    let cut = &whole[..whole.len() - 60];
+    let clean = redactor.redact(&format!("{cut}\n{}tests passed\n", "all is well. ".repeat(20))).into_owned();
+    assert!(!clean.contains(&BODY[..20]), "{clean}");
+    assert!(clean.contains("all is well.") && clean.ends_with("tests passed\n"), "{clean}");
+}
+
+#[test]
+fn a_forged_begin_neither_hides_nor_delays_the_output() {
+    let redactor = redactor();
+    let mut stream = redactor.stream();
+    let mut out = Vec::new();
+    stream.push(b"-----BEGIN PRIVATE KEY-----\n", &mut out);
+    let lines = "{\"type\":\"result\",\"cost\":1}\n".repeat(3);
+    stream.push(lines.as_bytes(), &mut out);
+    assert_eq!(String::from_utf8(out).unwrap(), format!("-----BEGIN PRIVATE KEY-----\n{lines}"));
+
+    let endless = format!("-----BEGIN PRIVATE KEY-----\n{}", format!("{BODY}\n").repeat(2000));
+    let clean = redactor.redact(&endless).into_owned();
+    assert!(endless.len() - clean.len() <= 16 * 1024 + 64, "a key block is bounded");
+}
+
+#[test]
+fn a_line_comes_out_as_soon_as_it_ends() {
+    let redactor = redactor();
+    let mut stream = redactor.stream();
+    for line in ["plain\n", "ends like a key sk-\n", "a Bearer\n", "tango-\n"] {
+        let mut out = Vec::new();
+        stream.push(line.as_bytes(), &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), line);
+    }
+}
+
+#[test]
+fn clean_chunks_are_not_copied() {
+    let redactor = redactor();
+    let mut stream = redactor.stream();
+    let chunk = "an ordinary line of output\n".repeat(2000);
+    let range = chunk.as_bytes().as_ptr_range();
+    let mut in_place = 0;
+    for _ in 0..10 {
+        stream.push_to(chunk.as_bytes(), &mut |piece| {
+            if range.contains(&piece.as_ptr()) {
+                in_place += piece.len();
+            }
+        });
+    }
+    assert!(in_place > chunk.len() * 9, "{in_place} of {}", chunk.len() * 10);
+}
+
+/// 32 MB without a line break: all comes out, hardly anything is held, and no shape makes it slow. The texts are the
+/// worst for a careless search: every place looks like a start.
+#[test]
+fn a_very_long_line_is_linear_and_bounded() {
+    let redactor = redactor();
+    let key = format!(" ghp_{} ", &BODY[..36]);
+    let worst = [
+        "x",
+        "sk-",
+        "eyJ",
+        "eyJaaaaaaaaaaaa ",
+        "-----BEGIN PRIVATE KEY-----",
+        "abcdefgh123",
+        "Bearer ",
+        "SG.",
+    ];
+    for unit in worst {
+        let size = if unit == "x" { 32 << 20 } else { 192 << 10 };
+        let chunk = unit.repeat((64 << 10) / unit.len());
+        let mut stream = redactor.stream();
+        let (mut given, mut fed, mut most) = (0, 0, 0);
+        while fed < size {
+            stream.push_to(chunk.as_bytes(), &mut |piece| given += piece.len());
+            fed += chunk.len();
+            most = most.max(stream.held());
+        }
+        let mut tail = Vec::new();
+        stream.push(key.as_bytes(), &mut tail);
+        stream.finish(&mut tail);
+        assert!(most < 64 << 10, "{most} held of {unit}");
+        let tail = String::from_utf8(tail).unwrap();
+        assert_eq!(given + tail.len() - " [redacted:github-token] ".len(), fed, "{unit}");
+        assert!(tail.ends_with(" [redacted:github-token] "), "{tail}");
+    }
+}
+
+/// Bits of text that are secrets, halves of secrets, or look like them.
+fn soup() -> impl Strategy<Value = Vec<u8>> {
+    let bits = [
+        "sk-",
+        "sk-ant-",
+        "ghp_",
+        "eyJ",
+        ".",
+        "AKIA",
+        "Bearer ",
+        "Authorization: ",
+        "Basic ",
+        "hooks.slack.com/services/",
+        "hooks.slack.com\\/services\\/",
+        "\\/",
+        "\\",
+        "\\n",
+        "\n",
+        "\"",
+        "{",
+        " ",
+        "SG.",
+        "xoxb-",
+        "-----BEGIN ",
+        "RSA PRIVATE KEY-----",
+        "-----END RSA PRIVATE KEY-----",
+        "-----",
+        "tango-Foxtrot.77+quebec",
+        "tango-Fox",
+        "trot.77+quebec",
+        "p\"ss/w\\rd\nline&two",
+        "p\\\"ss\\/w\\\\rd\\nline&two",
+        "abcdefgh1234",
+        "1234zzzz9999",
+        "zzzz9999",
+        "\u{1b}[1m",
+        "é",
+        "npm_",
+        "BEGIN ",
+    ];
+    let bit = prop_oneof![
+        6 => proptest::sample::select(bits.to_vec()).prop_map(|bit| bit.as_bytes().to_vec()),
+        3 => (1_usize..64).prop_map(|n| BODY.as_bytes()[..n].to_vec()),
+        1 => (0_usize..3).prop_map(|n| pem(n, "\n").into_bytes()),
+        1 => (0_usize..3).prop_map(|n| pem(n, "\\n").into_bytes()),
+        1 => (1_usize..6000).prop_map(|n| vec![b'a'; n]),
+        1 => proptest::collection::vec(any::<u8>(), 0..8),
+    ];
+    proptest::collection::vec(bit, 0..40).prop_map(|bits| bits.concat())
+}
+
+fn in_chunks(redactor: &Redactor, text: &[u8], sizes: &[usize]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut stream = redactor.stream();
+    let mut rest = text;
+    for size in sizes.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (chunk, after) = rest.split_at((*size).min(rest.len()));
+        stream.push(chunk, &mut out);
+        rest = after;
+    }
+    stream.finish(&mut out);
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn chunks_make_no_difference(
+        text in soup(),
+        sizes in proptest::collection::vec(prop_oneof![1_usize..8, 1_usize..700, 1_usize..9000], 1..12),
+    ) {
+        let redactor = redactor();
+        let whole = redactor.redact_bytes(&text);
+        let parts = in_chunks(&redactor, &text, &sizes);
+        prop_assert_eq!(String::from_utf8_lossy(&whole), String::from_utf8_lossy(&parts));
+    }
+
+    #[test]
+    fn no_known_value_ever_comes_out(text in soup(), size in 1_usize..300) {
+        let redactor = redactor();
+        let clean = in_chunks(&redactor, &text, &[size]);
+        for value in ["tango-Foxtrot.77+quebec", "p\"ss/w\\rd\nline&two", "1234zzzz9999", "abcdefgh1234"] {
+            prop_assert!(memchr::memmem::find(&clean, value.as_bytes()).is_none());
+        }
+    }
+
+    #[test]
+    fn words_pass_untouched(text in "([a-z]{1,12}[ .,\n-]){0,200}") {
+        prop_assert!(matches!(redactor().redact(&text), Cow::Borrowed(_)));
+    }
+}

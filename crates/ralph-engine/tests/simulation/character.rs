@@ -1,0 +1,159 @@
+//! What a run is like: the numbers it obeys, what its agent can and tends to do, what proves its work.
+
+use super::dice::Dice;
+use ralph_rules::RULES;
+use ralph_rules::money::Micro;
+use ralph_rules::policy::{Decline, MINUTE, OnViolation, Oracle, Policy, SECOND, Until};
+use ralph_rules::record::{AgentChoice, HOUR, Ms, RunStarted};
+
+/// What the agent of a run tends to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Temper {
+    /// Works, and mostly says what is so.
+    Honest,
+    /// Changes nothing.
+    Idle,
+    /// Runs into the same error.
+    Stubborn,
+    /// Touches tests only.
+    Tester,
+    /// Asks for tools it may not use.
+    Denied,
+    /// Says less and less.
+    Shrinking,
+    /// Says it is done when it is not.
+    Liar,
+    /// Touches protected paths.
+    Vandal,
+    /// Bends the tests.
+    Bender,
+    /// Never gives an explicit signal.
+    Chatty,
+    /// Fails in every way an agent can.
+    Fragile,
+    /// There is nothing to do.
+    Finished,
+}
+
+const TEMPERS: [Temper; 14] = [
+    Temper::Honest,
+    Temper::Honest,
+    Temper::Honest,
+    Temper::Idle,
+    Temper::Stubborn,
+    Temper::Tester,
+    Temper::Denied,
+    Temper::Shrinking,
+    Temper::Liar,
+    Temper::Vandal,
+    Temper::Bender,
+    Temper::Chatty,
+    Temper::Fragile,
+    Temper::Finished,
+];
+
+/// What a run is like.
+#[derive(Clone, Debug)]
+pub struct Character {
+    pub temper: Temper,
+    pub start: RunStarted,
+    /// Shows usage while it works.
+    pub live: bool,
+    /// Says what it cost.
+    pub priced: bool,
+    /// Its first turn is its dearest one, so that ralph can foresee the rest.
+    pub even: bool,
+    /// The dearest turn.
+    pub turn: i64,
+    /// Turns of a call.
+    pub turns: i64,
+    /// How often a person meddles, once in so many times heard; 0 is never.
+    pub meddled: u64,
+}
+
+/// What both runs share: the user's own limits.
+#[derive(Clone, Copy)]
+pub struct Shared {
+    daily: Micro,
+    calls: Option<u32>,
+    tokens: Option<u64>,
+}
+
+impl Shared {
+    pub fn new(dice: &mut Dice) -> Shared {
+        let calls = if dice.one_in(4) { dice.between(1, 6) as u32 } else { 100 };
+        let tokens = dice.one_in(6).then(|| dice.between(2_000, 40_000) as u64);
+        let daily = if dice.one_in(3) { dice.between(300_000, 3_000_000) } else { 50_000_000 };
+        Shared { daily: Micro(daily), calls: Some(calls), tokens }
+    }
+}
+
+impl Character {
+    pub fn new(run: String, shared: Shared, dice: &mut Dice) -> Character {
+        let temper = dice.pick(&TEMPERS);
+        let commands = if temper == Temper::Finished { 1 } else { dice.pick(&[0, 1, 1, 2]) };
+        let policy = policy(shared, temper, commands, dice);
+        let estimate = policy.estimate.0;
+        let live = !dice.one_in(4);
+        // One agent in eight spends ten times its estimate in a single call.
+        let dear = dice.one_in(8);
+        let turn = if dice.one_in(5) { dice.between(estimate / 4, estimate) } else { dice.between(1, estimate / 10) };
+        let turns = if dear { (10 * estimate / turn).clamp(2, 60) } else { dice.between(1, 6) };
+        Character {
+            temper,
+            live,
+            priced: live || !dice.one_in(3),
+            even: !dice.one_in(4),
+            turn,
+            turns,
+            meddled: if dice.one_in(2) { 0 } else { dice.pick(&[15, 60, 200]) },
+            start: start(run, policy, live, commands, dice),
+        }
+    }
+}
+
+fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Dice) -> RunStarted {
+    RunStarted {
+        rules: RULES,
+        version: "0.1.0".into(),
+        workspace: format!("/w/{run}"),
+        run,
+        prompt: "Mend the parser.".into(),
+        prompt_from: "argument".into(),
+        agent: AgentChoice { name: "sim".into(), live_usage: live, ..AgentChoice::default() },
+        policy,
+        verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),
+        protect: vec![".env".into()],
+        zone: "UTC".into(),
+        sandbox: "none".into(),
+        base: None,
+        tree: dice.tree(),
+    }
+}
+
+fn policy(shared: Shared, temper: Temper, commands: usize, dice: &mut Dice) -> Policy {
+    let estimate = dice.pick(&[500_000, 100_000, 20_000]);
+    let cost = dice.between(estimate / 4, estimate * 14);
+    let mut policy = Policy::strict(dice.between(1, 14) as u32, Micro(cost));
+    policy.estimate = Micro(estimate);
+    policy.daily_cost = shared.daily;
+    policy.calls_per_hour = shared.calls;
+    policy.tokens_per_hour = shared.tokens;
+    policy.max_time = dice.one_in(4).then(|| dice.between(MINUTE, 6 * HOUR));
+    policy.timeout = dice.between(MINUTE, 15 * MINUTE);
+    policy.idle_timeout = dice.between(10 * SECOND, 5 * MINUTE);
+    policy.max_wait = dice.pick::<Ms>(&[6 * HOUR, HOUR, MINUTE]);
+    policy.no_wait = dice.one_in(8);
+    policy.pause_between = if dice.one_in(8) { dice.between(1, MINUTE) } else { 0 };
+    policy.gate.until = if commands > 0 && dice.one_in(8) { Until::Verified } else { Until::Claimed };
+    policy.gate.explicit_alone = dice.one_in(8);
+    if dice.one_in(3) {
+        policy.gate.promise = "ALL-GREEN".into();
+    }
+    if temper == Temper::Shrinking || dice.one_in(8) {
+        policy.breaker.decline = Decline::Open;
+    }
+    policy.on_violation = dice.pick(&[OnViolation::Abort, OnViolation::Restore, OnViolation::Restore]);
+    policy.oracle = dice.pick(&[Oracle::Guard, Oracle::Guard, Oracle::Flag, Oracle::Allow]);
+    policy
+}

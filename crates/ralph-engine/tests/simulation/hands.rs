@@ -1,0 +1,232 @@
+//! The hands of a made-up world: begin steps at a site. Every step closes with exactly one fact.
+
+use super::agent::{Agent, Order};
+use super::character::Temper;
+use super::site::{Left, Site};
+use ralph_engine::ledger;
+use ralph_engine::told::Told;
+use ralph_engine::world::World;
+use ralph_rules::breaker::{Breaker, breaker};
+use ralph_rules::money::{Micro, Usage};
+use ralph_rules::next::Why;
+use ralph_rules::policy::SECOND;
+use ralph_rules::prompt::compose;
+use ralph_rules::record::{
+    Admitted, Attempt, CallEnded, CallLost, Came, Check, CheckResult, Extended, FileRef, Inspected, Limits, Ms,
+    Refused, Refuser, Restored, Seen, Verified, Violation,
+};
+use ralph_rules::state::State;
+use ralph_rules::step::Step;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Begins steps at a site.
+pub struct Hands(pub Rc<RefCell<Site>>);
+
+impl World for Hands {
+    fn begin(&mut self, step: &Step, state: &State) {
+        let site = &mut *self.0.borrow_mut();
+        match step {
+            Step::Admit { id, amount, limits } => site.admit(*id, *amount, limits, state),
+            Step::Call { id, tell_spend_from, tell_silence_after, .. } => {
+                let policy = &state.start.as_ref().unwrap().policy;
+                assert!(breaker(state, policy) != Breaker::Open, "{}: a call with an open breaker", site.run);
+                assert!(state.calls.done < policy.max_iterations, "{}: one iteration too many", site.run);
+                site.call(*id, *tell_spend_from, *tell_silence_after, policy.calls_per_hour);
+            }
+            Step::Extend { id, to, limits } => site.extend(*id, *to, limits),
+            Step::Inspect { .. } => site.inspect(),
+            Step::Restore { paths } => site.restore(paths),
+            Step::Verify { check, deadline } => site.verify(*check, *deadline),
+            Step::Recover { id, reserved } => site.recover(*id, *reserved),
+        }
+    }
+
+    fn end(&mut self, why: Why) {
+        let site = &mut *self.0.borrow_mut();
+        let now = site.now();
+        if let Some(agent) = &mut site.agent {
+            agent.end(why, now, &mut site.dice);
+        }
+        for (_, told) in &mut site.queue {
+            if let Seen::Verified(verified) = &mut told.seen {
+                verified.interrupted = true;
+                verified.results.truncate(1);
+                verified.results.iter_mut().for_each(|r| r.how = Came::Interrupted);
+                site.proof = None;
+            }
+        }
+    }
+}
+
+impl Site {
+    fn admit(&mut self, id: Attempt, amount: Micro, limits: &Limits, state: &State) {
+        if !self.healed() && self.dice.one_in(150) {
+            let by = self.dice.pick(&[Refuser::Disk, Refuser::Store, Refuser::Provider, Refuser::Provider]);
+            let until = self.dice.one_in(2).then(|| self.machine.borrow().wall() + 30 * SECOND);
+            return self.will_tell(1, Seen::Refused(Refused { by, total: 0, cap: 0, until, what: "full".into() }));
+        }
+        if self.dice.one_in(40) {
+            // The user edits a file: not the agent's work.
+            self.tree = self.dice.tree();
+            self.version += 1;
+        }
+        if self.dice.one_in(32) {
+            assert!(compose(state).len() < 20_000, "{}: the prompt has no bounds", self.run);
+        }
+        let admitted = Admitted { id, grant: amount, prompt: FileRef::default(), tree: self.tree, pending: None };
+        let reserve = ledger::reserve(&self.run, id, amount, limits, &self.machine.borrow().day());
+        self.will_tell(1, Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
+    }
+
+    fn call(&mut self, id: Attempt, reserved: Micro, silence_after: Ms, per_hour: Option<u32>) {
+        assert!(self.agent.is_none(), "{}: two agents in one workspace", self.run);
+        self.machine.borrow_mut().starts(per_hour, &self.run);
+        self.stained = false;
+        self.left = None;
+        self.calls += 1;
+        self.sound_calls += u32::from(self.healed());
+        assert!(self.sound_calls <= 3, "{}: healed, and still not done", self.run);
+        let like = &self.like;
+        let order = Order {
+            id,
+            reserved: reserved.0,
+            silence_after,
+            live: like.live,
+            even: like.even,
+            turn: like.turn,
+            turns: if self.healed() { 1 } else { like.turns },
+        };
+        let fate = self.fate();
+        self.agent = Some(Agent::begin(&order, fate, self.now()));
+    }
+
+    fn extend(&mut self, id: Attempt, to: Micro, limits: &Limits) {
+        if let Some(agent) = &mut self.agent {
+            agent.tell_from = to.0;
+        }
+        let reserve = ledger::extend(&self.run, id, to, limits, &self.machine.borrow().day());
+        self.will_tell(0, Told { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() });
+    }
+
+    fn inspect(&mut self) {
+        self.books.settled(&self.run);
+        let tester = self.like.temper == Temper::Tester && !self.healed();
+        let inspected = Inspected {
+            tree: self.tree,
+            files: self.files,
+            changed: (0..self.files).map(|n| format!("src/{n}.rs")).collect(),
+            test_only: self.files > 0 && tester,
+            violations: self.touched.clone(),
+            head: None,
+            commits: Vec::new(),
+            oracle: if self.bent { vec!["tests/a.rs".into()] } else { Vec::new() },
+            marker: !self.healed() && self.dice.one_in(30),
+        };
+        self.will_tell(20, Seen::Inspected(inspected));
+    }
+
+    fn restore(&mut self, paths: &[Violation]) {
+        let stuck = !self.healed() && self.dice.one_in(4);
+        let (left, restored): (Vec<_>, Vec<_>) =
+            paths.iter().map(|v| v.path.clone()).enumerate().partition(|(n, _)| stuck && *n == 0);
+        let names = |part: Vec<(usize, String)>| part.into_iter().map(|(_, path)| path).collect::<Vec<_>>();
+        let (left, restored) = (names(left), names(restored));
+        self.touched.retain(|v| left.contains(&v.path));
+        self.version += 1;
+        self.will_tell(5, Seen::Restored(Restored { restored, left, tree: self.tree }));
+    }
+
+    fn verify(&mut self, check: Check, deadline: Ms) {
+        let how = self.comes_out(check);
+        let tail = self.tail(how);
+        let commands = self.like.start.verify.clone();
+        let red = self.dice.below(commands.len() as u64) as usize;
+        let result = |(n, command)| CheckResult {
+            command,
+            how: if n == red { how } else { Came::Passed },
+            exit: Some(i32::from(n == red && how != Came::Passed)),
+            ms: 900,
+            tail: if n == red { tail.clone() } else { String::new() },
+            output: FileRef::default(),
+        };
+        let results = commands.into_iter().enumerate().map(result).collect();
+        let before = self.touched.clone();
+        let clumsy = if self.like.temper == Temper::Vandal { 6 } else { 80 };
+        if !self.healed() && self.dice.one_in(clumsy) {
+            self.touch();
+        } else if self.dice.one_in(30) {
+            // It leaves something behind that is not ignored.
+            self.tree = self.dice.tree();
+            self.version += 1;
+        }
+        let violations = self.touched.iter().filter(|v| !before.contains(v)).cloned().collect();
+        match check {
+            Check::AsIs => self.proof = Some((self.version, how == Came::Passed)),
+            Check::WithBaselineOracle => self.oracle_proof = (how == Came::Passed).then_some(self.version),
+            Check::Baseline => {}
+        }
+        let takes = if how == Came::TimedOut { deadline } else { self.dice.between(10, 30 * SECOND) };
+        let verified = Verified { check, results, interrupted: false, tree: self.tree, violations };
+        self.will_tell(takes, Seen::Verified(verified));
+    }
+
+    fn comes_out(&mut self, check: Check) -> Came {
+        if self.healed() {
+            return Came::Passed;
+        }
+        if self.dice.one_in(60) {
+            return self.dice.pick(&[Came::TimedOut, Came::NotRun]);
+        }
+        let red_in_four = match (self.like.temper, check) {
+            (Temper::Finished, _) => 0,
+            (Temper::Stubborn, _) => 4,
+            (Temper::Liar, _) => 3,
+            (Temper::Bender, Check::AsIs) => 1,
+            (Temper::Bender, Check::WithBaselineOracle) => 3,
+            (Temper::Chatty, _) => 1,
+            _ => 2,
+        };
+        if self.dice.below(4) < red_in_four { Came::Failed } else { Came::Passed }
+    }
+
+    fn tail(&mut self, how: Came) -> String {
+        match how {
+            Came::Passed => String::new(),
+            _ if self.like.temper == Temper::Stubborn && !self.dice.one_in(12) => {
+                let line = self.dice.below(900);
+                format!("error: mismatched types at src/parser.rs:{line}")
+            }
+            _ => self.dice.pick(&["error: no such file", "1 test failed: reads", "panic: index"]).into(),
+        }
+    }
+
+    fn recover(&mut self, id: Attempt, reserved: Micro) {
+        assert!(self.agent.is_none(), "{}: a lost agent is alive", self.run);
+        match self.left.clone() {
+            Some(Left::Closed(call)) if call.id == id => {
+                let call = CallEnded { recovered: true, ended_by: None, ..*call };
+                let told = self.tell_end(call);
+                self.will_tell(30, told);
+            }
+            left => {
+                let (seen, usage) = match left {
+                    Some(Left::Open { id: of, seen, usage }) if of == id => (seen, usage),
+                    _ => (0, Usage::default()),
+                };
+                let charged = reserved.max(Micro(seen));
+                self.books.told(charged.0);
+                let settle = ledger::settle(&self.run, id, charged, &usage);
+                let lost = CallLost { id, charged, usage, outlived: 0, transcript: FileRef::default() };
+                self.will_tell(30, Told { settle: Some(settle), ..Seen::CallLost(lost).into() });
+            }
+        }
+    }
+
+    /// The closing fact of a call, with what it settles.
+    pub fn tell_end(&mut self, call: CallEnded) -> Told {
+        self.books.told(call.charged.0);
+        let settle = ledger::settle(&self.run, call.id, call.charged, &call.usage);
+        Told { settle: Some(settle), ..Seen::CallEnded(Box::new(call)).into() }
+    }
+}

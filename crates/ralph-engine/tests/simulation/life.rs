@@ -1,0 +1,196 @@
+//! One run from its first record to its last, through as many processes as it takes: begun, cut off, resumed, left.
+//! After every turn the invariants are checked.
+
+use super::dice::Dice;
+use super::hands::Hands;
+use super::hearing::Hearing;
+use super::mains::Mains;
+use super::site::Site;
+use super::tally::Tally;
+use ralph_engine::drive::turn;
+use ralph_engine::journal;
+use ralph_engine::ledger::run_meter;
+use ralph_engine::run::{Run, Unwritable};
+use ralph_engine::watch::Watchers;
+use ralph_rules::RULES;
+use ralph_rules::ending::{Ending, Reason, Status};
+use ralph_rules::money::Micro;
+use ralph_rules::next::{Next, next};
+use ralph_rules::policy::{MINUTE, Oracle, Policy};
+use ralph_rules::record::{HOUR, Ms, PolicyChanged, Resumed, Seen};
+use ralph_rules::state::State;
+use ralph_store::Store;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One run.
+pub struct Life<'a> {
+    pub id: String,
+    meter: String,
+    mains: &'a Mains,
+    pub site: Rc<RefCell<Site>>,
+    dice: Dice,
+    run: Option<Run<'a>>,
+    /// When the next process begins.
+    rises: Ms,
+    /// How the last process left it.
+    left: Option<Ending>,
+    /// Where it stood when it was left.
+    pub stood: Option<State>,
+    pub over: bool,
+    booked: i64,
+}
+
+impl<'a> Life<'a> {
+    pub fn new(site: Site, dice: Dice, mains: &'a Mains) -> Life<'a> {
+        Life {
+            id: site.run.clone(),
+            meter: run_meter(&site.run),
+            mains,
+            site: Rc::new(RefCell::new(site)),
+            dice,
+            run: None,
+            rises: 0,
+            left: None,
+            stood: None,
+            over: false,
+            booked: 0,
+        }
+    }
+
+    /// When something happens next.
+    pub fn due(&self) -> Ms {
+        let Some(run) = &self.run else { return self.rises };
+        let site = self.site.borrow();
+        match next(&run.state).next {
+            Next::Keep { wake } => site.due(wake),
+            _ => site.now(),
+        }
+    }
+
+    /// One turn of the real loop, or a new process.
+    pub fn turn(&mut self, tally: &mut Tally) {
+        let went = match &mut self.run {
+            None => self.rise().map(|()| None),
+            Some(run) => {
+                tally.steps += 1;
+                self.site.borrow_mut().paused = run.state.person.paused;
+                turn(run)
+            }
+        };
+        match went {
+            Ok(None) => {}
+            Ok(Some(ending)) => self.leave(ending, tally),
+            Err(_) => self.crash(),
+        }
+        self.check();
+    }
+
+    fn crash(&mut self) {
+        self.run = None;
+        let mut site = self.site.borrow_mut();
+        site.crash();
+        self.rises = site.now() + self.dice.between(1, MINUTE);
+    }
+
+    /// A new process: reads the journal, writes down that it goes on.
+    fn rise(&mut self) -> Result<(), Unwritable> {
+        let records = journal::read(self.mains, &self.id).unwrap();
+        let state = State::of(&records);
+        {
+            let mut site = self.site.borrow_mut();
+            site.machine.borrow_mut().advance_to(self.rises);
+            site.since = (state.ran, site.now());
+        }
+        let changed = state.start.as_ref().and_then(|start| self.raises(&start.policy));
+        let hands = Box::new(Hands(Rc::clone(&self.site)));
+        let ears = Box::new(Hearing { site: Rc::clone(&self.site), mains: self.mains });
+        let run = Run::new(&self.id, state, self.mains, hands, ears, Watchers::none());
+        let run = self.run.insert(run);
+        if records.is_empty() {
+            let start = self.site.borrow().like.start.clone();
+            run.note(Seen::RunStarted(Box::new(start)).into());
+            return Ok(());
+        }
+        if let Some(policy) = changed {
+            run.note(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
+            run.keep()?;
+        }
+        run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES }).into());
+        self.left = None;
+        Ok(())
+    }
+
+    /// Who resumes a run that met a limit mostly raises it.
+    fn raises(&mut self, policy: &Policy) -> Option<Policy> {
+        let ending = self.left?;
+        let mut new = policy.clone();
+        let healed = self.site.borrow().healed();
+        if healed {
+            new.max_iterations += 8;
+            new.max_cost = new.max_cost.plus(Micro(100_000_000));
+            new.daily_cost = Micro(10_000_000_000);
+            new.max_time = None;
+        } else if self.dice.one_in(4) {
+            return None;
+        }
+        match ending.reason {
+            Reason::MaxIterations => new.max_iterations += 2,
+            Reason::CostLimit => new.max_cost = new.max_cost.plus(new.estimate),
+            Reason::TimeLimit => new.max_time = policy.max_time.map(|t| t + HOUR),
+            _ => {}
+        }
+        self.site.borrow_mut().books.raised(new.max_cost.0);
+        (new != *policy).then_some(new)
+    }
+
+    fn leave(&mut self, ending: Ending, tally: &mut Tally) {
+        let state = self.run.take().unwrap().finish();
+        tally.left(ending.reason);
+        let mut site = self.site.borrow_mut();
+        assert!(site.agent.is_none(), "{}: an agent outlives its run", self.id);
+        let open = site.queue.iter().any(|(_, told)| !matches!(told.seen, Seen::Extended(_)));
+        assert!(!open, "{}: left with a step open", self.id);
+        site.queue.clear();
+        let meter = self.mains.meter(&self.meter).unwrap();
+        assert_eq!(meter.held, 0, "{}: money is held for nobody", self.id);
+        assert_eq!(meter.settled, state.budget.spent.0, "{}: ledger and journal differ", self.id);
+        if ending.status() == Status::Completed {
+            proven(&site, &state, ending);
+        }
+        let healed = site.healed();
+        assert!(!healed || ending.resumable() || site.healed_ends(ending.reason), "{}: healed, but {ending:?}", self.id);
+        self.over = !ending.resumable() || (!healed && self.dice.one_in(6));
+        let wait = if healed || self.dice.one_in(3) { 25 * HOUR } else { 10 * MINUTE };
+        self.rises = site.now() + self.dice.between(1, wait);
+        self.left = Some(ending);
+        self.stood = Some(state);
+    }
+
+    fn check(&mut self) {
+        let meter = self.mains.meter(&self.meter).unwrap();
+        assert!(meter.settled >= self.booked, "{}: booked cost went back", self.id);
+        self.booked = meter.settled;
+        let site = &mut *self.site.borrow_mut();
+        site.books.check(site.agent.as_ref(), meter.total(), &self.id);
+        if let Some(run) = &self.run {
+            let max = run.state.start.as_ref().map_or(0, |s| s.policy.max_iterations);
+            assert!(run.state.calls.done <= max, "{}: more iterations than allowed", self.id);
+        }
+    }
+}
+
+/// Done means: nothing protected is touched, and what proves it passed on the files as they are.
+fn proven(site: &Site, state: &State, ending: Ending) {
+    let who = &site.run;
+    assert!(site.touched.is_empty(), "{who}: completed with protected paths touched");
+    assert!(!site.stained, "{who}: completed in an iteration that touched a protected path");
+    let verifies = !site.like.start.verify.is_empty();
+    assert_eq!(ending.verified, verifies, "{who}: proof and ending differ");
+    if verifies {
+        assert_eq!(site.proof, Some((site.version, true)), "{who}: completed without proof");
+        let guard = state.start.as_ref().unwrap().policy.oracle == Oracle::Guard;
+        let held = site.oracle_proof == Some(site.version);
+        assert!(!guard || !site.bent || held, "{who}: completed on bent tests");
+    }
+}

@@ -1,0 +1,117 @@
+//! The store behind a plug that can be pulled: before a commit (nothing was written) or after it (all was written,
+//! but the process never learned of it). It also checks that no grant passes a cap.
+
+use super::dice::Dice;
+use ralph_store::{
+    Batch, CommitError, Committed, Entry, Head, IterationRow, Limit, Memory, Position, Request, RequestId,
+    RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
+};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// A memory store with power cuts.
+pub struct Mains {
+    pub store: Memory,
+    plug: Mutex<Plug>,
+}
+
+struct Plug {
+    dice: Dice,
+    one_in: u64,
+    cuts: u64,
+}
+
+impl Mains {
+    /// One commit in `one_in` loses power; 0 is a steady supply.
+    pub fn new(dice: Dice, one_in: u64) -> Mains {
+        Mains { store: Memory::new(), plug: Mutex::new(Plug { dice, one_in, cuts: 0 }) }
+    }
+
+    /// No more cuts.
+    pub fn steady(&self) {
+        self.plug.lock().unwrap().one_in = 0;
+    }
+
+    pub fn cuts(&self) -> u64 {
+        self.plug.lock().unwrap().cuts
+    }
+
+    fn cut(&self) -> Option<bool> {
+        let mut plug = self.plug.lock().unwrap();
+        let one_in = plug.one_in;
+        if !plug.dice.one_in(one_in) {
+            return None;
+        }
+        plug.cuts += 1;
+        Some(plug.dice.one_in(2))
+    }
+
+    /// What the money meters of a reservation hold, with their caps.
+    fn held(&self, batch: &Batch) -> Vec<(i64, i64)> {
+        let against = batch.reserve.iter().flat_map(|r| &r.against);
+        let totals = against.filter_map(|limit| match limit {
+            Limit::Total { meter, cap } => Some((self.store.meter(meter).unwrap().total(), cap.unwrap_or(i64::MAX))),
+            Limit::Window { .. } => None,
+        });
+        totals.collect()
+    }
+}
+
+fn gone() -> CommitError {
+    CommitError::Store(StoreError::Busy { waited: Duration::ZERO })
+}
+
+impl Store for Mains {
+    fn commit(&self, batch: &Batch) -> Result<Committed, CommitError> {
+        let cut = self.cut();
+        if cut == Some(false) {
+            return Err(gone());
+        }
+        let before = self.held(batch);
+        let done = self.store.commit(batch)?;
+        for ((was, _), (is, cap)) in before.iter().zip(self.held(batch)) {
+            assert!(is <= *was || is <= cap, "a grant passed its cap: {is} of {cap} in {:?}", batch.reserve);
+        }
+        if cut.is_some() { Err(gone()) } else { Ok(done) }
+    }
+
+    fn read(&self, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError> {
+        self.store.read(stream, after)
+    }
+    fn head(&self, stream: &str) -> Result<Option<Head>, StoreError> {
+        self.store.head(stream)
+    }
+    fn since(&self, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError> {
+        self.store.since(prefix, after, limit)
+    }
+    fn changed(&self) -> Result<u64, StoreError> {
+        self.store.changed()
+    }
+    fn streams(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        self.store.streams(prefix)
+    }
+    fn ask(&self, run: &str, body: &str, at: i64) -> Result<RequestId, StoreError> {
+        self.store.ask(run, body, at)
+    }
+    fn requests(&self, run: &str) -> Result<Vec<Request>, StoreError> {
+        self.store.requests(run)
+    }
+    fn meter(&self, meter: &str) -> Result<Totals, StoreError> {
+        self.store.meter(meter)
+    }
+    fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
+        self.store.window(meter, span, now)
+    }
+    fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        self.store.runs(filter)
+    }
+    fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
+        self.store.run(id)
+    }
+    fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
+        self.store.iterations(run)
+    }
+    fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.store.memo(key)
+    }
+}

@@ -1,0 +1,71 @@
+//! Two runs on one machine, one daily budget and one rate window, interleaved turn by turn; whoever has something to do
+//! first goes first. After a while everything heals, and then both must come to a good end.
+
+use super::audit::audit;
+use super::character::{Character, Shared};
+use super::dice::Dice;
+use super::life::Life;
+use super::machine::Machine;
+use super::mains::Mains;
+use super::site::Site;
+use super::tally::Tally;
+use ralph_engine::journal;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Turns a pair may take after everything has healed.
+const PATIENCE: u64 = 2_000;
+
+/// Shows the ends of both journals when something is wrong.
+struct Witness<'a>(u64, &'a Mains);
+
+impl Drop for Witness<'_> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        for id in ["a", "b"] {
+            let records = journal::read(self.1, id).unwrap_or_default();
+            for record in records.iter().skip(records.len().saturating_sub(14)) {
+                println!("{id} {record:?}");
+            }
+        }
+        println!("pair {0}: again with RALPH_SIM_SEED={0} RALPH_SIM_STEPS=1", self.0);
+    }
+}
+
+/// Runs one pair to its end.
+pub fn pair(seed: u64, tally: &mut Tally) {
+    let mut dice = Dice::new(seed);
+    let machine = Rc::new(RefCell::new(Machine::new(&mut dice)));
+    let cuts = dice.pick(&[0, 0, 20, 60, 150, 400]);
+    let mains = Mains::new(Dice::new(dice.roll()), cuts);
+    let _witness = Witness(seed, &mains);
+    let shared = Shared::new(&mut dice);
+    let mut lives = ["a", "b"].map(|id| {
+        let like = Character::new(id.into(), shared, &mut dice);
+        let site = Site::new(like, Dice::new(dice.roll()), Rc::clone(&machine));
+        Life::new(site, Dice::new(dice.roll()), &mains)
+    });
+    let heals = dice.below(700) + 50;
+    for turns in 0.. {
+        if turns == heals {
+            machine.borrow_mut().healed = true;
+            mains.steady();
+        }
+        assert!(turns < heals + PATIENCE, "a run does not end");
+        let due = lives.each_ref().map(|life| if life.over { i64::MAX } else { life.due() });
+        let first = match due[0].cmp(&due[1]) {
+            _ if due == [i64::MAX; 2] => break,
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Greater => 1,
+            std::cmp::Ordering::Equal => dice.below(2) as usize,
+        };
+        lives[first].turn(tally);
+    }
+    tally.pairs += 1;
+    tally.cuts += mains.cuts();
+    for life in &lives {
+        audit(life, &mains, tally);
+    }
+}

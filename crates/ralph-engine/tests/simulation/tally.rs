@@ -1,0 +1,127 @@
+//! What a simulation did, summed up; and the proof that it still reaches everything it is meant to reach.
+
+use ralph_rules::ending::{Ending, Reason};
+use ralph_rules::next::Next;
+use ralph_rules::record::{Check, Fact, Record, Seen};
+use ralph_rules::step::Step;
+use std::collections::BTreeMap;
+
+/// Sums over all pairs.
+#[derive(Default)]
+pub struct Tally {
+    pub pairs: u64,
+    pub steps: u64,
+    pub cuts: u64,
+    pub ended_by_us: u64,
+    pub decisions: u64,
+    /// The most that real spend passed a run's cap by, in micro-dollars.
+    pub over: i64,
+    endings: BTreeMap<Reason, u64>,
+    kinds: BTreeMap<&'static str, u64>,
+}
+
+/// Every reason but the one that is given before a run begins.
+const REASONS: [Reason; 20] = [
+    Reason::GatePassed,
+    Reason::CompletionSignals,
+    Reason::AlreadyComplete,
+    Reason::MaxIterations,
+    Reason::CostLimit,
+    Reason::DailyBudget,
+    Reason::TimeLimit,
+    Reason::Stall,
+    Reason::SameError5x,
+    Reason::TestSaturation,
+    Reason::OutputDecline,
+    Reason::PermissionDenied,
+    Reason::Blocked,
+    Reason::ProhibitedPath,
+    Reason::OracleChanged,
+    Reason::RateLimit,
+    Reason::AgentUnavailable,
+    Reason::Interrupted,
+    Reason::BaselineTimedOut,
+    Reason::StoreUnsafe,
+];
+
+const KINDS: [&str; 27] = [
+    "run_started", "resumed", "policy_changed", "woke", "admitted", "refused", "extended", "spent", "silent",
+    "call_ended", "call_ended recovered", "call_lost", "inspected", "restored", "verified", "asked", "do admit",
+    "do call", "do extend", "do inspect", "do restore", "do verify baseline", "do verify", "do verify oracle",
+    "do recover", "end", "leave",
+];
+
+impl Tally {
+    pub fn left(&mut self, reason: Reason) {
+        *self.endings.entry(reason).or_default() += 1;
+    }
+
+    pub fn record(&mut self, record: &Record) {
+        *self.kinds.entry(kind(&record.fact)).or_default() += 1;
+    }
+
+    /// Nothing that should be reached was missed.
+    pub fn reached_everything(&self) {
+        for reason in REASONS {
+            assert!(self.endings.contains_key(&reason), "no run ended with {reason:?}");
+        }
+        for kind in KINDS {
+            assert!(self.kinds.contains_key(kind), "no record of kind {kind}");
+        }
+    }
+
+    pub fn print(&self, seed: u64) {
+        println!(
+            "seed {seed}: {} pairs of runs, {} steps, {} power cuts, {} calls ended by us, {} decisions re-decided; \
+             real spend at most {} micro-dollars above a cap",
+            self.pairs, self.steps, self.cuts, self.ended_by_us, self.decisions, self.over
+        );
+        let endings = self.endings.iter().map(|(r, n)| format!("{} {n}", Ending::new(*r, false).name()));
+        println!("endings: {}", endings.collect::<Vec<_>>().join(", "));
+        let kinds = self.kinds.iter().map(|(kind, n)| format!("{kind} {n}"));
+        println!("records: {}", kinds.collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn kind(fact: &Fact) -> &'static str {
+    match fact {
+        Fact::Decided(decision) => match &decision.next {
+            Next::Do(step) => step_kind(step),
+            Next::End(_) => "end",
+            Next::Keep { .. } => "keep",
+            Next::Leave(_) => "leave",
+        },
+        Fact::Seen(seen) => match seen {
+            Seen::RunStarted(_) => "run_started",
+            Seen::Resumed(_) => "resumed",
+            Seen::PolicyChanged(_) => "policy_changed",
+            Seen::Woke => "woke",
+            Seen::Admitted(_) => "admitted",
+            Seen::Refused(_) => "refused",
+            Seen::Extended(_) => "extended",
+            Seen::Spent(_) => "spent",
+            Seen::Silent(_) => "silent",
+            Seen::CallEnded(call) if call.recovered => "call_ended recovered",
+            Seen::CallEnded(_) => "call_ended",
+            Seen::CallLost(_) => "call_lost",
+            Seen::Inspected(_) => "inspected",
+            Seen::Restored(_) => "restored",
+            Seen::Verified(_) => "verified",
+            Seen::Asked(_) => "asked",
+        },
+    }
+}
+
+fn step_kind(step: &Step) -> &'static str {
+    match step {
+        Step::Admit { .. } => "do admit",
+        Step::Call { .. } => "do call",
+        Step::Extend { .. } => "do extend",
+        Step::Inspect { .. } => "do inspect",
+        Step::Restore { .. } => "do restore",
+        Step::Verify { check: Check::Baseline, .. } => "do verify baseline",
+        Step::Verify { check: Check::AsIs, .. } => "do verify",
+        Step::Verify { check: Check::WithBaselineOracle, .. } => "do verify oracle",
+        Step::Recover { .. } => "do recover",
+    }
+}

@@ -1,0 +1,262 @@
+//! The gate, row by row: signal × verification × indicators → done, or go on and why.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod journal;
+
+use journal::{Journal, block, done, more};
+use ralph_rules::claim::{Progress, Tests};
+use ralph_rules::ending::{Reason, Status};
+use ralph_rules::failure::Class;
+use ralph_rules::next::Next;
+use ralph_rules::policy::Until;
+use ralph_rules::prompt::compose;
+use ralph_rules::record::{Came, Seen};
+use ralph_rules::step::Step;
+
+const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
+const TWO_PHRASES: &str = "All tests pass. The implementation is complete.";
+const ONE_PHRASE: &str = "The implementation is complete.";
+const NO_WORD: &str = "I changed a few lines.";
+
+fn unverified(text: &str) -> Journal {
+    let mut journal = Journal::unverified(|_| {});
+    journal.iteration(text, true, None);
+    journal
+}
+
+fn verified(text: &str, how: Came) -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration(text, true, Some(how));
+    journal
+}
+
+#[test]
+fn an_explicit_no_wins_over_everything() {
+    let no = format!("{TWO_PHRASES}\n\n{}", more());
+    verified(&no, Came::Passed).goes_on("explicit_continue");
+    verified(&no, Came::Failed).goes_on("explicit_continue");
+    unverified(&no).goes_on("explicit_continue");
+    let mut again = unverified(&no);
+    again.iteration(&no, true, None);
+    again.goes_on("explicit_continue");
+}
+
+#[test]
+fn a_claim_with_proof_is_done() {
+    for text in [done(), PROMISE.into(), format!("{PROMISE}\n\n{}", done())] {
+        let journal = verified(&text, Came::Passed);
+        journal.ended_with(Reason::GatePassed, 0);
+        assert!(journal.ended().verified);
+        assert_eq!(journal.ended().status(), Status::Completed);
+    }
+}
+
+#[test]
+fn green_before_and_nothing_changed_is_believed_the_second_time() {
+    let mut journal = Journal::after_baseline(true, |_| {});
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.goes_on("see_it_twice");
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.ended_with(Reason::AlreadyComplete, 0);
+    assert!(journal.ended().verified);
+}
+
+#[test]
+fn green_before_and_something_changed_is_believed_at_once() {
+    let mut journal = Journal::after_baseline(true, |_| {});
+    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn twice_means_twice_running() {
+    let mut journal = Journal::after_baseline(true, |_| {});
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&more(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.goes_on("see_it_twice");
+}
+
+#[test]
+fn a_claim_is_not_believed_against_verification() {
+    for how in [Came::Failed, Came::TimedOut, Came::NotRun] {
+        let journal = verified(&done(), how);
+        journal.goes_on("verification_failed");
+        let prompt = compose(&journal.state);
+        assert!(prompt.contains("expected 1, found 2"), "its output goes into the next prompt: {prompt}");
+    }
+}
+
+#[test]
+fn a_rejected_claim_is_never_accepted_by_force() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    for n in 1..=9 {
+        journal.later(1_000).admit();
+        journal.says(&done());
+        journal.inspected(true);
+        let error = format!("error: {}", ["one", "two", "three"][n % 3]);
+        journal.verified_saying(Came::Failed, &error);
+        journal.goes_on("verification_failed");
+    }
+}
+
+#[test]
+fn without_verification_a_claim_needs_two_indicators() {
+    let journal = unverified(&done());
+    journal.ended_with(Reason::GatePassed, 0);
+    assert!(!journal.ended().verified, "unverified, and shown so");
+    unverified(PROMISE).goes_on("claim_without_evidence");
+    unverified(&format!("{ONE_PHRASE}\n<promise>COMPLETE</promise>")).goes_on("claim_without_evidence");
+    unverified(&format!("{TWO_PHRASES}\n<promise>COMPLETE</promise>")).ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn a_preset_may_believe_an_explicit_claim_alone() {
+    let mut journal = Journal::unverified(|s| s.policy.gate.explicit_alone = true);
+    journal.iteration(PROMISE, true, None);
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn signs_without_a_claim_count_in_two_iterations_running() {
+    let mut journal = unverified(TWO_PHRASES);
+    journal.goes_on("no_claim");
+    journal.iteration(TWO_PHRASES, true, None);
+    journal.ended_with(Reason::CompletionSignals, 0);
+    assert!(!journal.ended().verified);
+
+    let mut journal = verified(ONE_PHRASE, Came::Passed);
+    journal.goes_on("no_claim");
+    journal.iteration(ONE_PHRASE, true, Some(Came::Passed));
+    journal.ended_with(Reason::CompletionSignals, 0);
+    assert!(journal.ended().verified, "a passing verification is the second indicator");
+}
+
+#[test]
+fn signs_that_are_interrupted_begin_anew() {
+    let mut journal = unverified(TWO_PHRASES);
+    journal.iteration(NO_WORD, true, None);
+    journal.iteration(TWO_PHRASES, true, None);
+    journal.goes_on("no_claim");
+    journal.iteration(TWO_PHRASES, true, None);
+    journal.ended_with(Reason::CompletionSignals, 0);
+}
+
+#[test]
+fn signs_against_verification_are_nothing() {
+    let mut journal = verified(TWO_PHRASES, Came::Failed);
+    journal.iteration(TWO_PHRASES, true, Some(Came::Failed));
+    journal.goes_on("verification_failed");
+    unverified(NO_WORD).goes_on("no_claim");
+    verified(NO_WORD, Came::Passed).goes_on("no_claim");
+}
+
+#[test]
+fn contradictions_lower_a_claim() {
+    for text in [
+        block(Progress::Complete, Tests::Failing, true),
+        block(Progress::InProgress, Tests::Passing, true),
+    ] {
+        verified(&text, Came::Passed).goes_on("contradictory_claim");
+        unverified(&text).goes_on("contradictory_claim");
+    }
+    let mut planned = Journal::after_baseline(false, |_| {});
+    planned.admit_with(Some(3));
+    planned.says(&done());
+    planned.inspected(true);
+    planned.verified(Came::Passed);
+    planned.goes_on("contradictory_claim");
+}
+
+#[test]
+fn a_finished_plan_is_an_indicator() {
+    let mut journal = Journal::unverified(|_| {});
+    journal.admit_with(Some(0));
+    journal.says(&format!("{ONE_PHRASE}\n<promise>COMPLETE</promise>"));
+    journal.inspected(true);
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn blocked_ends_the_run_whatever_the_signal_says() {
+    for exit in [false, true] {
+        let text = block(Progress::Blocked, Tests::Passing, exit);
+        verified(&text, Came::Passed).ended_with(Reason::Blocked, 2);
+        unverified(&text).ended_with(Reason::Blocked, 2);
+    }
+}
+
+#[test]
+fn an_unreadable_block_is_a_no() {
+    let cut = done().replace("---END_RALPH_STATUS---", "");
+    verified(&format!("{TWO_PHRASES}\n\n{cut}"), Came::Passed).goes_on("unreadable_block");
+}
+
+#[test]
+fn where_promise_and_block_disagree_the_block_decides() {
+    verified(&format!("{}\n\n<promise>COMPLETE</promise>", more()), Came::Passed).goes_on("explicit_continue");
+}
+
+#[test]
+fn the_promise_is_the_runs_own() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.gate.promise = "ALL-GREEN".into());
+    journal.iteration(PROMISE, true, Some(Came::Passed));
+    journal.goes_on("no_claim");
+    journal.iteration("<promise>ALL-GREEN</promise>", true, Some(Came::Passed));
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn a_marker_file_is_a_claim_and_no_proof() {
+    for (how, ends) in [(Came::Passed, true), (Came::Failed, false)] {
+        let mut journal = Journal::after_baseline(false, |_| {});
+        journal.admit();
+        journal.says(NO_WORD);
+        journal.tree += 1;
+        let mut seen = journal.inspection(1);
+        seen.marker = true;
+        journal.see(Seen::Inspected(seen));
+        journal.verified(how);
+        assert_eq!(matches!(journal.answer.next, Next::Leave(_)), ends);
+    }
+}
+
+#[test]
+fn a_failed_call_claims_nothing() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.fails(Class::Truncated, None);
+    journal.inspected(true);
+    journal.verified(Came::Passed);
+    journal.goes_on("call_failed");
+}
+
+#[test]
+fn until_verified_asks_for_proof_alone() {
+    let until = |green: bool| Journal::after_baseline(green, |s| s.policy.gate.until = Until::Verified);
+    let mut journal = until(false);
+    journal.iteration(&more(), false, Some(Came::Passed));
+    journal.ended_with(Reason::GatePassed, 0);
+    let mut journal = until(true);
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.goes_on("see_it_twice");
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.goes_on("see_it_twice");
+    journal.iteration(NO_WORD, true, Some(Came::Passed));
+    journal.ended_with(Reason::GatePassed, 0);
+    let mut journal = until(false);
+    journal.iteration(&done(), true, Some(Came::Failed));
+    journal.goes_on("verification_failed");
+    let mut blocked = until(false);
+    blocked.iteration(&block(Progress::Blocked, Tests::NotRun, false), true, Some(Came::Passed));
+    blocked.ended_with(Reason::Blocked, 2);
+}
+
+#[test]
+fn signals_of_an_earlier_run_never_count() {
+    let first = unverified(TWO_PHRASES);
+    drop(first);
+    unverified(TWO_PHRASES).goes_on("no_claim");
+    let journal = Journal::unverified(|_| {});
+    assert!(matches!(journal.answer.next, Next::Do(Step::Admit { .. })));
+}

@@ -1,0 +1,107 @@
+//! Deadlines, silence and the run's time: answered while the agent works, by active time.
+
+use crate::journal::{Journal, more};
+use ralph_rules::ending::Reason;
+use ralph_rules::failure::Class;
+use ralph_rules::next::{Next, Wake, Why};
+use ralph_rules::policy::{MINUTE, SECOND};
+use ralph_rules::record::{Came, HOUR, Refuser, Seen, Silent};
+
+#[test]
+fn a_call_ends_at_its_deadline() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.timeout = 10 * MINUTE);
+    let Next::Do(_) = journal.admit().next else { panic!("no call") };
+    journal.later(SECOND).see(Seen::Woke);
+    assert_eq!(journal.answer.next, Next::Keep { wake: Wake { at: None, ran: Some(10 * MINUTE) } });
+    journal.later(10 * MINUTE - SECOND).see(Seen::Woke);
+    journal.ends_call(Why::Deadline);
+    assert_eq!(journal.because(), "call_too_long");
+}
+
+#[test]
+fn sleep_is_no_work() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.max_time = Some(HOUR));
+    journal.admit();
+    journal.asleep(9 * HOUR).see(Seen::Woke);
+    journal.holds();
+    journal.later(15 * MINUTE).see(Seen::Woke);
+    journal.ends_call(Why::Deadline);
+}
+
+#[test]
+fn silence_ends_a_call() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.later(5 * MINUTE).see(Seen::Silent(Silent { ms: 5 * MINUTE }));
+    journal.ends_call(Why::Silence);
+    journal.fails(Class::Aborted, None);
+    journal.inspected(true);
+    journal.verified(Came::Failed);
+    journal.later(5 * SECOND).see(Seen::Woke);
+    journal.admit();
+    journal.holds_or_calls();
+}
+
+impl Journal {
+    /// The silence of the call before is forgotten.
+    fn holds_or_calls(&mut self) {
+        self.later(SECOND).see(Seen::Woke);
+        self.holds();
+    }
+}
+
+#[test]
+fn the_runs_time_ends_a_call_and_then_the_run() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.max_time = Some(5 * MINUTE));
+    journal.admit();
+    journal.later(5 * MINUTE).see(Seen::Woke);
+    journal.ends_call(Why::Time);
+    journal.fails(Class::Aborted, None);
+    journal.inspected(true);
+    journal.verified(Came::Passed);
+    journal.ended_with(Reason::TimeLimit, 3);
+    assert!(journal.ended().verified);
+}
+
+#[test]
+fn a_wait_that_would_end_after_the_deadline_stops_at_once() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.max_time = Some(HOUR));
+    journal.admit();
+    journal.fails(Class::UsageLimit, Some(2 * HOUR));
+    journal.inspected(false);
+    journal.ended_with(Reason::TimeLimit, 3);
+    let mut journal = Journal::after_baseline(false, |s| s.policy.max_time = Some(HOUR));
+    journal.refuse(Refuser::CallsPerHour, Some(2 * HOUR));
+    journal.ended_with(Reason::TimeLimit, 3);
+}
+
+#[test]
+fn no_call_begins_after_the_runs_time() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.max_time = Some(HOUR));
+    journal.refuse(Refuser::CallsPerHour, Some(50 * MINUTE));
+    journal.holds();
+    // Both the window's time and the run's time have passed when the clock speaks.
+    journal.later(2 * HOUR).see(Seen::Woke);
+    journal.ended_with(Reason::TimeLimit, 3);
+}
+
+#[test]
+fn a_pause_between_iterations_is_kept_and_may_be_skipped() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.pause_between = MINUTE);
+    assert!(matches!(journal.answer.next, Next::Do(_)), "none before the first");
+    journal.iteration(&more(), true, Some(Came::Passed));
+    assert_eq!(journal.waits_until(), journal.now() + MINUTE);
+    journal.later(MINUTE).see(Seen::Woke);
+    assert!(matches!(journal.answer.next, Next::Do(_)));
+}
+
+#[test]
+fn a_baseline_that_never_ends_proves_nothing() {
+    let mut journal = Journal::start(|_| {});
+    journal.later(10 * MINUTE).verified(Came::TimedOut);
+    journal.ended_with(Reason::BaselineTimedOut, 78);
+    journal.resume();
+    assert_eq!(journal.because(), "baseline_wanted", "who resumes may have mended it: {:?}", journal.answer);
+    journal.verified(Came::Failed);
+    assert!(matches!(journal.answer.next, Next::Do(_)));
+}

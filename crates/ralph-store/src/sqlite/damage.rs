@@ -1,0 +1,75 @@
+//! What is done about a file that cannot be trusted: a copy is kept, the file is left alone, opening is refused.
+
+use super::log;
+use super::ours::beside;
+use crate::error::StoreError;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A log without its database holds records that SQLite would delete on opening.
+pub(super) fn refuse_orphaned_log(path: &Path) -> Result<(), StoreError> {
+    if fs::metadata(path).is_ok_and(|m| m.len() > 0) || !log::holds_records(path) {
+        return Ok(());
+    }
+    let why = "it is missing or empty, but its log (the -wal file beside it) still holds records".to_owned();
+    let error = StoreError::Damaged { path: path.to_path_buf(), why, kept: None };
+    Err(keep_copy_if_damaged(path, error))
+}
+
+/// Keeps a copy beside a damaged file and says where. Called with our own connection closed.
+pub(super) fn keep_copy_if_damaged(path: &Path, e: StoreError) -> StoreError {
+    let StoreError::Damaged { path: place, why, .. } = e else { return e };
+    match keep_copy(path) {
+        Ok(copy) => StoreError::Damaged { path: place, why, kept: Some(copy) },
+        Err(e) => StoreError::Damaged {
+            path: place,
+            why: format!("{why} (and no copy could be made: {e})"),
+            kept: None,
+        },
+    }
+}
+
+/// Copies the file and its log to the first free `.corrupt-<n>`, unless an earlier copy is the same.
+fn keep_copy(path: &Path) -> io::Result<PathBuf> {
+    let hashes = (hash(path)?, hash(&beside(path, "-wal"))?);
+    for n in 1.. {
+        let copy = beside(path, &format!(".corrupt-{n}"));
+        let log = beside(&copy, "-wal");
+        if copy.exists() || log.exists() {
+            if (hash(&copy)?, hash(&log)?) == hashes {
+                return Ok(copy);
+            }
+            continue;
+        }
+        duplicate(&beside(path, "-wal"), &log)?;
+        duplicate(path, &copy)?;
+        return Ok(copy);
+    }
+    Err(io::Error::other("no free name"))
+}
+
+/// Copies a file that is there and not empty.
+fn duplicate(from: &Path, to: &Path) -> io::Result<()> {
+    match File::open(from) {
+        Ok(from) if from.metadata()?.len() == 0 => Ok(()),
+        Ok(mut from) => {
+            let mut to = File::create_new(to)?;
+            io::copy(&mut from, &mut to)?;
+            to.sync_all()
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
+/// Hash of a file's content; of nothing when it is absent.
+fn hash(path: &Path) -> io::Result<blake3::Hash> {
+    let mut hash = blake3::Hasher::new();
+    match File::open(path) {
+        Ok(file) => hash.update_reader(file)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => &mut hash,
+        Err(e) => return Err(e),
+    };
+    Ok(hash.finalize())
+}

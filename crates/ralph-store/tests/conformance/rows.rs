@@ -1,0 +1,93 @@
+//! The inbox, the read model, memos, and noticing that something changed.
+
+use crate::common::*;
+use ralph_store::{Batch, IterationRow, RequestId, Row, RunFilter, RunRow};
+
+pub fn the_inbox_is_answered_with_the_record_that_answers_it(place: &dyn Place) {
+    let store = place.open();
+    let first = place.open().ask("a", r#"{"stop":1}"#, 5).unwrap();
+    let second = store.ask("a", r#"{"hint":"x"}"#, 6).unwrap();
+    store.ask("b", "{}", 7).unwrap();
+    let waiting = store.requests("a").unwrap();
+    assert_eq!(waiting.iter().map(|r| r.id).collect::<Vec<_>>(), [first, second]);
+    assert_eq!((waiting[0].body.as_str(), waiting[0].at), (r#"{"stop":1}"#, 5));
+    let stale = Batch { done: vec![first], ..puts(vec![put("run/a", 3, "{}")]) };
+    store.commit(&stale).unwrap_err();
+    assert_eq!(store.requests("a").unwrap().len(), 2);
+    let answer = Batch { done: vec![first, second, RequestId(999)], ..puts(vec![put("run/a", 0, "{}")]) };
+    store.commit(&answer).unwrap();
+    assert!(place.open().requests("a").unwrap().is_empty());
+    assert_eq!(store.requests("b").unwrap().len(), 1);
+    let fourth = store.ask("a", "{}", 8).unwrap();
+    assert!(fourth > second, "ids are never used twice");
+}
+
+pub fn the_read_model_is_written_with_the_records(place: &dyn Place) {
+    let store = place.open();
+    let run = |id: &str, workspace: &str, resumable| RunRow {
+        id: id.into(),
+        workspace: workspace.into(),
+        task: "make it so".into(),
+        exit_code: Some(-1),
+        cost_micro: 5,
+        verified: Some(false),
+        pid: Some(7),
+        head: 9,
+        reason: Some("why".into()),
+        resumable,
+        ..RunRow::default()
+    };
+    let iteration =
+        |n, attempt| IterationRow { run: "a1".into(), n, attempt, files: 3, ..IterationRow::default() };
+    let rows = vec![
+        Row::Run(run("a1", "/w", true)),
+        Row::Run(run("b1", "/w", false)),
+        Row::Run(run("b2", "/x", true)),
+        Row::Iteration(iteration(2, 1)),
+        Row::Iteration(iteration(1, 2)),
+        Row::Iteration(iteration(1, 1)),
+    ];
+    store.commit(&Batch { rows, ..Batch::default() }).unwrap();
+    assert_eq!(store.run("a1").unwrap(), Some(run("a1", "/w", true)));
+    assert_eq!(store.run("zz").unwrap(), None);
+    let ids = |filter: RunFilter| store.runs(&filter).unwrap().into_iter().map(|r| r.id).collect::<Vec<_>>();
+    assert_eq!(ids(RunFilter::default()), ["b2", "b1", "a1"]);
+    assert_eq!(ids(RunFilter { workspace: Some("/w".into()), ..Default::default() }), ["b1", "a1"]);
+    assert_eq!(ids(RunFilter { prefix: Some("b".into()), ..Default::default() }), ["b2", "b1"]);
+    assert_eq!(ids(RunFilter { resumable: Some(true), limit: Some(1), ..Default::default() }), ["b2"]);
+    let order: Vec<_> = store.iterations("a1").unwrap().iter().map(|i| (i.n, i.attempt)).collect();
+    assert_eq!(order, [(1, 1), (1, 2), (2, 1)]);
+    let changed = RunRow { status: "done".into(), pid: None, ..run("a1", "/w", false) };
+    let it = IterationRow { decision: "go on".into(), verified: Some(true), ..iteration(1, 2) };
+    let rows = vec![Row::Run(changed.clone()), Row::Iteration(it.clone())];
+    store.commit(&Batch { rows, ..Batch::default() }).unwrap();
+    assert_eq!(place.open().run("a1").unwrap(), Some(changed));
+    assert_eq!(store.iterations("a1").unwrap()[1], it);
+    assert!(store.iterations("b1").unwrap().is_empty());
+}
+
+pub fn memos_are_kept_and_forgotten(place: &dyn Place) {
+    let store = place.open();
+    let memo = |k: &str, v: Option<&str>| (k.to_owned(), v.map(str::to_owned));
+    let write = |memo| store.commit(&Batch { memo, ..Batch::default() }).unwrap();
+    assert_eq!(store.memo("breaker//w").unwrap(), None);
+    write(vec![memo("breaker//w", Some("open")), memo("other", Some("1"))]);
+    write(vec![memo("breaker//w", Some("half"))]);
+    assert_eq!(place.open().memo("breaker//w").unwrap().as_deref(), Some("half"));
+    write(vec![memo("breaker//w", None), memo("never", None)]);
+    assert_eq!(store.memo("breaker//w").unwrap(), None);
+    assert_eq!(store.memo("other").unwrap().as_deref(), Some("1"));
+}
+
+pub fn changes_are_noticed(place: &dyn Place) {
+    let (store, other) = (place.open(), place.open());
+    let before = store.changed().unwrap();
+    assert_eq!(store.changed().unwrap(), before);
+    store.read("run/a", 0).unwrap();
+    assert_eq!(store.changed().unwrap(), before, "reading changes nothing");
+    store.commit(&puts(vec![put("run/a", 0, "{}")])).unwrap();
+    let own = store.changed().unwrap();
+    assert_ne!(own, before, "one's own commits count too");
+    other.ask("a", "{}", 0).unwrap();
+    assert_ne!(store.changed().unwrap(), own);
+}

@@ -1,0 +1,71 @@
+//! `ralph list`: runs, newest first.
+
+use super::{Here, print, print_json, runs};
+use crate::problem::Problem;
+use crate::show::{ago, money};
+use ralph_engine::clock::utc;
+use ralph_store::{RunFilter, RunRow, Store};
+use std::fmt::Write;
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Every workspace's runs, not only this one's.
+    #[arg(long)]
+    all: bool,
+    /// At most this many.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    limit: u32,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the runs.
+pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
+    let filter = RunFilter {
+        workspace: (!args.all).then(|| here.workspace.to_string_lossy().into_owned()),
+        limit: Some(args.limit),
+        ..RunFilter::default()
+    };
+    let store = here.home()?.store_if_any().map_err(|e| runs::broken(&e))?;
+    let rows = match store {
+        Some(store) => store.runs(&filter).map_err(|e| runs::broken(&e))?,
+        None => Vec::new(),
+    };
+    if args.json {
+        return print_json(&rows).map(|()| 0);
+    }
+    if rows.is_empty() {
+        let place = if args.all { "" } else { " in this workspace (`--all` shows the others)" };
+        super::say(&format!("There are no runs{place}.\n"));
+        return Ok(0);
+    }
+    print(&table(&rows, args.all, here));
+    Ok(0)
+}
+
+fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
+    let style = here.out_style();
+    let mut text = String::new();
+    let head = format!("{:<8}  {:<9}  {:<11}  {:<18}  {:>4}  {:>9}  TASK", "RUN", "WHEN", "STATUS", "REASON", "ITER", "COST");
+    let _ = writeln!(text, "{}", style.faint(head));
+    for row in rows {
+        let status = match row.status.as_str() {
+            "COMPLETED" => style.good(format!("{:<11}", row.status)),
+            "ABORTED" | "ERROR" => style.bad(format!("{:<11}", row.status)),
+            _ => style.warn(format!("{:<11}", row.status)),
+        };
+        let task = if all { format!("{}  {}", row.task, style.faint(&row.workspace)) } else { row.task.clone() };
+        let _ = writeln!(
+            text,
+            "{:<8}  {:<9}  {status}  {:<18}  {:>4}  {:>9}  {task}",
+            runs::short(&row.id),
+            ago(utc() - row.started),
+            row.reason.as_deref().unwrap_or("-"),
+            row.iterations,
+            money(row.cost_micro, row.cost_complete),
+        );
+    }
+    text
+}

@@ -1,0 +1,95 @@
+//! `ralph status`: one run in full.
+
+use super::{Here, print, print_json, runs};
+use crate::problem::Problem;
+use crate::show::{money, receipt, seconds};
+use ralph_engine::outcome::{last_ending, outcome};
+use ralph_rules::breaker::breaker;
+use ralph_rules::state::State;
+use ralph_store::{IterationRow, RunRow, Store};
+use serde_json::json;
+use std::fmt::Write;
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The run; the newest of this workspace if left out. The last characters of an id are enough.
+    run: Option<String>,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the run.
+pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
+    let store = runs::store(&here.home()?)?;
+    let row = runs::find(&store, args.run.as_deref(), here)?;
+    let records = runs::records(&store, &row.id)?;
+    let iterations = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
+    let state = State::of(&records);
+    let ended = state.ending.and(last_ending(&records)).map(|(ending, why)| outcome(&state, ending, why));
+    if args.json {
+        let policy = state.start.as_ref().map(|s| &s.policy);
+        let value = json!({
+            "run": row,
+            "breaker": policy.map(|p| breaker(&state, p)),
+            "verify": state.checks.shown().map(|v| &v.results),
+            "iterations": iterations,
+            "result": ended,
+        });
+        return print_json(&value).map(|()| 0);
+    }
+    let mut text = heading(&row, &state);
+    text.push_str(&table(&iterations, here));
+    if let Some(ended) = &ended {
+        text.push('\n');
+        text.push_str(&receipt(ended, &state, here.out_style()));
+    }
+    print(&text);
+    Ok(0)
+}
+
+fn heading(row: &RunRow, state: &State) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "run        {} ({})", runs::short(&row.id), row.id);
+    let _ = writeln!(text, "workspace  {}", row.workspace);
+    let _ = writeln!(text, "task       {}", row.task);
+    if let Some(start) = &state.start {
+        let model = start.agent.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
+        let _ = writeln!(text, "agent      {} ({}{model})", start.agent.name, start.agent.program);
+        let verify = if start.verify.is_empty() { "nothing: completion is unverified".into() } else { start.verify.join(" && ") };
+        let _ = writeln!(text, "verified   by {verify}");
+        let policy = &start.policy;
+        let _ = writeln!(text, "limits     {} iterations, {}", policy.max_iterations, policy.max_cost);
+    }
+    let _ = writeln!(text, "status     {}{}\n", row.status, row.reason.as_deref().map(|r| format!(" ({r})")).unwrap_or_default());
+    text
+}
+
+fn table(rows: &[IterationRow], here: &Here) -> String {
+    let style = here.out_style();
+    let mut text = String::new();
+    if rows.is_empty() {
+        return "No call was made yet.\n".into();
+    }
+    let head = format!("{:>4}  {:>8}  {:>9}  {:>5}  {:<8}  {}", "ITER", "TIME", "COST", "FILES", "VERIFIED", "DECISION");
+    let _ = writeln!(text, "{}", style.faint(head));
+    for row in rows {
+        let n = if row.attempt > 1 { format!("{}.{}", row.n, row.attempt) } else { row.n.to_string() };
+        let verified = match row.verified {
+            Some(true) => style.good(format!("{:<8}", "passed")),
+            Some(false) => style.bad(format!("{:<8}", "failed")),
+            None => format!("{:<8}", "-"),
+        };
+        let failure = row.failure.as_deref().map(|f| format!(" ({f})")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {}{failure}",
+            seconds(row.dur_ms),
+            money(row.cost_micro, true),
+            row.files,
+            row.decision,
+        );
+    }
+    text
+}

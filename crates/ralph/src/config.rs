@@ -1,0 +1,11 @@
+//! The configuration: `flags > RALPH_* > ralph.local.toml > ralph.toml > the user's config.toml > the system's >
+//! built-in`. Preferences: the last one wins. Constraints (ceilings, protected paths): lower layers may only tighten.
+
+mod duration;
+mod file;
+mod layers;
+mod place;
+
+pub use duration::parse_duration;
+
+pub use layers::{Layers, load};

@@ -1,0 +1,77 @@
+//! What went wrong, as a person reads it: a message, its causes, and what to do next. Every failing command ends in one
+//! of these, with the exit code of the contract.
+
+use crate::style::Style;
+use std::fmt::Write;
+
+/// The exit codes of the contract that are no outcome of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// Wrong use of the command line.
+    Usage = 64,
+    /// Input that cannot be read.
+    Input = 65,
+    /// The agent is missing.
+    Unavailable = 69,
+    /// A bug in ralph.
+    Bug = 70,
+    /// A lock is held, or something cannot be created.
+    Busy = 73,
+    /// The journal cannot be written.
+    Journal = 74,
+    /// The configuration is wrong.
+    Config = 78,
+    /// The breaker is open.
+    Breaker = 1,
+}
+
+/// A message, its causes, what to do next, and the exit code.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// What happened.
+    pub message: String,
+    /// Why, outermost first.
+    pub causes: Vec<String>,
+    /// What to do next.
+    pub hints: Vec<String>,
+    /// The process's exit code.
+    pub code: Code,
+}
+
+impl Problem {
+    /// A problem without causes or hints.
+    pub fn new(code: Code, message: impl Into<String>) -> Problem {
+        Problem { message: message.into(), causes: Vec::new(), hints: Vec::new(), code }
+    }
+
+    /// With the error that led to it.
+    pub fn cause(mut self, error: &dyn std::error::Error) -> Problem {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            next = error.source();
+        }
+        self
+    }
+
+    /// With something to do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Problem {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// As it is printed.
+    pub fn render(&self, style: Style) -> String {
+        let mut text = format!("{} {}\n", style.bad("error:"), self.message);
+        for cause in self.causes.iter().filter(|c| **c != self.message) {
+            let _ = writeln!(text, "  because: {cause}");
+        }
+        if !self.hints.is_empty() {
+            text.push('\n');
+        }
+        for hint in &self.hints {
+            let _ = writeln!(text, "{} {hint}", style.note("hint:"));
+        }
+        text
+    }
+}

@@ -1,0 +1,11 @@
+//! What a person or a script sees of a run. Everything here only watches: records and activities in, text out.
+
+mod human;
+mod json;
+mod receipt;
+mod words;
+
+pub use human::{Human, Mode};
+pub use json::Json;
+pub use receipt::receipt;
+pub use words::{ago, clock_time, decision_words, fact_words, money, seconds};

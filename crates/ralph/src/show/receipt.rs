@@ -1,0 +1,112 @@
+//! The closing receipt: outcome, why, iterations, cost, files, verification, what to do with the work, how to go on.
+
+use crate::show::{money, seconds};
+use crate::style::Style;
+use ralph_engine::outcome::Outcome;
+use ralph_rules::ending::Status;
+use ralph_rules::record::Came;
+use ralph_rules::state::State;
+use std::fmt::Write;
+
+/// Names shown.
+const NAMES: usize = 8;
+
+/// The receipt of a run that ended so.
+pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
+    let mut text = String::new();
+    let word = match outcome.status {
+        Status::Completed if outcome.verification_passed => style.good("COMPLETED, proven"),
+        Status::Completed => style.warn("COMPLETED, unverified"),
+        Status::Interrupted => style.warn("INTERRUPTED"),
+        Status::Aborted | Status::Error => style.bad(format!("STOPPED: {}", outcome.reason)),
+    };
+    let why = outcome.details.get("why").and_then(|w| w.as_str()).unwrap_or_default();
+    let id = outcome.run_id.as_deref().unwrap_or_default();
+    let short = id.get(id.len().saturating_sub(8)..).unwrap_or(id);
+    let _ = writeln!(text, "{word}");
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {:<11} {value}", name);
+    };
+    row("why", why);
+    row("iterations", &iterations(state));
+    row("cost", &cost(outcome, state));
+    row("time", &seconds(state.ran));
+    row("files", &files(state));
+    row("verified", &verified(state));
+    row("contained", "no (sandbox: none)");
+    row("run", short);
+    text.push('\n');
+    text.push_str(&next_steps(outcome, state, short, style));
+    text
+}
+
+fn iterations(state: &State) -> String {
+    let max = state.start.as_ref().map_or(0, |s| s.policy.max_iterations);
+    format!("{} of at most {max}", state.calls.done)
+}
+
+fn cost(outcome: &Outcome, state: &State) -> String {
+    let cap = state.start.as_ref().map(|s| s.policy.max_cost).unwrap_or_default();
+    let unknown = match state.budget.unpriced {
+        0 => String::new(),
+        1 => "; one call's cost is unknown and booked at its reservation".into(),
+        n => format!("; the cost of {n} calls is unknown and booked at their reservations"),
+    };
+    format!("{} of at most {cap}{unknown}", money(state.budget.spent.0, outcome.cost_is_complete))
+}
+
+fn files(state: &State) -> String {
+    let all = &state.trees.all;
+    if all.is_empty() {
+        return "none changed".into();
+    }
+    let names: Vec<&str> = all.iter().take(NAMES).map(String::as_str).collect();
+    let more = all.len().saturating_sub(NAMES);
+    let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{} changed: {}{tail}", all.len(), names.join(", "))
+}
+
+fn verified(state: &State) -> String {
+    if !state.verifies() {
+        return "nothing to verify with (add --verify)".into();
+    }
+    match state.checks.shown() {
+        None => "not yet".into(),
+        Some(verified) => {
+            let words = verified.results.iter().map(|r| {
+                let how = if r.how == Came::Passed { "passed" } else { "failed" };
+                format!("`{}` {how}", r.command)
+            });
+            words.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> String {
+    let mut text = String::new();
+    let mut line = |command: &str, what: &str| {
+        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<28}")));
+    };
+    let git = state.start.as_ref().is_some_and(|s| s.base.is_some());
+    if git && !state.trees.all.is_empty() {
+        line("git diff", "see the work; ralph commits, resets and stashes nothing");
+        line("git add -A && git commit", "keep it");
+    }
+    match outcome.reason.as_str() {
+        "PROHIBITED_PATH" => {
+            line("git status", "the protected paths are as the agent left them: this version only detects");
+        }
+        "STALL" | "SAME_ERROR_5X" | "PERMISSION_DENIED" | "OUTPUT_DECLINE" => {
+            line("ralph circuit reset", "allow new runs here, once the cause is mended");
+        }
+        "MAX_ITERATIONS" => line("ralph resume --max-iterations N", "go on with a higher limit"),
+        "COST_LIMIT" => line("ralph resume --max-cost USD", "go on with a higher limit"),
+        "TIME_LIMIT" => line("ralph resume --max-time DUR", "go on with a higher limit"),
+        "INTERRUPTED" | "RATE_LIMIT" | "AGENT_UNAVAILABLE" | "DAILY_BUDGET" | "STORE_UNSAFE" | "BASELINE_TIMED_OUT" => {
+            line(&format!("ralph resume {short}"), "go on from here");
+        }
+        _ => {}
+    }
+    line(&format!("ralph explain {short}"), "every decision with its facts");
+    text
+}

@@ -1,0 +1,161 @@
+//! One wording for every number, fact and decision, shared by the live lines, `explain`, `status` and `replay`.
+
+use jiff::tz::TimeZone;
+use ralph_rules::money::Micro;
+use ralph_rules::next::{Next, Why};
+use ralph_rules::objection::span;
+use ralph_rules::record::{CallEnded, Came, Check, Ms, PriceFrom, Request, Seen, Verified};
+use ralph_rules::step::Step;
+
+/// An amount; `~` marks one that is not wholly known.
+pub fn money(micro: i64, complete: bool) -> String {
+    format!("{}{}", if complete { "" } else { "~" }, Micro(micro))
+}
+
+/// `0.4s`, `12s`, `3m05s`, `1h02m`.
+pub fn seconds(ms: Ms) -> String {
+    match ms {
+        ..10_000 => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
+        10_000..60_000 => format!("{}s", ms / 1_000),
+        60_000..3_600_000 => format!("{}m{:02}s", ms / 60_000, ms / 1_000 % 60),
+        _ => format!("{}h{:02}m", ms / 3_600_000, ms / 60_000 % 60),
+    }
+}
+
+/// `just now`, `5m ago`.
+pub fn ago(ms: Ms) -> String {
+    match ms {
+        ..60_000 => "just now".into(),
+        60_000..3_600_000 => format!("{}m ago", ms / 60_000),
+        3_600_000..172_800_000 => format!("{}h ago", ms / 3_600_000),
+        _ => format!("{}d ago", ms / 86_400_000),
+    }
+}
+
+/// The time of day in the run's zone.
+pub fn clock_time(at: Ms, zone: &str) -> String {
+    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    match jiff::Timestamp::from_millisecond(at) {
+        Ok(moment) => moment.to_zoned(zone).strftime("%H:%M:%S").to_string(),
+        Err(_) => "--:--:--".into(),
+    }
+}
+
+/// What the rules answered.
+pub fn decision_words(next: &Next) -> String {
+    match next {
+        Next::Do(step) => step_words(step),
+        Next::End(why) => format!("end what is under way: {}", why_words(*why)),
+        Next::Keep { .. } => "wait".into(),
+        Next::Leave(ending) => format!("end with {} (exit {})", ending.name(), ending.exit_code()),
+    }
+}
+
+fn step_words(step: &Step) -> String {
+    match step {
+        Step::Admit { id, amount, .. } => format!("prepare iteration {}, reserve {amount}", id.iteration),
+        Step::Call { id, .. } if id.attempt > 1 => format!("call the agent, iteration {} attempt {}", id.iteration, id.attempt),
+        Step::Call { id, .. } => format!("call the agent, iteration {}", id.iteration),
+        Step::Extend { to, .. } => format!("raise the reservation to {to}"),
+        Step::Inspect { .. } => "inspect the workspace".into(),
+        Step::Restore { paths } => format!("put {} protected paths back", paths.len()),
+        Step::Verify { check: Check::Baseline, .. } => "verify before the first iteration".into(),
+        Step::Verify { check: Check::AsIs, .. } => "verify".into(),
+        Step::Verify { check: Check::WithBaselineOracle, .. } => "verify with the tests as they were".into(),
+        Step::Recover { id, .. } => format!("find out what became of call {id}"),
+    }
+}
+
+fn why_words(why: Why) -> &'static str {
+    match why {
+        Why::Person => "a person asked",
+        Why::Deadline => "the call's time is up",
+        Why::Time => "the run's time is up",
+        Why::Silence => "it is silent",
+        Why::Budget => "the money is used up",
+    }
+}
+
+/// What was seen, in lines.
+pub fn fact_words(seen: &Seen) -> Vec<String> {
+    match seen {
+        Seen::RunStarted(start) => vec![format!(
+            "run started: {} with {}, at most {} iterations and {}",
+            start.prompt_from, start.agent.name, start.policy.max_iterations, start.policy.max_cost
+        )],
+        Seen::Resumed(_) => vec!["resumed".into()],
+        Seen::PolicyChanged(changed) => vec![format!(
+            "limits changed: at most {} iterations and {}",
+            changed.policy.max_iterations, changed.policy.max_cost
+        )],
+        Seen::Woke => Vec::new(),
+        Seen::Admitted(admitted) => vec![format!("{} reserved", admitted.grant)],
+        Seen::Refused(refused) if !refused.what.is_empty() => vec![format!("refused: {}", refused.what)],
+        Seen::Refused(refused) => vec![format!("refused by {:?}: {} of {}", refused.by, refused.total, refused.cap)],
+        Seen::Extended(extended) => vec![format!("reservation raised to {}", extended.to)],
+        Seen::Spent(spent) => vec![format!("{} used so far in this call", spent.total)],
+        Seen::Silent(silent) => vec![format!("silent for {}", span(silent.ms))],
+        Seen::CallEnded(call) => call_words(call),
+        Seen::CallLost(lost) => vec![format!("the call was lost, {} booked", lost.charged)],
+        Seen::Inspected(seen) => {
+            let names = seen.changed.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
+            let mut lines = vec![match seen.files {
+                0 => "no file changed".into(),
+                n => format!("{n} file{} changed: {names}", if n == 1 { "" } else { "s" }),
+            }];
+            lines.extend(seen.violations.iter().map(|v| format!("protected path touched: {} ({:?})", v.path, v.how).to_lowercase()));
+            lines
+        }
+        Seen::Restored(restored) => {
+            vec![format!("{} protected paths put back, {} left", restored.restored.len(), restored.left.len())]
+        }
+        Seen::Verified(verified) => verified_words(verified),
+        Seen::Asked(asked) => vec![match &asked.request {
+            Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
+            Request::Stop { .. } => "a person asked to stop".into(),
+            Request::Pause => "a person asked to pause".into(),
+            Request::Continue => "a person asked to go on".into(),
+            Request::Hint { text } => format!("a person gave a hint: {text}"),
+        }],
+    }
+}
+
+fn call_words(call: &CallEnded) -> Vec<String> {
+    let price = match call.price {
+        PriceFrom::Reported => "",
+        PriceFrom::Computed => " (computed from tokens)",
+        PriceFrom::Unpriced => " (unknown, booked at the reservation)",
+    };
+    let recovered = if call.recovered { ", found in the transcript after a crash" } else { "" };
+    let mut lines = vec![format!("the agent ended after {}, {}{price}{recovered}", seconds(call.ms), call.charged)];
+    if let Some(failure) = &call.failure {
+        lines.push(format!("it failed, {}: {}", failure.class.words(), failure.message));
+    }
+    if call.outlived > 0 {
+        lines.push(format!("{} processes it left behind were ended", call.outlived));
+    }
+    if !call.denials.is_empty() {
+        lines.push(format!("it was refused {}", call.denials.join(", ")));
+    }
+    lines
+}
+
+fn verified_words(verified: &Verified) -> Vec<String> {
+    let mut lines: Vec<String> = verified
+        .results
+        .iter()
+        .map(|r| {
+            let how = match (r.how, r.exit) {
+                (Came::Passed, _) => "passed".into(),
+                (Came::TimedOut, _) => "did not end in time".into(),
+                (Came::NotRun, _) => "could not be run".into(),
+                (Came::Interrupted, _) => "was interrupted".into(),
+                (Came::Failed, Some(code)) => format!("failed, exit {code}"),
+                (Came::Failed, None) => "failed".into(),
+            };
+            format!("`{}` {how} ({})", r.command, seconds(r.ms))
+        })
+        .collect();
+    lines.extend(verified.violations.iter().map(|v| format!("verification touched a protected path: {}", v.path)));
+    lines
+}
