@@ -1,22 +1,26 @@
-//! How fast the claude reader is on recorded calls, beside the floor of just finding the lines.
+//! How fast the claude reader is on recorded calls, beside two floors: finding the lines, and parsing them
+//! for nothing.
 //! `cargo run --release -p ralph-agents --example reader_bench [MB]`
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, clippy::expect_used)]
 
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memmem};
 use ralph_agents::registry::find;
 use ralph_agents::{Call, Exit};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The calls, and a big tool result as a long session has many of.
+/// The recorded calls that did some work, and their size.
 fn mix() -> (Vec<Vec<u8>>, usize) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/claude");
     let mut calls = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the captures are in the repository") {
         let path = entry.expect("a file").path();
         if path.to_string_lossy().contains("-stream-json") && path.extension().is_some_and(|e| e == "jsonl") {
-            calls.push(std::fs::read(path).expect("readable"));
+            let call = std::fs::read(path).expect("readable");
+            if memmem::find(&call, b"tool_result").is_some() {
+                calls.push(call);
+            }
         }
     }
     let bytes = calls.iter().map(Vec::len).sum();
@@ -44,17 +48,29 @@ fn measure(what: &str, bytes: usize, total: usize, mut round: impl FnMut()) {
     );
 }
 
+fn each_line(call: &[u8], mut line: impl FnMut(&[u8])) {
+    let mut rest = call;
+    while let Some(end) = memchr(b'\n', rest) {
+        line(rest.get(..end).unwrap_or(rest));
+        rest = rest.get(end + 1..).unwrap_or(&[]);
+    }
+}
+
 fn read(call: &[u8]) {
     let mut reader = find("claude").expect("known").reader(&Call::default());
     let mut heard = Vec::new();
-    let mut rest = call;
-    while let Some(end) = memchr(b'\n', rest) {
-        reader.read(rest.get(..end).unwrap_or(rest), &mut heard);
+    each_line(call, |line| {
+        reader.read(line, &mut heard);
         black_box(&heard);
         heard.clear();
-        rest = rest.get(end + 1..).unwrap_or(&[]);
-    }
+    });
     black_box(reader.close(Exit::default()));
+}
+
+fn parse_for_nothing(call: &[u8]) {
+    each_line(call, |line| {
+        black_box(serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok());
+    });
 }
 
 fn tool_result(size: usize) -> Vec<u8> {
@@ -75,6 +91,9 @@ fn main() {
         calls.iter().for_each(|call| {
             black_box(memchr_iter(b'\n', call).count());
         });
+    });
+    measure("floor: JSON, nothing kept", bytes, total, || {
+        calls.iter().for_each(|call| parse_for_nothing(call));
     });
     measure("reader: recorded calls", bytes, total, || calls.iter().for_each(|call| read(call)));
 

@@ -1,4 +1,4 @@
-//! Every recorded call of Claude Code, four years of versions, good and bad: class, end, claim, denials, cost.
+//! Every recorded call of Claude Code, versions 1.0.60 to 2.1.325, good and bad: class, end, claim, denials, cost.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;

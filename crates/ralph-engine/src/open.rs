@@ -9,8 +9,9 @@ use crate::equipment::Equipment;
 use crate::hands::Hands;
 use crate::home::Home;
 use crate::journal::{self, JournalError};
-use crate::outcome::{Outcome, last_ending, outcome};
+use crate::outcome::{Outcome, outcome};
 use crate::plan::Plan;
+use crate::reset::day_of;
 use crate::rows::{OpenBreaker, breaker_key};
 use crate::run::{Run, Unwritable};
 use crate::told::Told;
@@ -18,7 +19,7 @@ use crate::watch::{Watcher, Watchers};
 use crate::{inbox, signals};
 use ralph_rules::RULES;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{PolicyChanged, Record, Resumed, RunStarted, Seen};
+use ralph_rules::record::{PolicyChanged, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
@@ -101,10 +102,9 @@ pub fn resume(
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
-    let records = journal::read(&store, id)?;
-    let workspace = workspace_of(&records).ok_or_else(|| OpenError::NoSuchRun(id.into()))?;
+    let workspace = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?.workspace;
     let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
-    // Read again under the lock: whoever held it before may have written more.
+    // Read only under the lock: whoever held it before may have written more.
     let state = State::of(&journal::read(&store, id)?);
     let started = match &state.start {
         Some(started) if state.phase != Phase::Over => started.as_ref().clone(),
@@ -145,6 +145,7 @@ fn go(
     let hands = Hands::new(Arc::clone(&bench), store).map_err(system("no thread could be started"))?;
     let listening = signals::listen(&bench).map_err(system("signals cannot be heard"))?;
     let reading = inbox::read(home, &bench);
+    copy_of_the_day(home, &bench.start.zone);
     let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers);
     for fact in facts {
         run.keep()?;
@@ -153,14 +154,22 @@ fn go(
     let ended = drive(&mut run);
     drop((listening, reading));
     let _ = bench.index().save(&home.index(&bench.workspace));
-    let state = run.finish();
+    let (state, because) = run.finish();
     drop(bench);
     gallery.close();
     let ending = ended?;
     let _ = store.truncate();
-    let records = journal::read(store, &id)?;
-    let because = last_ending(&records).map_or(&[][..], |(_, because)| because);
-    Ok(outcome(&state, ending, because))
+    Ok(outcome(&state, ending, &because))
+}
+
+/// A copy of the database once a day, beside the loop; the next run tries again where it fails.
+fn copy_of_the_day(home: &Home, zone: &str) {
+    let (home, day) = (home.clone(), day_of(utc(), zone).replace('-', ""));
+    let _ = std::thread::Builder::new().name("copy".into()).spawn(move || {
+        if let Ok(Some(store)) = home.store_if_any() {
+            let _ = store.daily_copy(&day);
+        }
+    });
 }
 
 /// Takes the lock; whoever of an earlier run in this workspace is still alive is ended first.
@@ -220,10 +229,6 @@ fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> Ru
         base: git_facts(&plan.workspace).head,
         tree: index.id(),
     }
-}
-
-fn workspace_of(records: &[Record]) -> Option<String> {
-    State::of(records.first()).start.map(|s| s.workspace)
 }
 
 fn system(what: &str) -> impl FnOnce(io::Error) -> OpenError + '_ {

@@ -8,6 +8,7 @@ use crate::told::Told;
 use crate::watch::Watchers;
 use crate::world::World;
 use ralph_rules::next::Next;
+use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Envelope, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Batch, CommitError, Put, Store, StoreError};
@@ -36,6 +37,7 @@ pub struct Run<'a> {
     watchers: Watchers,
     pending: Option<Pending>,
     memory: rows::Memory,
+    last_because: Vec<Objection>,
 }
 
 /// A fact that was heard and is not on disk yet: it waits for the decision that follows it.
@@ -58,7 +60,7 @@ impl<'a> Run<'a> {
     ) -> Run<'a> {
         let stream = stream_of(id);
         let memory = rows::Memory::of(id);
-        Run { state, world, ears, store, stream, watchers, pending: None, memory }
+        Run { state, world, ears, store, stream, watchers, pending: None, memory, last_because: Vec::new() }
     }
 
     /// A fact was heard: it is in the mind, and goes to disk with the decision that follows.
@@ -77,6 +79,7 @@ impl<'a> Run<'a> {
         }
         self.state.apply(&record);
         self.watchers.record(&record);
+        self.last_because.clone_from(&decision.because);
         Ok(true)
     }
 
@@ -88,9 +91,9 @@ impl<'a> Run<'a> {
         self.write(None)
     }
 
-    /// Where the run stands now; hands, ears and watchers are let go.
-    pub fn finish(self) -> State {
-        self.state
+    /// Where the run stands now, and why it ended so; hands, ears and watchers are let go.
+    pub fn finish(self) -> (State, Vec<Objection>) {
+        (self.state, self.last_because)
     }
 
     fn write(&mut self, decided: Option<&Record>) -> Result<bool, Unwritable> {

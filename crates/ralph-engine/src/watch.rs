@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Activities that may wait to be shown; further ones are dropped, records never are.
 const BACKLOG: usize = 1024;
-/// How long the end of a run waits for its watchers.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the end of a run waits for watchers that do not get on: a pipe nobody reads.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// One who watches a run.
 pub trait Watcher: Send {
@@ -38,7 +38,10 @@ pub struct Watchers {
 }
 
 /// The thread the watchers run in.
-pub struct Gallery(Option<JoinHandle<()>>);
+pub struct Gallery {
+    thread: Option<JoinHandle<()>>,
+    seen: Arc<AtomicUsize>,
+}
 
 impl Watchers {
     /// Nobody watches.
@@ -50,9 +53,11 @@ impl Watchers {
     pub fn start(watchers: Vec<Box<dyn Watcher>>) -> (Watchers, Gallery) {
         let (to, from) = channel();
         let waiting: Arc<AtomicUsize> = Arc::default();
-        let counted = Arc::clone(&waiting);
-        let thread = std::thread::Builder::new().name("watchers".into()).spawn(move || watch(&from, &counted, watchers));
-        (Watchers { to: Some(to), waiting }, Gallery(thread.ok()))
+        let (counted, seen): (_, Arc<AtomicUsize>) = (Arc::clone(&waiting), Arc::default());
+        let progress = Arc::clone(&seen);
+        let watch = move || watch(&from, &counted, &progress, watchers);
+        let thread = std::thread::Builder::new().name("watchers".into()).spawn(watch).ok();
+        (Watchers { to: Some(to), waiting }, Gallery { thread, seen })
     }
 
     /// A record was written.
@@ -74,19 +79,29 @@ impl Watchers {
 }
 
 impl Gallery {
-    /// Lets the watchers say their last words, but not for ever. Every `Watchers` must be dropped before.
+    /// Lets the watchers say their last words, as long as they get on. Every `Watchers` must be dropped before.
     pub fn close(self) {
-        let Some(thread) = self.0 else { return };
-        let begun = Instant::now();
-        while !thread.is_finished() && begun.elapsed() < LAST_WORDS {
+        let Some(thread) = self.thread else { return };
+        let (mut moved, mut seen) = (Instant::now(), 0);
+        while !thread.is_finished() && moved.elapsed() < LAST_WORDS {
             std::thread::sleep(Duration::from_millis(1));
+            let now = self.seen.load(Ordering::Relaxed);
+            if now != seen {
+                (moved, seen) = (Instant::now(), now);
+            }
         }
     }
 }
 
-fn watch(from: &Receiver<Word>, waiting: &AtomicUsize, mut watchers: Vec<Box<dyn Watcher>>) {
+fn watch(
+    from: &Receiver<Word>,
+    waiting: &AtomicUsize,
+    seen: &AtomicUsize,
+    mut watchers: Vec<Box<dyn Watcher>>,
+) {
     use std::sync::mpsc::RecvTimeoutError;
     loop {
+        seen.fetch_add(1, Ordering::Relaxed);
         match from.recv_timeout(Duration::from_millis(200)) {
             Ok(Word::Record(record)) => watchers.iter_mut().for_each(|w| w.record(&record)),
             Ok(Word::Activity(activity)) => {

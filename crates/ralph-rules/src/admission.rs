@@ -158,9 +158,7 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
         Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider => {
             let until = refused.until.unwrap_or(state.refused_at + MINUTE);
             if state.at >= until || state.person.skip_wait {
-                let id = state.calls.next_id();
-                let step = Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy) };
-                return act(step, Vec::new());
+                return admission(state, start, Vec::new());
             }
             let full = Objection::RateWindow { used: refused.total, cap: refused.cap, until: refused.until };
             if policy.no_wait {

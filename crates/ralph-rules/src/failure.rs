@@ -163,9 +163,10 @@ impl Faults {
     }
 
     /// A person resumed the run: they may have logged in, paid, or mended the network.
-    pub fn resumed(&mut self) {
+    pub fn resumed(&mut self, at: Ms) {
         self.forgiven = true;
         self.crashes = 0;
+        self.waiting_since = at;
     }
 
     /// The workspace was inspected after the call.

@@ -31,8 +31,11 @@ pub struct Signals {
 }
 
 impl Signals {
-    pub(crate) fn closed(&mut self, claim: &Claim, passed: bool, changed: bool) {
-        if self.last.len() >= WINDOW {
+    /// An iteration closed, or (`again`) the latest one was verified once more.
+    pub(crate) fn closed(&mut self, claim: &Claim, passed: bool, changed: bool, again: bool) {
+        if again {
+            self.last.pop();
+        } else if self.last.len() >= WINDOW {
             self.last.remove(0);
         }
         let indicators = indicators(claim, passed, None);

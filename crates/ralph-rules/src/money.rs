@@ -133,6 +133,8 @@ const PRICES: &[(&str, Price)] = &[
     ("claude-haiku", Price::usd(1, 5, 10, 125)),
     ("claude-sonnet", Price::usd(3, 15, 30, 375)),
     ("claude-opus", Price::usd(15, 75, 150, 1875)),
+    ("claude-opus-5", Price::usd(4, 20, 20, 500)),
+    ("claude-sonnet-5", Price::usd(2, 10, 10, 250)),
     ("claude-3-5-haiku", Price::usd(1, 5, 10, 125)),
     ("claude-3-5-sonnet", Price::usd(3, 15, 30, 375)),
     ("claude-3-7-sonnet", Price::usd(3, 15, 30, 375)),

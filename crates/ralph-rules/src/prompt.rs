@@ -100,6 +100,7 @@ fn results(text: &mut String, verified: &Verified, short: bool) {
             command: result.command.clone(),
             how: result.how,
             exit: result.exit,
+            claimed: false,
         };
         let _ = writeln!(text, "- Verification: {}", objection.say());
         let end = tail(&result.tail, room);

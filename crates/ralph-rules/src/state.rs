@@ -227,7 +227,8 @@ impl State {
     fn resumed(&mut self) {
         self.ending = None;
         self.person.resumed();
-        self.faults.resumed();
+        self.faults.resumed(self.at);
+        self.checks.resumed();
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Calling { .. } | Phase::Ending | Phase::Recovering => Phase::Lost,
             Phase::Admitting | Phase::Refused(_) => Phase::Ready,
@@ -297,7 +298,9 @@ impl State {
     }
 
     fn verified(&mut self, verified: &Verified) {
-        self.trees.settled(verified.tree, &verified.violations);
+        // Before the first call nobody but the user's own command can have touched anything.
+        let theirs = if verified.check == Check::Baseline { &[][..] } else { &verified.violations };
+        self.trees.settled(verified.tree, theirs);
         self.checks.closed(verified);
         self.phase = match verified.check {
             Check::Baseline => Phase::Ready,
@@ -330,12 +333,15 @@ impl State {
             error: self.checks.error(),
         };
         self.calls.closed_at = self.at;
-        self.stall.closed(&closed);
-        self.repeat.closed(&closed);
-        self.saturation.closed(&closed);
-        self.decline.closed(&closed);
-        self.denials.closed(&closed);
-        self.signals.closed(&self.claim, self.checks.passed(), self.trees.changed_in_run());
+        let again = std::mem::replace(&mut self.calls.judged, true);
+        if !again {
+            self.stall.closed(&closed);
+            self.repeat.closed(&closed);
+            self.saturation.closed(&closed);
+            self.decline.closed(&closed);
+            self.denials.closed(&closed);
+        }
+        self.signals.closed(&self.claim, self.checks.passed(), self.trees.changed_in_run(), again);
         if !self.verifies() {
             self.phase = Phase::Judging;
         }

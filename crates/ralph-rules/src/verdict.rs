@@ -23,12 +23,15 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     if let Some(decision) = blocked(state) {
         return decision;
     }
-    let objection = match gate(state, &policy.gate) {
-        Answer::Done { reason, verified, because } => return done(state, policy, reason, verified, because),
-        Answer::GoOn(objection) => objection,
-    };
+    let mut because = touched(state);
+    match gate(state, &policy.gate) {
+        Answer::Done { reason, verified, because: proof } if because.is_empty() => {
+            return done(state, policy, reason, verified, proof);
+        }
+        Answer::Done { .. } => {}
+        Answer::GoOn(objection) => because.push(objection),
+    }
     let verified = state.checks.passed();
-    let mut because = vec![objection];
     if let Some((reason, guard)) = crashed(state).or_else(|| guards(state, policy)) {
         because.insert(0, guard);
         return leave(Ending::new(reason, verified), because);
@@ -42,6 +45,12 @@ fn blocked(state: &State) -> Option<Decision> {
     let block = state.claim.block.as_ref().filter(|b| b.status == Progress::Blocked)?;
     let because = Objection::Blocked { recommendation: block.recommendation.clone() };
     Some(leave(Ending::new(Reason::Blocked, false), vec![because]))
+}
+
+/// An iteration that touched a protected path can never succeed, also when the path was put back.
+fn touched(state: &State) -> Vec<Objection> {
+    let paths = &state.trees.touched;
+    if paths.is_empty() { Vec::new() } else { vec![Objection::ProhibitedPath { paths: paths.clone() }] }
 }
 
 /// Done, unless the proof stands on changed tests.

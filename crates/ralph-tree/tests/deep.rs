@@ -22,7 +22,7 @@ fn very_deep_directories() {
     }
     openat(&dir, ".env", OFlags::CREATE | OFlags::WRONLY, Mode::from_raw_mode(0o644)).unwrap();
     w.write("z/last.txt", "x");
-    setrlimit(Resource::Nofile, Rlimit { current: Some(128), ..usual.clone() }).unwrap();
+    setrlimit(Resource::Nofile, Rlimit { current: Some(128), ..usual }).unwrap();
     let first = w.walk();
     assert_eq!(counting(&first).len(), 15 + 1 + 1);
     assert!(first.skipped().is_empty(), "{:?}", first.skipped());

@@ -28,10 +28,7 @@ impl Redactor {
         let visible = if last { text.len() } else { starts_visible(text).max(from) };
         let mut stop = visible;
         let mut done = from + swallow.0;
-        let mut next = from;
-        while let Some(at) = self.finder.next(text, next)
-            && at < visible
-        {
+        for at in self.finder.places(text, from).take_while(|at| *at < visible) {
             match self.judge(text, at, last, at < done) {
                 Place::Clear => {}
                 Place::Open => {
@@ -47,7 +44,6 @@ impl Redactor {
                     done = done.max(at + len);
                 }
             }
-            next = at + 1;
         }
         give(text, done, stop, out);
         *swallow = Swallow(done.saturating_sub(stop));

@@ -31,7 +31,7 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
     let failure = failure(bench, &reply, told);
     CallEnded {
         id,
-        text_bytes: reply.text.len() as u64,
+        text_bytes: reply.text_bytes,
         text: tail(&reply.text, TEXT).to_string(),
         ended_by: told.filter(|_| !reply.finished),
         failure,

@@ -145,7 +145,7 @@ impl<'a> Life<'a> {
     }
 
     fn leave(&mut self, ending: Ending, tally: &mut Tally) {
-        let state = self.run.take().unwrap().finish();
+        let state = self.run.take().unwrap().state;
         tally.left(ending.reason);
         let mut site = self.site.borrow_mut();
         assert!(site.agent.is_none(), "{}: an agent outlives its run", self.id);

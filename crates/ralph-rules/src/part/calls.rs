@@ -24,6 +24,8 @@ pub struct Calls {
     pub extension_refused: bool,
     /// It counted as an iteration.
     pub counted: bool,
+    /// The guards were told of its iteration; a second verification of it is no second iteration.
+    pub judged: bool,
     /// Tools it was refused.
     pub denials: Vec<String>,
     /// Length of its final message.
@@ -55,6 +57,7 @@ impl Calls {
         self.silent = None;
         self.extension_refused = false;
         self.counted = false;
+        self.judged = false;
         self.denials.clear();
     }
 

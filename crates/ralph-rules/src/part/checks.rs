@@ -37,6 +37,13 @@ impl Checks {
         }
     }
 
+    /// A person resumed the run: a baseline that did not end is tried once more.
+    pub(crate) fn resumed(&mut self) {
+        if self.baseline_timed_out().is_some() {
+            self.baseline = None;
+        }
+    }
+
     /// The workspace as it is now was verified, and every command passed.
     pub fn passed(&self) -> bool {
         !self.stale && self.last.as_ref().is_some_and(Verified::passed)

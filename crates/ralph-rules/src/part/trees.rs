@@ -32,6 +32,8 @@ pub struct Trees {
     pub commits: Vec<String>,
     /// Protected paths touched and not put back.
     pub violations: Vec<Violation>,
+    /// Every one touched since the latest call began, put back or not.
+    pub touched: Vec<Violation>,
     /// Oracle files that differ from the baseline's.
     pub oracle: Vec<String>,
     /// Some of them could not be put back.
@@ -52,6 +54,7 @@ impl Trees {
     pub(crate) fn before_call(&mut self, tree: u128) {
         self.is_now(tree);
         self.before = tree;
+        self.touched.clear();
     }
 
     pub(crate) fn inspected(&mut self, seen: &Inspected) {
@@ -63,6 +66,7 @@ impl Trees {
         self.test_only = seen.test_only;
         self.commits.clone_from(&seen.commits);
         self.violations.clone_from(&seen.violations);
+        self.touched.extend_from_slice(&seen.violations);
         self.oracle.clone_from(&seen.oracle);
         self.marker = seen.marker;
         for path in &seen.changed {
@@ -81,6 +85,7 @@ impl Trees {
     /// Verification closed: what it changed is not the agent's.
     pub(crate) fn settled(&mut self, tree: u128, violations: &[Violation]) {
         self.violations.extend_from_slice(violations);
+        self.touched.extend_from_slice(violations);
         self.is_now(tree);
     }
 

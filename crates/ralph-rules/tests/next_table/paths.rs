@@ -1,0 +1,150 @@
+//! Protected paths and the oracle: an iteration that touched one can never succeed; tests that were bent prove nothing.
+
+use crate::journal::{Journal, done, more};
+use ralph_rules::ending::Reason;
+use ralph_rules::next::Next;
+use ralph_rules::policy::{OnViolation, Oracle};
+use ralph_rules::prompt::compose;
+use ralph_rules::record::{Came, Check, How, Restored, Seen, Violation};
+use ralph_rules::step::Step;
+
+fn env() -> Vec<Violation> {
+    vec![Violation { path: ".env".into(), how: How::Modified }]
+}
+
+fn restoring() -> Journal {
+    Journal::after_baseline(false, |s| s.policy.on_violation = OnViolation::Restore)
+}
+
+/// A call that touches a protected path and changes something else.
+fn touch(journal: &mut Journal, text: &str) {
+    journal.admit();
+    journal.says(text);
+    journal.tree += 1;
+    let mut seen = journal.inspection(2);
+    seen.violations = env();
+    journal.see(Seen::Inspected(seen));
+}
+
+fn restored(journal: &mut Journal, left: &[&str]) {
+    let Next::Do(Step::Restore { paths }) = journal.answer.next.clone() else { panic!("{:?}", journal.answer) };
+    let left: Vec<String> = left.iter().map(ToString::to_string).collect();
+    let restored = paths.into_iter().map(|v| v.path).filter(|p| !left.contains(p)).collect();
+    let tree = journal.tree;
+    journal.see(Seen::Restored(Restored { restored, left, tree }));
+}
+
+#[test]
+fn a_touched_path_ends_the_run() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    touch(&mut journal, &done());
+    journal.ended_with(Reason::ProhibitedPath, 4);
+    assert!(!journal.ended().resumable());
+}
+
+#[test]
+fn restored_the_run_goes_on_but_the_iteration_never_succeeds() {
+    let mut journal = restoring();
+    touch(&mut journal, &done());
+    restored(&mut journal, &[]);
+    journal.verified(Came::Passed);
+    journal.goes_on("prohibited_path");
+    assert!(compose(&journal.state).contains("protected: .env"), "the next prompt says so");
+    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn without_verification_too() {
+    let mut journal = Journal::unverified(|s| s.policy.on_violation = OnViolation::Restore);
+    touch(&mut journal, &done());
+    restored(&mut journal, &[]);
+    journal.goes_on("prohibited_path");
+}
+
+#[test]
+fn three_times_and_no_more() {
+    let mut journal = restoring();
+    for _ in 0..3 {
+        touch(&mut journal, &more());
+        restored(&mut journal, &[]);
+        journal.verified(Came::Passed);
+        journal.goes_on("prohibited_path");
+    }
+    touch(&mut journal, &more());
+    journal.ended_with(Reason::ProhibitedPath, 4);
+    assert!(journal.answer.because.iter().any(|o| o.code() == "restore_limit"));
+}
+
+#[test]
+fn a_path_that_cannot_be_put_back_ends_the_run() {
+    let mut journal = restoring();
+    touch(&mut journal, &more());
+    restored(&mut journal, &[".env"]);
+    journal.ended_with(Reason::ProhibitedPath, 4);
+}
+
+#[test]
+fn a_verification_that_touches_a_path_is_judged_alike() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.says(&done());
+    journal.inspected(true);
+    let mut verified = journal.verification(Came::Passed, "");
+    verified.violations = env();
+    journal.see(Seen::Verified(verified));
+    journal.ended_with(Reason::ProhibitedPath, 4);
+}
+
+#[test]
+fn a_second_verification_is_no_second_iteration() {
+    let mut journal = restoring();
+    journal.admit();
+    journal.says("All tests pass. The implementation is complete.");
+    journal.inspected(true);
+    let mut verified = journal.verification(Came::Passed, "");
+    verified.violations = env();
+    journal.see(Seen::Verified(verified));
+    restored(&mut journal, &[]);
+    journal.verified(Came::Passed);
+    journal.goes_on("prohibited_path");
+    assert_eq!(journal.state.signals.last.len(), 1, "one iteration, one sign");
+    let mut idle = restoring();
+    idle.admit();
+    idle.says(&more());
+    idle.inspected(false);
+    let mut verified = idle.verification(Came::Failed, "error: a");
+    verified.violations = env();
+    idle.see(Seen::Verified(verified));
+    restored(&mut idle, &[]);
+    idle.verified_saying(Came::Failed, "error: a");
+    assert_eq!((idle.state.stall.running, idle.state.repeat.running), (1, 1));
+}
+
+/// A claim with proof, while the tests are not the baseline's.
+fn bent(oracle: Oracle) -> Journal {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.oracle = oracle);
+    journal.admit();
+    journal.says(&done());
+    journal.tree += 1;
+    let mut seen = journal.inspection(2);
+    seen.oracle = vec!["tests/a.rs".into()];
+    journal.see(Seen::Inspected(seen));
+    journal.verified(Came::Passed);
+    journal
+}
+
+#[test]
+fn a_guarded_oracle_must_hold_too() {
+    for (how, reason, code) in
+        [(Came::Passed, Reason::GatePassed, 0), (Came::Failed, Reason::OracleChanged, 4)]
+    {
+        let mut journal = bent(Oracle::Guard);
+        let check = Step::Verify { check: Check::WithBaselineOracle, deadline: 600_000 };
+        assert_eq!(journal.answer.next, Next::Do(check));
+        journal.verified(how);
+        journal.ended_with(reason, code);
+    }
+    bent(Oracle::Flag).ended_with(Reason::GatePassed, 0);
+    bent(Oracle::Allow).ended_with(Reason::GatePassed, 0);
+}

@@ -1,0 +1,193 @@
+//! What people ask for, in every phase: stop, stop after the iteration, pause, go on, hint.
+
+use crate::journal::{Journal, done, more};
+use ralph_rules::ending::Reason;
+use ralph_rules::failure::Class;
+use ralph_rules::next::{Next, Why};
+use ralph_rules::prompt::compose;
+use ralph_rules::record::{Attempt, Came, CallEnded, Request, Seen};
+use ralph_rules::step::Step;
+
+const AFTER: Request = Request::Stop { after: true, signal: 2 };
+
+/// The call ends because a person asked: it is no iteration.
+fn ends_for_a_person(journal: &mut Journal) {
+    journal.ends_call(Why::Person);
+    journal.fails(Class::Aborted, None);
+}
+
+#[test]
+fn stop_ends_the_call_looks_at_the_workspace_and_leaves() {
+    for (signal, code) in [(2, 130), (15, 143), (1, 129)] {
+        let mut journal = Journal::after_baseline(false, |_| {});
+        journal.admit();
+        journal.ask(Request::Stop { after: false, signal });
+        ends_for_a_person(&mut journal);
+        assert!(matches!(journal.answer.next, Next::Do(Step::Inspect { .. })));
+        journal.inspected(true);
+        journal.ended_with(Reason::Interrupted, code);
+        assert_eq!(journal.state.calls.done, 0, "not counted");
+        assert!(journal.ended().resumable());
+    }
+}
+
+#[test]
+fn a_stopped_iteration_is_begun_again_on_resume() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.stop();
+    ends_for_a_person(&mut journal);
+    journal.inspected(true);
+    journal.later(60_000).resume();
+    let Next::Do(Step::Admit { id, .. }) = journal.answer.next else { panic!("{:?}", journal.answer) };
+    assert_eq!(id, Attempt { iteration: 1, attempt: 2 });
+}
+
+#[test]
+fn stop_before_the_call_begins_nothing() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.stop();
+    journal.holds();
+    journal.admit();
+    journal.ended_with(Reason::Interrupted, 130);
+}
+
+#[test]
+fn stop_during_the_baseline_ends_it_and_it_runs_again() {
+    let mut journal = Journal::start(|_| {});
+    journal.stop();
+    journal.ends_call(Why::Person);
+    let verified = ralph_rules::record::Verified {
+        check: ralph_rules::record::Check::Baseline,
+        results: Vec::new(),
+        interrupted: true,
+        tree: 1,
+        violations: Vec::new(),
+    };
+    journal.see(Seen::Verified(verified));
+    journal.ended_with(Reason::Interrupted, 130);
+    journal.resume();
+    assert_eq!(journal.because(), "baseline_wanted");
+    journal.verified(Came::Passed);
+}
+
+#[test]
+fn stop_during_verification_leaves_the_iteration_to_be_verified_again() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.says(&done());
+    journal.inspected(true);
+    let interrupted = journal.verification(Came::Interrupted, "");
+    journal.stop();
+    journal.ends_call(Why::Person);
+    journal.see(Seen::Verified(interrupted));
+    journal.ended_with(Reason::Interrupted, 130);
+    journal.resume();
+    journal.verified(Came::Passed);
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn a_verification_that_ends_just_then_still_counts() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.says(&done());
+    journal.inspected(true);
+    let passed = journal.verification(Came::Passed, "");
+    journal.stop();
+    journal.see(Seen::Verified(passed));
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn stop_after_lets_the_iteration_finish() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.ask(AFTER);
+    journal.holds();
+    journal.says(&more());
+    journal.inspected(true);
+    journal.verified(Came::Failed);
+    journal.ended_with(Reason::Interrupted, 130);
+    assert_eq!(journal.state.calls.done, 1);
+    let mut proven = Journal::after_baseline(false, |_| {});
+    proven.admit();
+    proven.ask(AFTER);
+    proven.says(&done());
+    proven.inspected(true);
+    proven.verified(Came::Passed);
+    proven.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn stop_after_while_waiting_leaves() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.fails(Class::Outage, None);
+    journal.inspected(false);
+    journal.holds();
+    journal.ask(AFTER);
+    journal.ended_with(Reason::Interrupted, 130);
+}
+
+#[test]
+fn a_stop_is_not_carried_into_the_next_process() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.ask(AFTER);
+    journal.ask(Request::Pause);
+    journal.resume();
+    assert!(matches!(journal.answer.next, Next::Do(Step::Recover { .. })), "the process died, the wish with it");
+    let call = CallEnded { recovered: true, ..journal.closing(&more()) };
+    journal.see(Seen::CallEnded(Box::new(call)));
+    journal.inspected(true);
+    journal.verified(Came::Failed);
+    journal.goes_on("explicit_continue");
+}
+
+#[test]
+fn a_pause_holds_before_the_next_call() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.max_time = Some(3_600_000));
+    journal.admit();
+    journal.ask(Request::Pause);
+    journal.holds();
+    journal.says(&more());
+    journal.inspected(true);
+    journal.verified(Came::Failed);
+    journal.holds();
+    let Next::Keep { wake } = journal.answer.next else { panic!() };
+    assert_eq!((wake.at, wake.ran), (None, Some(3_600_000)), "only the run's time ends a pause");
+    journal.ask(Request::Hint { text: "look at the lexer".into() });
+    journal.holds();
+    journal.ask(Request::Continue);
+    assert!(matches!(journal.answer.next, Next::Do(Step::Admit { .. })));
+    assert!(compose(&journal.state).contains("look at the lexer"));
+    journal.admit();
+    let Next::Do(Step::Call { hints, .. }) = journal.answer.next else { panic!("{:?}", journal.answer) };
+    assert_eq!(hints, 1);
+}
+
+#[test]
+fn proven_work_needs_no_one_to_go_on() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.ask(Request::Pause);
+    journal.says(&done());
+    journal.inspected(true);
+    journal.verified(Came::Passed);
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn a_hint_given_during_a_call_waits_for_the_next_one() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.ask(Request::Hint { text: "one".into() });
+    journal.admit();
+    journal.ask(Request::Hint { text: "two".into() });
+    journal.holds();
+    journal.says(&more());
+    journal.inspected(true);
+    journal.verified(Came::Failed);
+    let prompt = compose(&journal.state);
+    assert!(prompt.contains("- two") && !prompt.contains("- one"), "{prompt}");
+}

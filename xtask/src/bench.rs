@@ -1,0 +1,18 @@
+//! The figures, each beside its floor from the same run: machines are shared and noisy, so compare within one run.
+
+use crate::shell::{Done, cargo, run};
+
+/// Runs every benchmark.
+pub fn bench() -> Done {
+    for (what, package, example) in [
+        ("tree walk", "ralph-tree", "walk_bench"),
+        ("commit", "ralph-store", "store_bench"),
+        ("tender", "ralph-tend", "tend_bench"),
+        ("reader", "ralph-agents", "reader_bench"),
+        ("redaction", "ralph-engine", "redact_bench"),
+        ("whole product", "ralph", "product_bench"),
+    ] {
+        run(what, &mut cargo(&["run", "--quiet", "--release", "--package", package, "--example", example]))?;
+    }
+    Ok(())
+}

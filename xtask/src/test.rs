@@ -1,0 +1,35 @@
+//! Everything CI checks, and the long campaigns.
+
+use crate::lint::lint;
+use crate::shell::{Done, cargo, need, root, run};
+use std::process::Command;
+
+/// Format, lints, tests, the simulation, the kill matrix on the release binary, and the demo as a newcomer types it.
+pub fn test() -> Done {
+    need("strace", "strace")?;
+    lint()?;
+    run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
+    run("tests", with_binary(&mut cargo(&["test", "--workspace", "--no-fail-fast"])))?;
+    run("simulation", &mut cargo(&["test", "--release", "--package", "ralph-engine", "--test", "simulation", "--", "--nocapture"]))?;
+    run("demo", Command::new(root().join("target/release/ralph")).arg("demo"))
+}
+
+/// Hours, not minutes: run before a release.
+pub fn long() -> Done {
+    need("strace", "strace")?;
+    run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
+    run(
+        "simulation, 100 million steps",
+        cargo(&["test", "--release", "--package", "ralph-engine", "--test", "simulation", "--", "--nocapture"])
+            .env("RALPH_SIM_STEPS", "100000000"),
+    )?;
+    run(
+        "kill matrix, every point",
+        with_binary(cargo(&["test", "--package", "ralph", "--test", "kill_matrix", "--", "--nocapture"]).env("RALPH_KILL_MATRIX", "full")),
+    )
+}
+
+/// Tests that need the unmodified release binary find it here.
+fn with_binary(command: &mut Command) -> &mut Command {
+    command.env("RALPH_BIN", root().join("target/release/ralph"))
+}
