@@ -9,7 +9,7 @@ use std::{
 
 use ralph_engine::{
     redact::Redactor,
-    transcript::{CAP, Redacting, Transcript},
+    transcript::{CAP, Transcript},
 };
 
 const BLOCK: usize = 20 << 20;
@@ -74,8 +74,10 @@ fn main() {
     });
     report("redact + transcript, synced", total, || {
         let path = dir.path().join("clean");
-        let mut transcript = Redacting::new(Transcript::create(&path, CAP).unwrap(), &redactor);
-        over(&text, |chunk| transcript.write(chunk));
+        let mut transcript = Transcript::create(&path, CAP).unwrap();
+        let mut stream = redactor.stream();
+        over(&text, |chunk| stream.push_to(chunk, &mut |clean| transcript.write(clean)));
+        stream.finish_to(&mut |clean| transcript.write(clean));
         black_box(transcript.finish());
         std::fs::remove_file(path).unwrap();
     });

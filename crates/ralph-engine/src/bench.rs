@@ -35,6 +35,8 @@ pub struct Bench {
     pub under_way: UnderWay,
     /// Usage, two dearest turns ahead, above which the loop is told (micro-dollars).
     pub tell_spend_from: AtomicI64,
+    /// What is really held for the call under way (micro-dollars).
+    pub held: AtomicI64,
     mouth: Mutex<Mouth>,
     latest: Mutex<Latest>,
 }
@@ -68,6 +70,7 @@ impl Bench {
             watchers,
             under_way: UnderWay::default(),
             tell_spend_from: AtomicI64::new(0),
+            held: AtomicI64::new(0),
             mouth: Mutex::new(mouth),
             latest: Mutex::new(Latest { index: Arc::new(index), at: Instant::now() }),
         }

@@ -5,6 +5,7 @@ use crate::bench::Bench;
 use crate::told::Told;
 use crate::world::{World, admit, call, extend, inspect, recover, restore, verify};
 use ralph_rules::next::Why;
+use ralph_rules::record::Seen;
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::Store;
@@ -64,7 +65,6 @@ impl World for Hands<'_> {
                 let order = call::Order {
                     id: *id,
                     prompt: std::mem::take(&mut self.prompt),
-                    reserved: state.budget.reserved,
                     left: state.start.as_ref().map(|s| state.budget.left(&s.policy)),
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
@@ -88,5 +88,14 @@ impl World for Hands<'_> {
 
     fn end(&mut self, why: Why) {
         self.bench.under_way.end(why, self.bench.equipment.end_grace);
+    }
+
+    fn kept(&mut self, seen: &Seen) {
+        let held = match seen {
+            Seen::Admitted(admitted) => admitted.grant,
+            Seen::Extended(extended) => extended.to,
+            _ => return,
+        };
+        self.bench.held.store(held.0, Ordering::Relaxed);
     }
 }

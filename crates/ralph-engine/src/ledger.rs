@@ -69,7 +69,8 @@ pub fn settle(run: &str, id: Attempt, charged: Micro, usage: &Usage) -> Settle {
 /// A run that is left between grant and call gives the money back.
 pub fn unused(state: &State) -> Option<Settle> {
     let start = state.start.as_ref()?;
-    (state.phase == Phase::Admitted).then(|| settle(&start.run, state.calls.id, Micro::ZERO, &Usage::default()))
+    (state.phase == Phase::Admitted)
+        .then(|| settle(&start.run, state.calls.id, Micro::ZERO, &Usage::default()))
 }
 
 /// A refusal in the rules' words.

@@ -173,12 +173,7 @@ fn copy_of_the_day(home: &Home, zone: &str) {
 }
 
 /// Takes the lock; whoever of an earlier run in this workspace is still alive is ended first.
-fn take_lock(
-    home: &Home,
-    store: &dyn Store,
-    workspace: &Path,
-    id: &str,
-) -> Result<WorkspaceLock, OpenError> {
+fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Result<WorkspaceLock, OpenError> {
     let locks = home.locks();
     Home::make(&locks).map_err(system("the folder for locks cannot be made"))?;
     Home::make(&home.dir().join("trees")).map_err(system("the folder for indexes cannot be made"))?;

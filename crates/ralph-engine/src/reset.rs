@@ -48,7 +48,11 @@ fn next_time(now: &Zoned, today: DateTime) -> Option<DateTime> {
 fn next_date(today: Date, month: u8, day: u8) -> Option<Date> {
     let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
     let this = Date::new(today.year(), month, day).ok()?;
-    if today.since(this).ok()?.get_days() > 183 { Date::new(today.year() + 1, month, day).ok() } else { Some(this) }
+    if today.since(this).ok()?.get_days() > 183 {
+        Date::new(today.year() + 1, month, day).ok()
+    } else {
+        Some(this)
+    }
 }
 
 #[cfg(test)]

@@ -126,7 +126,11 @@ pub fn breaker_key(workspace: &str) -> String {
 }
 
 /// What the workspace remembers of this ending, if anything.
-pub fn breaker_memo(state: &State, ending: Ending, because: &[Objection]) -> Option<(String, Option<String>)> {
+pub fn breaker_memo(
+    state: &State,
+    ending: Ending,
+    because: &[Objection],
+) -> Option<(String, Option<String>)> {
     let start = state.start.as_ref().filter(|_| ending.opens_breaker())?;
     let open = OpenBreaker {
         run: start.run.clone(),

@@ -102,6 +102,7 @@ impl<'a> Run<'a> {
         match self.store.commit(&batch) {
             Ok(_) => {
                 if let Some(pending) = pending {
+                    self.world.kept(&pending.told.seen);
                     self.watchers.record(&pending.record);
                 }
                 Ok(true)
@@ -140,7 +141,8 @@ impl<'a> Run<'a> {
             batch.settle.extend(told.settle.clone());
             batch.done.extend(told.done);
         }
-        if let Some(Fact::Decided(Decision { next: Next::Leave(ending), because })) = decided.map(|r| &r.fact) {
+        if let Some(Fact::Decided(Decision { next: Next::Leave(ending), because })) = decided.map(|r| &r.fact)
+        {
             batch.settle.extend(ledger::unused(&self.state));
             batch.memo.extend(rows::breaker_memo(&self.state, *ending, because));
         }

@@ -32,7 +32,7 @@ pub fn listen(bench: &Arc<Bench>) -> io::Result<Listening> {
         for signal in &mut signals {
             match signal {
                 SIGTSTP => freeze(&bench),
-                SIGCONT => {}
+                SIGCONT => thaw(&bench),
                 _ if asked => std::process::exit(128 + signal),
                 _ => {
                     asked = true;
@@ -45,11 +45,15 @@ pub fn listen(bench: &Arc<Bench>) -> io::Result<Listening> {
     Ok(Listening(handle))
 }
 
-/// Stops the agent, the timers and ourselves; goes on when somebody continues us.
+/// Stops the agent, the timers and ourselves.
 fn freeze(bench: &Bench) {
     bench.clock.pause();
     bench.under_way.freeze();
     let _ = kill_process(getpid(), Signal::STOP);
+}
+
+/// Somebody continues us. Not done right after `freeze`: this thread may run on for a moment after the stop was sent.
+fn thaw(bench: &Bench) {
     bench.under_way.thaw();
     bench.clock.resume();
 }

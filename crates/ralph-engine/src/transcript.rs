@@ -1,15 +1,12 @@
 //! What one attempt said, kept in a file: the first half of the cap as it comes, then the newest half in a ring
 //! beside it, joined at the end with a line that says how much was left out. Memory stays small whatever comes.
-//! The engine writes through `Redacting`, which cleans the bytes first (`redact.rs`); after a crash
-//! `transcript/back.rs` reads both pieces again.
+//! What comes here has been through a `redact::Stream`; after a crash `transcript/back.rs` reads both pieces again.
 
 mod back;
 mod piece;
-mod redacting;
 mod ring;
 
 pub use back::{read_back, recover};
-pub use redacting::Redacting;
 
 use std::{
     ffi::OsString,
@@ -63,7 +60,10 @@ pub struct Transcript {
 impl Transcript {
     /// A new file, readable by its owner only, that will hold about `cap` bytes. It must not exist yet.
     pub fn create(path: &Path, cap: u64) -> io::Result<Self> {
-        Ok(Self::on(Piece::create_new(path)?, path, cap))
+        let head = Piece::create_new(path)?;
+        // The ring of an earlier file of this name, removed since, would be taken for the end of this one.
+        back::remove(&ring_path(path))?;
+        Ok(Self::on(head, path, cap))
     }
 
     fn on(head: Piece, path: &Path, cap: u64) -> Self {
@@ -102,16 +102,6 @@ impl Transcript {
             self.flush();
             self.flushed = now;
         }
-    }
-
-    /// When `tick` should be called next; nothing if nothing waits.
-    pub fn due(&self) -> Option<Instant> {
-        (!self.buffer.is_empty()).then(|| self.flushed + FLUSH)
-    }
-
-    /// Bytes taken so far.
-    pub fn bytes_total(&self) -> u64 {
-        self.total
     }
 
     /// Writes what was gathered now.

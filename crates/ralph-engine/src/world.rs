@@ -6,13 +6,14 @@ pub mod call;
 pub mod extend;
 pub mod inspect;
 mod listen;
-mod reply;
 pub mod recover;
+mod reply;
 pub mod restore;
 mod silence;
 pub mod verify;
 
 use ralph_rules::next::Why;
+use ralph_rules::record::Seen;
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 
@@ -22,4 +23,6 @@ pub trait World {
     fn begin(&mut self, step: &Step, state: &State);
     /// Tells what is under way to end; it still closes with its own fact.
     fn end(&mut self, why: Why);
+    /// A fact is on disk: a reservation that was asked for is really held.
+    fn kept(&mut self, _seen: &Seen) {}
 }

@@ -137,6 +137,7 @@ fn a_known_value_lends_its_name_to_the_shape_around_it() {
     let redactor = Redactor::new([("ANTHROPIC_API_KEY", key.as_str())].into_iter());
     assert_eq!(redactor.redact(&format!("{key}tail9 x")), "[redacted:ANTHROPIC_API_KEY] x");
     assert_eq!(redactor.redact(&format!("{}X", &key[..40])), "[redacted:anthropic-key]");
+    assert_eq!(redactor.redact(&format!("Bearer 0a{key}.{BODY} x")), "Bearer [redacted:bearer] x");
 }
 
 #[test]
@@ -257,6 +258,45 @@ fn a_very_long_line_is_linear_and_bounded() {
         let tail = String::from_utf8(tail).unwrap();
         assert_eq!(given + tail.len() - " [redacted:github-token] ".len(), fed, "{unit}");
         assert!(tail.ends_with(" [redacted:github-token] "), "{tail}");
+    }
+}
+
+/// Two chunks, cut at every place, around secrets long enough that the second chunk goes on without copying.
+#[test]
+fn no_cut_makes_a_difference() {
+    let long = BODY.repeat(10);
+    let texts = [
+        format!("x Authorization: Basic {long}== y"),
+        format!("a {} b {}", pem(12, "\\n"), pem(2, "\n")),
+        format!(r"https:\/\/hooks.slack.com\/services\/T0\/{long}\/x y"),
+        format!("task-{long} npm_{long} \\nsk-{long} \\u0026ghp_{long} Bearer {long}.x eyJ{long}.{long}.z"),
+        format!("tango-Foxtrot.77+quebec p\"ss/w\\rd\nline&two abcdefgh1234zzzz9999 {long}"),
+    ];
+    let redactor = redactor();
+    for text in texts {
+        let whole = redactor.redact(&text);
+        assert_ne!(whole, text);
+        for cut in 1..text.len() {
+            let parts = in_chunks(&redactor, text.as_bytes(), &[cut, text.len()]);
+            assert_eq!(String::from_utf8(parts).unwrap(), whole, "cut at {cut}");
+        }
+    }
+}
+
+/// Runs longer than any key are cut at the same place whatever the chunks.
+#[test]
+fn endless_runs_are_cut_alike() {
+    let redactor = redactor();
+    for start in ["-----BEGIN PRIVATE KEY-----\n", "sk-", "eyJ", "Bearer ", "SG."] {
+        for dot in [4095, 4096, 4097, 30_000] {
+            let run = BODY.repeat(600);
+            let text = format!("{start}{}.{}", &run[..dot], &run[dot..]);
+            let whole = redactor.redact(&text);
+            for size in [997, 4096, 4099, 16_411] {
+                let parts = in_chunks(&redactor, text.as_bytes(), &[size]);
+                assert!(parts == whole.as_bytes(), "{start} dot at {dot} in chunks of {size}");
+            }
+        }
     }
 }
 

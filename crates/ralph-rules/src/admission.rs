@@ -3,7 +3,7 @@
 
 use crate::ending::{Ending, Reason};
 use crate::failure::{Class, Then};
-use crate::guard::time;
+use crate::guard::time::{self, Moment};
 use crate::next::{Wake, act, interrupted, keep, leave, limits, person, verify};
 use crate::objection::Objection;
 use crate::policy::{MINUTE, Policy};
@@ -83,18 +83,18 @@ fn spent(state: &State, policy: &Policy) -> Option<Decision> {
 /// A provider's failure, a crash or `pause_between` asks for a wait.
 fn waiting(state: &State, start: &RunStarted) -> Option<Decision> {
     let policy = &start.policy;
-    let fault = state.faults.last.as_ref().map(|f| f.class);
-    let until = match state.faults.wait_until(&start.run) {
-        Some(until) => until,
-        None if policy.pause_between > 0 && state.calls.done > 0 => {
-            state.calls.closed_at + policy.pause_between
+    let fault = state.faults.last.as_ref();
+    let (since, until) = match (fault, state.faults.wait_until(&start.run)) {
+        (Some(fault), Some(until)) => (Moment { at: fault.at, ran: fault.ran }, until),
+        _ if policy.pause_between > 0 && state.calls.done > 0 => {
+            (state.calls.closed, state.calls.closed.at + policy.pause_between)
         }
-        None => return None,
+        _ => return None,
     };
-    if state.at >= until || state.person.skip_wait {
+    if since.waited(until, state.now()) || state.person.skip_wait {
         return None;
     }
-    let provider = fault.filter(|class| class.then() == Then::Wait);
+    let provider = fault.map(|f| f.class).filter(|class| class.then() == Then::Wait);
     if let Some(class) = provider {
         if !state.faults.wait_fits(until, policy) {
             let because = Objection::WaitTooLong { until, max_wait: policy.max_wait };
@@ -105,7 +105,7 @@ fn waiting(state: &State, start: &RunStarted) -> Option<Decision> {
             return Some(leave(gave_up(class), vec![failed(state), because]));
         }
     }
-    Some(wait(state, policy, until))
+    Some(wait(state, policy, since, until))
 }
 
 fn failed(state: &State) -> Objection {
@@ -128,11 +128,12 @@ fn gave_up(class: Class) -> Ending {
 }
 
 /// A wait that would end after the run's deadline stops at once.
-fn wait(state: &State, policy: &Policy, until: Ms) -> Decision {
+fn wait(state: &State, policy: &Policy, since: Moment, until: Ms) -> Decision {
     if let Some(late) = time::over(state.ran, until - state.at, policy) {
         return leave(Ending::new(Reason::TimeLimit, state.checks.passed()), vec![late]);
     }
-    keep(Wake { at: Some(until), ran: policy.max_time })
+    let awake = since.awake_until(until);
+    keep(Wake { at: Some(until), ran: Some(policy.max_time.map_or(awake, |max| max.min(awake))) })
 }
 
 /// The reservation was refused: a wait, or the end.
@@ -156,8 +157,10 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
             vec![Objection::StoreUnsafe { what: refused.what.clone() }],
         ),
         Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider => {
-            let until = refused.until.unwrap_or(state.refused_at + MINUTE);
-            if state.at >= until || state.person.skip_wait {
+            let since = state.refused_at;
+            // A time that has passed already is no answer: asking at once would go on for ever.
+            let until = refused.until.filter(|at| *at > since.at).unwrap_or(since.at + MINUTE);
+            if since.waited(until, state.now()) || state.person.skip_wait {
                 return admission(state, start, Vec::new());
             }
             let full = Objection::RateWindow { used: refused.total, cap: refused.cap, until: refused.until };
@@ -165,11 +168,11 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
                 let because = vec![full, Objection::NoWait { until: Some(until) }];
                 return leave(Ending::new(Reason::RateLimit, false), because);
             }
-            if until - state.refused_at > policy.max_wait {
+            if until - since.at > policy.max_wait {
                 let because = vec![full, Objection::WaitTooLong { until, max_wait: policy.max_wait }];
                 return leave(Ending::new(Reason::RateLimit, false), because);
             }
-            wait(state, policy, until)
+            wait(state, policy, since, until)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why a call failed, whose fault it is, and what follows: the class table, in one place. The adapters name
 //! the class, `Faults` remembers what happened, `next.rs` asks what to do about it.
 
+use crate::guard::time::Moment;
 use crate::policy::{MINUTE, Policy, SECOND};
 use crate::record::{CallEnded, Ms};
 use serde::{Deserialize, Serialize};
@@ -120,11 +121,13 @@ pub struct Fault {
     pub reset_at: Option<Ms>,
     /// When it failed.
     pub at: Ms,
+    /// The same on the active clock.
+    pub ran: Ms,
 }
 
 impl Faults {
     /// A call closed.
-    pub fn call_ended(&mut self, call: &CallEnded, at: Ms) {
+    pub fn call_ended(&mut self, call: &CallEnded, now: Moment) {
         let Some(failure) = &call.failure else {
             *self = Faults { crashes: self.crashes, ..Faults::default() };
             return;
@@ -133,17 +136,19 @@ impl Faults {
             class: failure.class,
             message: failure.message.clone(),
             reset_at: failure.reset_at,
-            at,
+            at: now.at,
+            ran: now.ran,
         });
     }
 
     /// A call was lost in a crash of ralph itself: an aborted call, but nobody's streak.
-    pub fn call_lost(&mut self, at: Ms) {
+    pub fn call_lost(&mut self, now: Moment) {
         self.note(Fault {
             class: Class::Aborted,
             message: "ralph ended abruptly during the call".into(),
             reset_at: None,
-            at,
+            at: now.at,
+            ran: now.ran,
         });
     }
 
@@ -244,6 +249,7 @@ mod tests {
             message: String::new(),
             reset_at: Some(1_000_000),
             at: 400_000,
+            ran: 0,
         });
         let until = faults.wait_until("run").unwrap();
         assert!((1_000_000..=1_060_000).contains(&until), "{until}");

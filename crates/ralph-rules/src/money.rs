@@ -51,7 +51,7 @@ impl Micro {
 
 impl fmt::Display for Micro {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cents = self.0.abs() % 10_000 == 0;
+        let cents = self.0.abs() % 10_000 == 0 || self.0.abs() >= 1_000_000;
         if cents { write!(f, "${:.2}", self.usd()) } else { write!(f, "${:.4}", self.usd()) }
     }
 }
@@ -182,5 +182,6 @@ mod tests {
     fn money_is_shown_in_cents_or_finer() {
         assert_eq!(Micro(1_230_000).to_string(), "$1.23");
         assert_eq!(Micro(11_080).to_string(), "$0.0111");
+        assert_eq!(Micro(1_600_003).to_string(), "$1.60");
     }
 }

@@ -11,6 +11,7 @@ use crate::guard::denials::Denials;
 use crate::guard::repeat::Repeat;
 use crate::guard::saturation::Saturation;
 use crate::guard::stall::Stall;
+use crate::guard::time::Moment;
 use crate::next::{Next, Why};
 use crate::objection::Objection;
 use crate::part::{Calls, Checks, Person, Trees};
@@ -61,7 +62,7 @@ pub struct State {
     /// What the latest judgement objected to: for the next prompt.
     pub objections: Vec<Objection>,
     /// When a reservation was refused last.
-    pub refused_at: Ms,
+    pub refused_at: Moment,
     /// How the run, or this process's part of it, ended.
     pub ending: Option<crate::ending::Ending>,
 }
@@ -251,7 +252,7 @@ impl State {
                 self.calls.extension_refused = true;
             }
             Phase::Admitting => {
-                self.refused_at = self.at;
+                self.refused_at = Moment { at: self.at, ran: self.ran };
                 self.phase = Phase::Refused(refused.clone());
             }
             _ => {}
@@ -266,7 +267,7 @@ impl State {
 
     fn call_ended(&mut self, call: &CallEnded) {
         self.budget.settled(call.charged, call.price, &call.usage);
-        self.faults.call_ended(call, self.at);
+        self.faults.call_ended(call, self.now());
         let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
         self.claim = match call.failure {
             Some(_) => Claim::default(),
@@ -282,7 +283,7 @@ impl State {
 
     fn call_lost(&mut self, lost: &CallLost) {
         self.budget.settled(lost.charged, PriceFrom::Unpriced, &lost.usage);
-        self.faults.call_lost(self.at);
+        self.faults.call_lost(self.now());
         self.claim = Claim::default();
         self.calls.lost();
         self.phase = Phase::Answered;
@@ -313,6 +314,11 @@ impl State {
         };
     }
 
+    /// The last record's moment.
+    pub fn now(&self) -> Moment {
+        Moment { at: self.at, ran: self.ran }
+    }
+
     /// Whether there is anything to verify with.
     pub fn verifies(&self) -> bool {
         self.start.as_ref().is_some_and(|s| !s.verify.is_empty())
@@ -332,7 +338,7 @@ impl State {
             text_bytes: self.calls.text_bytes,
             error: self.checks.error(),
         };
-        self.calls.closed_at = self.at;
+        self.calls.closed = self.now();
         let again = std::mem::replace(&mut self.calls.judged, true);
         if !again {
             self.stall.closed(&closed);

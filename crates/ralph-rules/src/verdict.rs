@@ -33,6 +33,8 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     }
     let verified = state.checks.passed();
     if let Some((reason, guard)) = crashed(state).or_else(|| guards(state, policy)) {
+        because
+            .retain(|o| !matches!((o, &guard), (Objection::CallFailed { .. }, Objection::CallFailed { .. })));
         because.insert(0, guard);
         return leave(Ending::new(reason, verified), because);
     }

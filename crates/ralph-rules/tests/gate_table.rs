@@ -153,10 +153,9 @@ fn signs_against_verification_are_nothing() {
 
 #[test]
 fn contradictions_lower_a_claim() {
-    for text in [
-        block(Progress::Complete, Tests::Failing, true),
-        block(Progress::InProgress, Tests::Passing, true),
-    ] {
+    for text in
+        [block(Progress::Complete, Tests::Failing, true), block(Progress::InProgress, Tests::Passing, true)]
+    {
         verified(&text, Came::Passed).goes_on("contradictory_claim");
         unverified(&text).goes_on("contradictory_claim");
     }
@@ -194,7 +193,8 @@ fn an_unreadable_block_is_a_no() {
 
 #[test]
 fn where_promise_and_block_disagree_the_block_decides() {
-    verified(&format!("{}\n\n<promise>COMPLETE</promise>", more()), Came::Passed).goes_on("explicit_continue");
+    verified(&format!("{}\n\n<promise>COMPLETE</promise>", more()), Came::Passed)
+        .goes_on("explicit_continue");
 }
 
 #[test]

@@ -1,12 +1,17 @@
 //! The command line: what may be typed, and which file answers it. What was typed is kept apart from what it means:
 //! each command resolves its own arguments.
 
+mod agent;
 mod analyze;
 mod ask;
 mod circuit;
 mod demo;
+mod dry_run;
+mod examples;
 mod explain;
 mod list;
+mod prompt;
+mod refused;
 mod replay;
 mod resolve;
 mod resume;
@@ -15,67 +20,73 @@ mod runs;
 mod status;
 
 use crate::env::Env;
+use crate::print::{lost, say};
 use crate::problem::{Code, Problem};
 use crate::style::{Style, When};
 use clap::{Parser, Subcommand};
 use ralph_engine::home::Home;
-use std::io::{IsTerminal, Write};
+use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const EXAMPLES: &str = "\
-Examples:
-  ralph demo                                          see the whole loop in seconds, no key needed
-  ralph run \"Make the tests pass\" --verify 'cargo test' --max-iterations 10 --max-cost 5
-  ralph run --agent command --verify 'make check' --max-iterations 5 --max-cost 2 -- ./my-agent --flag
-  ralph explain                                       why the newest run of this workspace stopped
-  ralph resume                                        go on with it";
-
 /// Runs a coding agent on a repository, again and again, until the work is proven done or a safeguard stops it.
 #[derive(Debug, Parser)]
-#[command(
-    name = "ralph",
-    version,
-    before_help = EXAMPLES,
-    subcommand_required = true,
-    disable_help_subcommand = true,
-    max_term_width = 100
-)]
+#[command(name = "ralph", bin_name = "ralph", version, before_help = examples::RALPH, max_term_width = 100)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
 struct Args {
     #[command(subcommand)]
     command: Command,
 
-    /// When to colour.
+    /// When to colour: auto, always or never.
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    #[arg(hide_possible_values = true, display_order = 900)]
     color: When,
 
     /// Work in this directory instead of the current one.
-    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", display_order = 901)]
     directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the loop here, to an outcome.
+    #[command(before_help = examples::RUN)]
     Run(Box<run::Args>),
     /// See the whole loop on a throw-away repository: no key, no network, no agent needed.
+    #[command(before_help = examples::DEMO)]
     Demo(demo::Args),
     /// Go on with a run that was interrupted or reached a limit.
+    #[command(before_help = examples::RESUME)]
     Resume(resume::Args),
     /// List runs, newest first.
+    #[command(before_help = examples::LIST)]
     List(list::Args),
     /// Show one run in full.
+    #[command(before_help = examples::STATUS)]
     Status(status::Args),
     /// Tell every decision of a run with the facts behind it, and why it stopped.
+    #[command(before_help = examples::EXPLAIN)]
     Explain(explain::Args),
     /// Decide a whole run again from its journal, and compare.
+    #[command(before_help = examples::REPLAY)]
     Replay(replay::Args),
     /// Stop a run: the agent now, or after the iteration.
+    #[command(before_help = examples::STOP)]
     Stop(ask::StopArgs),
     /// Show or reset the breaker of this workspace.
+    #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
     /// Analyse one agent response, from a file or stdin, and print the analysis as JSON.
+    #[command(before_help = examples::ANALYZE)]
     Analyze(analyze::Args),
+    /// Play a scripted agent: behaves like Claude Code, needs no key.
+    #[command(before_help = examples::AGENT_SIM)]
+    AgentSim {
+        /// Its own flags; `ralph agent-sim --help` tells them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        args: Vec<OsString>,
+    },
 }
 
 /// What every command gets: where it is, where the truth lives, how to print.
@@ -92,8 +103,11 @@ impl Here {
     /// The state directory.
     pub fn home(&self) -> Result<Home, Problem> {
         let state = self.env.state_home.as_ref().ok_or_else(|| {
-            Problem::new(Code::Busy, "there is no place for ralph's state: neither HOME nor XDG_STATE_HOME is set")
-                .hint("set XDG_STATE_HOME to a directory on a local disk")
+            Problem::new(
+                Code::Busy,
+                "there is no place for ralph's state: neither HOME nor XDG_STATE_HOME is set",
+            )
+            .hint("set XDG_STATE_HOME to a directory on a local disk")
         })?;
         Ok(Home::at(state.join("ralph")))
     }
@@ -117,14 +131,19 @@ pub fn main() -> ExitCode {
     };
     let color = args.color;
     match here(&args).and_then(|here| answer(args.command, &here)) {
-        Ok(code) => ExitCode::from(code),
-        Err(problem) => {
-            let env = Env::read();
-            let style = Style::of(color, std::io::stderr().is_terminal(), env.no_color, env.dumb);
-            say(&problem.render(style));
-            ExitCode::from(problem.code as u8)
-        }
+        Ok(code) => match lost() {
+            Some(problem) => wrong(&problem, color),
+            None => ExitCode::from(code),
+        },
+        Err(problem) => wrong(&problem, color),
     }
+}
+
+fn wrong(problem: &Problem, color: When) -> ExitCode {
+    let env = Env::read();
+    let style = Style::of(color, std::io::stderr().is_terminal(), env.no_color, env.dumb);
+    say(&problem.render(style));
+    ExitCode::from(problem.code as u8)
 }
 
 /// clap's own exit code 2 would mean "blocked": wrong use is 64.
@@ -135,17 +154,20 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn here(args: &Args) -> Result<Here, Problem> {
     let wanted = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
-    let workspace = wanted.canonicalize().map_err(|e| {
-        Problem::new(Code::Usage, format!("the directory {} cannot be entered", wanted.display())).cause(&e)
-    })?;
+    let cannot =
+        || Problem::new(Code::Usage, format!("the directory {} cannot be entered", wanted.display()));
+    let workspace = wanted.canonicalize().map_err(|e| cannot().cause(&e))?;
+    if !workspace.is_dir() {
+        return Err(cannot().hint("it is a file; name a directory"));
+    }
     Ok(Here { env: Env::read(), workspace, color: args.color })
 }
 
 fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
     match command {
-        Command::Run(args) => run::run(*args, here),
+        Command::Run(args) => run::run(&args, here),
         Command::Demo(args) => demo::demo(&args, here),
-        Command::Resume(args) => resume::resume(args, here),
+        Command::Resume(args) => resume::resume(&args, here),
         Command::List(args) => list::list(&args, here),
         Command::Status(args) => status::status(&args, here),
         Command::Explain(args) => explain::explain(&args, here),
@@ -153,24 +175,6 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Stop(args) => ask::stop(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
+        Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }
-}
-
-/// Data, on stdout. A reader that went away is no failure.
-pub fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// Talk, on stderr.
-pub fn say(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// One JSON document on stdout.
-pub fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Problem> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|e| Problem::new(Code::Bug, "the answer cannot be written as JSON").cause(&e))?;
-    print(&(text + "\n"));
-    Ok(())
 }

@@ -5,6 +5,8 @@ mod duration;
 mod file;
 mod layers;
 mod place;
+mod read;
+mod values;
 
 pub use duration::parse_duration;
 

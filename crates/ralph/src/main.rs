@@ -4,9 +4,12 @@
 mod cli;
 mod config;
 mod env;
+mod plain;
+mod print;
 mod problem;
 mod show;
 mod style;
+mod values;
 
 use std::process::ExitCode;
 

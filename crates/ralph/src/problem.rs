@@ -1,6 +1,7 @@
 //! What went wrong, as a person reads it: a message, its causes, and what to do next. Every failing command ends in one
 //! of these, with the exit code of the contract.
 
+use crate::plain::plain_lines;
 use crate::style::Style;
 use std::fmt::Write;
 
@@ -36,19 +37,24 @@ pub struct Problem {
     pub hints: Vec<String>,
     /// The process's exit code.
     pub code: Code,
+    /// The run, where one had begun.
+    pub run: Option<String>,
 }
 
 impl Problem {
     /// A problem without causes or hints.
     pub fn new(code: Code, message: impl Into<String>) -> Problem {
-        Problem { message: message.into(), causes: Vec::new(), hints: Vec::new(), code }
+        Problem { message: message.into(), causes: Vec::new(), hints: Vec::new(), code, run: None }
     }
 
-    /// With the error that led to it.
+    /// With the error that led to it. A source whose words its error already says is left out.
     pub fn cause(mut self, error: &dyn std::error::Error) -> Problem {
         let mut next = Some(error);
         while let Some(error) = next {
-            self.causes.push(error.to_string());
+            let words = error.to_string();
+            if !self.causes.last().is_some_and(|said| said.contains(&words)) {
+                self.causes.push(words);
+            }
             next = error.source();
         }
         self
@@ -62,15 +68,15 @@ impl Problem {
 
     /// As it is printed.
     pub fn render(&self, style: Style) -> String {
-        let mut text = format!("{} {}\n", style.bad("error:"), self.message);
+        let mut text = format!("{} {}\n", style.bad("error:"), plain_lines(&self.message));
         for cause in self.causes.iter().filter(|c| **c != self.message) {
-            let _ = writeln!(text, "  because: {cause}");
+            let _ = writeln!(text, "  because: {}", plain_lines(cause));
         }
         if !self.hints.is_empty() {
             text.push('\n');
         }
         for hint in &self.hints {
-            let _ = writeln!(text, "{} {hint}", style.note("hint:"));
+            let _ = writeln!(text, "{} {}", style.note("hint:"), plain_lines(hint));
         }
         text
     }

@@ -2,10 +2,11 @@
 
 mod human;
 mod json;
+mod live;
 mod receipt;
 mod words;
 
 pub use human::{Human, Mode};
 pub use json::Json;
 pub use receipt::receipt;
-pub use words::{ago, clock_time, decision_words, fact_words, money, seconds};
+pub use words::{ago, clock_time, decision_words, fact_words, money, reason_words, seconds};

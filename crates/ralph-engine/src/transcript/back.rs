@@ -85,8 +85,8 @@ fn hashed(mut from: impl Read) -> io::Result<Kept> {
     Ok(Kept { bytes_total: len, bytes_kept: len, cut: 0, blake3, trouble: None })
 }
 
-/// A ring that is gone already is as good as removed.
-fn remove(ring: &Path) -> io::Result<()> {
+/// Removes a ring; one that is gone already is as good.
+pub(super) fn remove(ring: &Path) -> io::Result<()> {
     match fs::remove_file(ring) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),

@@ -68,8 +68,7 @@ fn unsafe_now(bench: &Bench, store: &dyn Store) -> Option<(Refuser, String)> {
 fn keep_prompt(bench: &Bench, id: Attempt, prompt: &str) -> std::io::Result<FileRef> {
     let (name, path) = bench.file(id, "prompt.md");
     let redacted = bench.equipment.redactor.redact(prompt);
-    let mut file =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(redacted.as_bytes())?;
     Ok(FileRef {
         file: name,

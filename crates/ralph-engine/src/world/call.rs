@@ -14,6 +14,7 @@ use ralph_rules::prompt::protocol;
 use ralph_rules::record::{Attempt, CallEnded, Ms, Seen};
 use ralph_tend::{How, Input, Launch};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 
 /// What is asked of this step.
@@ -22,8 +23,6 @@ pub struct Order {
     pub id: Attempt,
     /// The prompt, unredacted.
     pub prompt: String,
-    /// What is held for it.
-    pub reserved: Micro,
     /// What the run may still spend: the agent's own budget, as a second net.
     pub left: Option<Micro>,
     /// Tell when usage plus two dearest turns passes this.
@@ -45,9 +44,10 @@ pub(super) struct Ended {
 
 /// Calls the agent and says what it came to.
 pub fn call(bench: &Bench, order: Order) -> Told {
-    let (id, reserved) = (order.id, order.reserved);
+    let id = order.id;
     let ended = listen(bench, order).unwrap_or_else(|why| not_started(bench, &why));
-    told(bench, reply::call_ended(bench, id, reserved, ended))
+    let held = Micro(bench.held.load(Ordering::Relaxed));
+    told(bench, reply::call_ended(bench, id, held, ended))
 }
 
 /// The closing fact with its settlement.

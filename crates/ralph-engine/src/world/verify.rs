@@ -59,7 +59,8 @@ fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -
         (Err(why), _) | (_, Err(why)) => return not_run(command, &why),
     };
     bench.under_way.started(&tended);
-    let mut output = Output { redacted: bench.equipment.redactor.stream(), file: kept, last: VecDeque::new() };
+    let mut output =
+        Output { redacted: bench.equipment.redactor.stream(), file: kept, last: VecDeque::new() };
     let (exit, timed_out) = std::thread::scope(|scope| {
         let (open, over) = channel::<()>();
         let watch = scope.spawn(move || past_deadline(bench, deadline, &over, &tended));

@@ -18,9 +18,15 @@ pub fn audit(life: &Life<'_>, mains: &Mains, tally: &mut Tally) {
     let replayed = replay(&records);
     assert!(replayed.differences.is_empty(), "{}: decided otherwise: {:?}", life.id, replayed.differences[0]);
     let state = life.stood.as_ref().unwrap();
-    assert_eq!(State::of(&records), *state, "{}: the journal and the mind differ", life.id);
+    if tally.pairs.is_multiple_of(4) {
+        // Folding costs as much as deciding again, so only some runs are compared part by part.
+        assert_eq!(State::of(&records), *state, "{}: the journal and the mind differ", life.id);
+    }
     let row = mains.run(&life.id).unwrap().unwrap();
-    assert_eq!((row.cost_micro, row.iterations, row.head), (state.budget.spent.0, state.calls.done, state.seq));
+    assert_eq!(
+        (row.cost_micro, row.iterations, row.head),
+        (state.budget.spent.0, state.calls.done, state.seq)
+    );
     closings(&records, &life.id);
     let site = life.site.borrow();
     let heard = records.iter().filter(|r| matches!(r.fact, Fact::Seen(Seen::Asked(_)))).count();

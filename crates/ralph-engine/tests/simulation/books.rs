@@ -33,7 +33,16 @@ struct Open {
 impl Books {
     pub fn new(like: &Character) -> Books {
         let cap = like.start.policy.max_cost.0;
-        Books { live: like.live, turn: like.turn, real: 0, unknowable: 0, dearest: 0, open: None, cap, over: 0 }
+        Books {
+            live: like.live,
+            turn: like.turn,
+            real: 0,
+            unknowable: 0,
+            dearest: 0,
+            open: None,
+            cap,
+            over: 0,
+        }
     }
 
     /// The cap was raised.

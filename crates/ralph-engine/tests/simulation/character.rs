@@ -97,7 +97,11 @@ impl Character {
         let live = !dice.one_in(4);
         // One agent in eight spends ten times its estimate in a single call.
         let dear = dice.one_in(8);
-        let turn = if dice.one_in(5) { dice.between(estimate / 4, estimate) } else { dice.between(1, estimate / 10) };
+        let turn = if dice.one_in(5) {
+            dice.between(estimate / 4, estimate)
+        } else {
+            dice.between(1, estimate / 10)
+        };
         let turns = if dear { (10 * estimate / turn).clamp(2, 60) } else { dice.between(1, 6) };
         Character {
             temper,

@@ -12,8 +12,8 @@ use ralph_rules::next::Why;
 use ralph_rules::policy::SECOND;
 use ralph_rules::prompt::compose;
 use ralph_rules::record::{
-    Admitted, Attempt, CallEnded, CallLost, Came, Check, CheckResult, Extended, FileRef, Inspected, Limits, Ms,
-    Refused, Refuser, Restored, Seen, Verified, Violation,
+    Admitted, Attempt, CallEnded, CallLost, Came, Check, CheckResult, Extended, FileRef, Inspected, Limits,
+    Ms, Refused, Refuser, Restored, Seen, Verified, Violation,
 };
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -64,7 +64,8 @@ impl Site {
         if !self.healed() && self.dice.one_in(150) {
             let by = self.dice.pick(&[Refuser::Disk, Refuser::Store, Refuser::Provider, Refuser::Provider]);
             let until = self.dice.one_in(2).then(|| self.machine.borrow().wall() + 30 * SECOND);
-            return self.will_tell(1, Seen::Refused(Refused { by, total: 0, cap: 0, until, what: "full".into() }));
+            return self
+                .will_tell(1, Seen::Refused(Refused { by, total: 0, cap: 0, until, what: "full".into() }));
         }
         if self.dice.one_in(40) {
             // The user edits a file: not the agent's work.
@@ -74,7 +75,10 @@ impl Site {
         if self.dice.one_in(32) {
             assert!(compose(state).len() < 20_000, "{}: the prompt has no bounds", self.run);
         }
-        let admitted = Admitted { id, grant: amount, prompt: FileRef::default(), tree: self.tree, pending: None };
+        self.stained = false;
+        self.files = 0;
+        let admitted =
+            Admitted { id, grant: amount, prompt: FileRef::default(), tree: self.tree, pending: None };
         let reserve = ledger::reserve(&self.run, id, amount, limits, &self.machine.borrow().day());
         self.will_tell(1, Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
     }
@@ -82,7 +86,6 @@ impl Site {
     fn call(&mut self, id: Attempt, reserved: Micro, silence_after: Ms, per_hour: Option<u32>) {
         assert!(self.agent.is_none(), "{}: two agents in one workspace", self.run);
         self.machine.borrow_mut().starts(per_hour, &self.run);
-        self.stained = false;
         self.left = None;
         self.calls += 1;
         self.sound_calls += u32::from(self.healed());
@@ -151,16 +154,18 @@ impl Site {
             output: FileRef::default(),
         };
         let results = commands.into_iter().enumerate().map(result).collect();
-        let before = self.touched.clone();
         let clumsy = if self.like.temper == Temper::Vandal { 6 } else { 80 };
-        if !self.healed() && self.dice.one_in(clumsy) {
+        // With the baseline's oracle the files are looked at through a view of their own.
+        let apart = check == Check::WithBaselineOracle;
+        if !apart && !self.healed() && self.dice.one_in(clumsy) {
             self.touch();
-        } else if self.dice.one_in(30) {
+        } else if !apart && self.dice.one_in(30) {
             // It leaves something behind that is not ignored.
             self.tree = self.dice.tree();
             self.version += 1;
         }
-        let violations = self.touched.iter().filter(|v| !before.contains(v)).cloned().collect();
+        // Whatever differs from what the run began with is told, also what a verification did that was cut off.
+        let violations = self.touched.clone();
         match check {
             Check::AsIs => self.proof = Some((self.version, how == Came::Passed)),
             Check::WithBaselineOracle => self.oracle_proof = (how == Came::Passed).then_some(self.version),

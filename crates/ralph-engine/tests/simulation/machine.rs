@@ -110,7 +110,8 @@ impl Machine {
 
 /// A stretch in which every call fails alike.
 fn storm(dice: &mut Dice, t: Ms, wall: Ms) -> (Class, Ms, Option<Ms>) {
-    let class = dice.pick(&[Class::UsageLimit, Class::UsageLimit, Class::RateLimited, Class::Outage, Class::Network]);
+    let class =
+        dice.pick(&[Class::UsageLimit, Class::UsageLimit, Class::RateLimited, Class::Outage, Class::Network]);
     let lasts = match dice.below(4) {
         0 => dice.between(HOUR, 9 * HOUR),
         _ => dice.between(1_000, 20 * MINUTE),

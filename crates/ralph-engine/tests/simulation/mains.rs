@@ -50,7 +50,9 @@ impl Mains {
     fn held(&self, batch: &Batch) -> Vec<(i64, i64)> {
         let against = batch.reserve.iter().flat_map(|r| &r.against);
         let totals = against.filter_map(|limit| match limit {
-            Limit::Total { meter, cap } => Some((self.store.meter(meter).unwrap().total(), cap.unwrap_or(i64::MAX))),
+            Limit::Total { meter, cap } => {
+                Some((self.store.meter(meter).unwrap().total(), cap.unwrap_or(i64::MAX)))
+            }
             Limit::Window { .. } => None,
         });
         totals.collect()

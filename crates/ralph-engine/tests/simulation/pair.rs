@@ -48,20 +48,22 @@ pub fn pair(seed: u64, tally: &mut Tally) {
         Life::new(site, Dice::new(dice.roll()), &mains)
     });
     let heals = dice.below(700) + 50;
+    let mut due = [0; 2];
     for turns in 0.. {
         if turns == heals {
             machine.borrow_mut().healed = true;
             mains.steady();
         }
         assert!(turns < heals + PATIENCE, "a run does not end");
-        let due = lives.each_ref().map(|life| if life.over { i64::MAX } else { life.due() });
         let first = match due[0].cmp(&due[1]) {
             _ if due == [i64::MAX; 2] => break,
             std::cmp::Ordering::Less => 0,
             std::cmp::Ordering::Greater => 1,
             std::cmp::Ordering::Equal => dice.below(2) as usize,
         };
-        lives[first].turn(tally);
+        let life = &mut lives[first];
+        life.turn(tally);
+        due[first] = if life.over { i64::MAX } else { life.due() };
     }
     tally.pairs += 1;
     tally.cuts += mains.cuts();

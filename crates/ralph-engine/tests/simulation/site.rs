@@ -13,9 +13,7 @@ use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::Why;
 use ralph_rules::policy::MINUTE;
-use ralph_rules::record::{
-    Attempt, CallEnded, Failure, FileRef, How, Ms, PriceFrom, Violation,
-};
+use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, How, Ms, PriceFrom, Violation};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -42,7 +40,7 @@ pub struct Site {
     pub old: Vec<u128>,
     /// Protected paths that are not as they were.
     pub touched: Vec<Violation>,
-    /// One was touched since the latest call began.
+    /// One was touched since the latest call was admitted.
     pub stained: bool,
     /// The tests are not the baseline's any more.
     pub bent: bool,
@@ -118,7 +116,10 @@ impl Site {
         self.sound_calls == 0
             || matches!(
                 reason,
-                Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete | Reason::ProhibitedPath
+                Reason::GatePassed
+                    | Reason::CompletionSignals
+                    | Reason::AlreadyComplete
+                    | Reason::ProhibitedPath
             )
     }
 

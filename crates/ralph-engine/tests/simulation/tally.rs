@@ -45,10 +45,33 @@ const REASONS: [Reason; 20] = [
 ];
 
 const KINDS: [&str; 27] = [
-    "run_started", "resumed", "policy_changed", "woke", "admitted", "refused", "extended", "spent", "silent",
-    "call_ended", "call_ended recovered", "call_lost", "inspected", "restored", "verified", "asked", "do admit",
-    "do call", "do extend", "do inspect", "do restore", "do verify baseline", "do verify", "do verify oracle",
-    "do recover", "end", "leave",
+    "run_started",
+    "resumed",
+    "policy_changed",
+    "woke",
+    "admitted",
+    "refused",
+    "extended",
+    "spent",
+    "silent",
+    "call_ended",
+    "call_ended recovered",
+    "call_lost",
+    "inspected",
+    "restored",
+    "verified",
+    "asked",
+    "do admit",
+    "do call",
+    "do extend",
+    "do inspect",
+    "do restore",
+    "do verify baseline",
+    "do verify",
+    "do verify oracle",
+    "do recover",
+    "end",
+    "leave",
 ];
 
 impl Tally {
@@ -58,6 +81,22 @@ impl Tally {
 
     pub fn record(&mut self, record: &Record) {
         *self.kinds.entry(kind(&record.fact)).or_default() += 1;
+    }
+
+    /// What another worker did.
+    pub fn add(&mut self, other: &Tally) {
+        self.pairs += other.pairs;
+        self.steps += other.steps;
+        self.cuts += other.cuts;
+        self.ended_by_us += other.ended_by_us;
+        self.decisions += other.decisions;
+        self.over = self.over.max(other.over);
+        for (reason, n) in &other.endings {
+            *self.endings.entry(*reason).or_default() += n;
+        }
+        for (kind, n) in &other.kinds {
+            *self.kinds.entry(kind).or_default() += n;
+        }
     }
 
     /// Nothing that should be reached was missed.

@@ -47,7 +47,8 @@ static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
         block(Progress::Blocked, Tests::NotRun, false, WorkType::Implementation),
         block(Progress::Complete, Tests::Failing, true, WorkType::Implementation),
         block(Progress::InProgress, Tests::Passing, true, WorkType::Implementation),
-        more.replace("STATUS: IN_PROGRESS", "STATUS: IN_PROGRESS | COMPLETE").replace("EXIT_SIGNAL: false\n", ""),
+        more.replace("STATUS: IN_PROGRESS", "STATUS: IN_PROGRESS | COMPLETE")
+            .replace("EXIT_SIGNAL: false\n", ""),
         "All tests pass. The implementation is complete.".into(),
         "All tests pass.".into(),
         "I mended it.\n<promise>COMPLETE</promise>".into(),

@@ -4,6 +4,28 @@ use crate::objection::Objection;
 use crate::policy::Policy;
 use crate::record::Ms;
 
+/// A moment on both clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Time of day.
+    pub at: Ms,
+    /// Active time.
+    pub ran: Ms,
+}
+
+impl Moment {
+    /// When a wait from here until then is over by active time.
+    pub fn awake_until(self, until: Ms) -> Ms {
+        self.ran.saturating_add(until.saturating_sub(self.at))
+    }
+
+    /// A wait from here until then is over: the time of day has come, or the run was awake for as long. Without the
+    /// second a clock that is set back would prolong the wait.
+    pub fn waited(self, until: Ms, now: Moment) -> bool {
+        now.at >= until || now.ran >= self.awake_until(until)
+    }
+}
+
 /// The limit is reached now, or would be after `wait` more.
 pub fn over(ran: Ms, wait: Ms, policy: &Policy) -> Option<Objection> {
     let max = policy.max_time?;

@@ -1,5 +1,6 @@
 //! Which iteration and attempt a run is at, and what is known of its latest call.
 
+use crate::guard::time::Moment;
 use crate::next::Why;
 use crate::record::{Admitted, Attempt, CallEnded, FileRef, Ms};
 
@@ -35,7 +36,7 @@ pub struct Calls {
     /// Open items of the bound plan before it.
     pub pending: Option<u32>,
     /// When the iteration closed.
-    pub closed_at: Ms,
+    pub closed: Moment,
 }
 
 impl Calls {

@@ -2,6 +2,7 @@
 //! `--json` print them together.
 
 use super::{BODY_VERSION, Decision, Fact, Ms, Record, Seen, upcast};
+use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -60,12 +61,10 @@ impl TryFrom<Envelope> for Record {
         let fact = if kind == "decided" {
             serde_json::from_value::<Decision>(body).map(Fact::Decided)
         } else {
-            let mut tagged = serde_json::Map::new();
-            tagged.insert("kind".into(), Value::String(kind));
-            if !body.is_null() {
-                tagged.insert("body".into(), body);
-            }
-            serde_json::from_value::<Seen>(Value::Object(tagged)).map(Fact::Seen)
+            // The kind first: what follows is then read straight into its type.
+            let body = (!body.is_null()).then_some(("body", body));
+            let tagged = std::iter::once(("kind", Value::String(kind))).chain(body);
+            Seen::deserialize(MapDeserializer::new(tagged)).map(Fact::Seen)
         };
         Ok(Record { seq, at, ran, fact: fact.map_err(|e| unreadable(e.to_string()))? })
     }

@@ -184,7 +184,8 @@ impl Journal {
     }
 
     pub fn fails(&mut self, class: Class, reset_in: Option<Ms>) -> &Decision {
-        let failure = Some(Failure { class, message: "it failed".into(), reset_at: reset_in.map(|ms| self.at + ms) });
+        let failure =
+            Some(Failure { class, message: "it failed".into(), reset_at: reset_in.map(|ms| self.at + ms) });
         let call = CallEnded { failure, ..self.closing("") };
         self.see(Seen::CallEnded(Box::new(call)))
     }

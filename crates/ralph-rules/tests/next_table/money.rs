@@ -36,7 +36,9 @@ fn a_running_calls_reservation_is_raised_before_usage_reaches_it() {
     journal.spent(300_000, 100_000);
     journal.holds();
     journal.spent(400_000, 100_000);
-    let Next::Do(Step::Extend { to, limits, .. }) = journal.answer.next else { panic!("{:?}", journal.answer) };
+    let Next::Do(Step::Extend { to, limits, .. }) = journal.answer.next else {
+        panic!("{:?}", journal.answer)
+    };
     assert!(to >= Micro(600_000), "two dearest turns ahead: {to}");
     assert_eq!(limits.run, Micro(5_200_000), "the last two turns before the cap are reserved too");
     journal.spent(500_000, 100_000);

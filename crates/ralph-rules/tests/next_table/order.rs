@@ -5,7 +5,7 @@ use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE};
-use ralph_rules::record::{Came, CallEnded, How, RunStarted, Seen, Violation};
+use ralph_rules::record::{CallEnded, Came, How, RunStarted, Seen, Violation};
 
 /// An iteration in which everything that a guard could object to happens: tools are refused, the same error comes,
 /// only tests are touched, nothing new is there, and from the fourth on the answer is short.

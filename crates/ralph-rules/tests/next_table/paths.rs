@@ -27,7 +27,9 @@ fn touch(journal: &mut Journal, text: &str) {
 }
 
 fn restored(journal: &mut Journal, left: &[&str]) {
-    let Next::Do(Step::Restore { paths }) = journal.answer.next.clone() else { panic!("{:?}", journal.answer) };
+    let Next::Do(Step::Restore { paths }) = journal.answer.next.clone() else {
+        panic!("{:?}", journal.answer)
+    };
     let left: Vec<String> = left.iter().map(ToString::to_string).collect();
     let restored = paths.into_iter().map(|v| v.path).filter(|p| !left.contains(p)).collect();
     let tree = journal.tree;

@@ -5,7 +5,7 @@ use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Attempt, Came, CallEnded, Request, Seen};
+use ralph_rules::record::{Attempt, CallEnded, Came, Request, Seen};
 use ralph_rules::step::Step;
 
 const AFTER: Request = Request::Stop { after: true, signal: 2 };
@@ -137,7 +137,10 @@ fn a_stop_is_not_carried_into_the_next_process() {
     journal.ask(AFTER);
     journal.ask(Request::Pause);
     journal.resume();
-    assert!(matches!(journal.answer.next, Next::Do(Step::Recover { .. })), "the process died, the wish with it");
+    assert!(
+        matches!(journal.answer.next, Next::Do(Step::Recover { .. })),
+        "the process died, the wish with it"
+    );
     let call = CallEnded { recovered: true, ..journal.closing(&more()) };
     journal.see(Seen::CallEnded(Box::new(call)));
     journal.inspected(true);

@@ -133,10 +133,18 @@ fn a_recovered_call_is_judged_like_another() {
 fn a_lost_call_is_charged_counted_and_claims_nothing() {
     let mut journal = calling();
     journal.later(1_000).resume();
-    let Next::Do(Step::Recover { id, reserved }) = journal.answer.next else { panic!("{:?}", journal.answer) };
+    let Next::Do(Step::Recover { id, reserved }) = journal.answer.next else {
+        panic!("{:?}", journal.answer)
+    };
     assert_eq!(reserved, Micro(500_000));
     let transcript = FileRef::default();
-    journal.see(Seen::CallLost(CallLost { id, charged: reserved, usage: Usage::default(), outlived: 1, transcript }));
+    journal.see(Seen::CallLost(CallLost {
+        id,
+        charged: reserved,
+        usage: Usage::default(),
+        outlived: 1,
+        transcript,
+    }));
     assert_eq!((journal.state.budget.spent, journal.state.calls.done), (Micro(500_000), 1));
     journal.inspected(true);
     journal.later(6_000).verified(Came::Passed);

@@ -1,12 +1,15 @@
 //! `ralph analyze`: read one agent response, from a file or stdin, and print what it comes to. Exit 0 whenever an
 //! analysis was printed, whatever it says, for empty input too.
 
-use super::{Here, print_json};
+use super::{Here, agent};
+use crate::print::print_json;
 use crate::problem::{Code, Problem};
+use crate::values;
 use ralph_agents::{Exit, Reply, detect, registry};
 use ralph_engine::clock::utc;
 use ralph_engine::reset::resolve;
 use ralph_rules::claim::{self, Claim, Status};
+use ralph_rules::fingerprint::Fingerprint;
 use ralph_rules::gate::indicators;
 use ralph_rules::prompt::tail;
 use serde_json::{Value, json};
@@ -25,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// The completion promise.
-    #[arg(long, value_name = "TEXT", default_value = "COMPLETE")]
+    #[arg(long, value_name = "TEXT", default_value = "COMPLETE", value_parser = values::promise)]
     promise: String,
     /// As JSON; the analysis always is.
     #[arg(long, hide = true)]
@@ -35,10 +38,10 @@ pub struct Args {
 /// Prints the analysis.
 pub fn analyze(args: &Args, _here: &Here) -> Result<u8, Problem> {
     if let Some(name) = &args.agent {
-        registry::find(name).map_err(|e| Problem::new(Code::Usage, e.to_string()))?;
+        registry::find(name).map_err(|e| agent::unknown(&e))?;
     }
     let bytes = input(args)?;
-    let reply = detect::read_all(&bytes, args.agent.as_deref(), Exit { code: Some(0), ..Exit::default() });
+    let reply = detect::read_all(&bytes, args.agent.as_deref(), Exit::default());
     let claim = match reply.failure {
         Some(_) => Claim::default(),
         None => claim::read(&reply.text, &args.promise),
@@ -50,11 +53,15 @@ pub fn analyze(args: &Args, _here: &Here) -> Result<u8, Problem> {
 fn input(args: &Args) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     let read = match args.file.as_ref().filter(|f| f.as_os_str() != "-") {
-        Some(file) => std::fs::read(file).map(|read| bytes = read).map_err(|e| (file.display().to_string(), e)),
+        Some(file) => {
+            std::fs::read(file).map(|read| bytes = read).map_err(|e| (file.display().to_string(), e))
+        }
         None => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()).map_err(|e| ("stdin".into(), e)),
     };
     read.map_err(|(what, e)| {
-        Problem::new(Code::Input, format!("{what} cannot be read")).cause(&e).hint("name a readable file, or - for stdin")
+        Problem::new(Code::Input, format!("{what} cannot be read"))
+            .cause(&e)
+            .hint("name a readable file, or - for stdin")
     })?;
     Ok(bytes)
 }
@@ -72,10 +79,16 @@ fn analysis(reply: &Reply, claim: &Claim, args: &Args) -> Value {
         "format": reply.format,
         "ralph_status": status(claim.block.as_ref()),
         "promise": claim.promise,
-        "exit_signal": claim.exit,
+        "exit_signal": match claim.exit {
+            claim::Exit::True => Some(true),
+            claim::Exit::False => Some(false),
+            claim::Exit::Absent => None,
+        },
         "completion_indicators": indicators(claim, false, None),
         "evidence": claim.evidence,
         "lints": claim.lints,
+        "errors": reply.failure.iter().map(|f| error(&f.message)).collect::<Vec<_>>(),
+        "work_type": claim.block.as_ref().map(|b| b.work_type),
         "asking_questions": claim.asks,
         "permission_denials": reply.denials,
         "session_id": reply.session,
@@ -85,24 +98,27 @@ fn analysis(reply: &Reply, claim: &Claim, args: &Args) -> Value {
         "failure": failure,
         "warnings": warnings(reply, claim, args),
         "text": tail(&reply.text, TEXT),
-        "text_bytes": reply.text.len(),
+        "text_bytes": reply.text_bytes,
     })
 }
 
+/// An error comes from the agent's own error result; words in its message are none.
+fn error(message: &str) -> Value {
+    let Fingerprint { hash, head } = Fingerprint::of(message);
+    json!({"fingerprint": hash, "text": head})
+}
+
 fn status(block: Option<&Status>) -> Value {
-    match block {
-        None => json!({"found": false}),
-        Some(b) => json!({
-            "found": true,
-            "status": b.status,
-            "tasks_completed": b.tasks_completed,
-            "files_modified": b.files_modified,
-            "tests_status": b.tests,
-            "work_type": b.work_type,
-            "exit_signal": b.exit_signal,
-            "recommendation": b.recommendation,
-        }),
-    }
+    json!({
+        "found": block.is_some(),
+        "status": block.map(|b| b.status),
+        "tasks_completed": block.map(|b| b.tasks_completed),
+        "files_modified": block.map(|b| b.files_modified),
+        "tests_status": block.map(|b| b.tests),
+        "work_type": block.map(|b| b.work_type),
+        "exit_signal": block.map(|b| b.exit_signal),
+        "recommendation": block.map(|b| &b.recommendation),
+    })
 }
 
 fn warnings(reply: &Reply, claim: &Claim, args: &Args) -> Vec<String> {
@@ -111,7 +127,10 @@ fn warnings(reply: &Reply, claim: &Claim, args: &Args) -> Vec<String> {
         warnings.push(format!("{} lines could not be read as the agent's protocol", reply.garbled));
     }
     if reply.failure.is_none() && claim.block.is_none() && !claim.promise {
-        warnings.push(format!("no status block and no <promise>{}</promise>: only phrases were read", args.promise));
+        warnings.push(format!(
+            "no status block and no <promise>{}</promise>: only phrases were read",
+            args.promise
+        ));
     }
     warnings
 }

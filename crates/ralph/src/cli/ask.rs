@@ -1,12 +1,11 @@
 //! `ralph stop`: what a person asks of a run from another terminal.
 
-use super::{Here, runs, say};
+use super::{Here, runs};
+use crate::print::say;
 use crate::problem::{Code, Problem};
 use ralph_engine::clock::utc;
 use ralph_rules::record::Request;
 use ralph_store::Store;
-use ralph_tree::WorkspaceLock;
-use std::path::Path;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -24,8 +23,7 @@ pub fn stop(args: &StopArgs, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&home)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let short = runs::short(&row.id);
-    let held = WorkspaceLock::holder(&home.locks(), Path::new(&row.workspace));
-    if !held.is_some_and(|who| who.contains(&row.id)) {
+    if !runs::is_running(&row, &home) {
         let message = format!("run {short} is not running now ({})", row.status);
         return Err(Problem::new(Code::Usage, message).hint(if row.resumable {
             "nothing needs to be stopped; `ralph resume` would go on with it"

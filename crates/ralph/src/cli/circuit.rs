@@ -1,6 +1,8 @@
 //! `ralph circuit`: the breaker of this workspace. An open one keeps new runs from starting.
 
-use super::{Here, print, print_json, runs, say};
+use super::{Here, examples, runs};
+use crate::plain::plain;
+use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
 use crate::show::ago;
 use ralph_engine::clock::utc;
@@ -17,12 +19,14 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     /// Show it.
+    #[command(before_help = examples::CIRCUIT)]
     Status {
         /// As JSON.
         #[arg(long)]
         json: bool,
     },
     /// Close it, so that runs may start again.
+    #[command(before_help = examples::CIRCUIT)]
     Reset,
 }
 
@@ -40,11 +44,11 @@ pub fn circuit(args: &Args, here: &Here) -> Result<u8, Problem> {
         }
         (What::Status { .. }, None, _) => print("CLOSED: runs may start in this workspace.\n"),
         (What::Status { .. }, Some(open), _) => print(&format!(
-            "OPEN since {}: run {} ended with {}: {}.\n`ralph explain {}` tells more, `ralph circuit reset` closes it.\n",
+            "OPEN ({}): run {} ended with {}: {}.\n`ralph explain {}` tells more, `ralph circuit reset` closes it.\n",
             ago(utc() - open.at),
             runs::short(&open.run),
             open.reason,
-            open.why,
+            plain(open.why.trim_end_matches('.')),
             runs::short(&open.run)
         )),
         (What::Reset, Some(_), Some(store)) => {

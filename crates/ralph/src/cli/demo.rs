@@ -2,10 +2,13 @@
 //! loop, the verification and the receipt are the real ones; only the agent is scripted.
 
 use super::run::{Args as RunArgs, Output, begin};
-use super::{Here, resolve, say};
+use super::{Here, resolve};
+use crate::print::say;
 use crate::problem::{Code, Problem};
+use ralph_rules::money::Micro;
 use ralph_sim::demo::{FILES, PROMPT, SCRIPT, VERIFY};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -19,22 +22,28 @@ pub struct Args {
 
 /// Plays the demo.
 pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
-    let failed = |e: &dyn std::error::Error| Problem::new(Code::Busy, "the demo's repository cannot be made").cause(e);
+    let failed =
+        |e: &dyn std::error::Error| Problem::new(Code::Busy, "the demo's repository cannot be made").cause(e);
     let dir = tempfile::Builder::new().prefix("ralph-demo-").tempdir().map_err(|e| failed(&e))?;
     let workspace = dir.path().join("slug");
     let script = dir.path().join("agent.sim");
     write_all(&workspace, &script).map_err(|e| failed(&e))?;
+    commit(&workspace);
     say(&format!(
         "A small project in {} has a failing test. A scripted agent (no key, no network) gets three attempts;\n\
          ralph runs `{VERIFY}` after each and believes only that.\n\n",
         workspace.display()
     ));
-    let inside = Here { env: here.env.clone(), workspace: workspace.canonicalize().map_err(|e| failed(&e))?, color: here.color };
+    let inside = Here {
+        env: here.env.clone(),
+        workspace: workspace.canonicalize().map_err(|e| failed(&e))?,
+        color: here.color,
+    };
     let run = RunArgs {
         task: Some(PROMPT.into()),
         agent: Some("sim".into()),
         max_iterations: Some(5),
-        max_cost: Some("1".into()),
+        max_cost: Some(Micro(1_000_000)),
         verify: vec![VERIFY.into()],
         rest: vec!["--script".into(), script.display().to_string()],
         ..RunArgs::default()
@@ -44,9 +53,13 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let code = begin(resolved, args.output, &inside)?;
     if args.keep {
         let kept = dir.keep();
-        say(&format!("The repository is kept in {}.\n", kept.join("slug").display()));
+        say(&format!("\nThe repository is kept in {}.\n", kept.join("slug").display()));
+    } else {
+        say("\nThe throw-away repository is gone again (`ralph demo --keep` keeps it).\n");
     }
-    say("\nNow in a repository of yours:\n\n  ralph run \"What is to be done\" --verify 'your test command' --max-iterations 10 --max-cost 5\n");
+    say(
+        "Now in a repository of yours:\n\n  ralph run \"What is to be done\" --verify 'your test command' --max-iterations 10 --max-cost 5\n",
+    );
     Ok(code)
 }
 
@@ -56,4 +69,29 @@ fn write_all(workspace: &Path, script: &Path) -> std::io::Result<()> {
         std::fs::write(workspace.join(name), text)?;
     }
     std::fs::write(script, SCRIPT)
+}
+
+/// Makes it a git repository with one commit, where git is installed; the user's own settings, hooks and keys stay out.
+fn commit(workspace: &Path) {
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_"))
+        {
+            command.env_remove(name);
+        }
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        command.args([
+            "-c",
+            "user.name=ralph demo",
+            "-c",
+            "user.email=demo@localhost",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ]);
+        command.args(["-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"]).args(args);
+        command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let _ =
+        git(&["init", "-q", "--template="]) && git(&["add", "-A"]) && git(&["commit", "-q", "-m", "Start"]);
 }

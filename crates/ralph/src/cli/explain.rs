@@ -1,12 +1,15 @@
 //! `ralph explain`: every decision of a run with the facts behind it, and why it stopped.
 
-use super::{Here, print, print_json, runs};
+use super::{Here, runs};
+use crate::print::{print, print_json};
 use crate::problem::Problem;
-use crate::show::{clock_time, decision_words, fact_words};
+use crate::show::{clock_time, decision_words, fact_words, reason_words};
 use ralph_engine::outcome::last_ending;
-use ralph_rules::objection::Objection;
-use ralph_rules::record::{Envelope, Fact, Record, Seen};
+use ralph_rules::ending::Status;
+use ralph_rules::next::Next;
+use ralph_rules::record::{Envelope, Fact, Record};
 use ralph_rules::state::State;
+use ralph_rules::step::Step;
 use std::fmt::Write;
 
 /// What may be typed.
@@ -21,38 +24,43 @@ pub struct Args {
 
 /// Prints the story of a run.
 pub fn explain(args: &Args, here: &Here) -> Result<u8, Problem> {
-    let store = runs::store(&here.home()?)?;
+    let home = here.home()?;
+    let store = runs::store(&home)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let records = runs::records(&store, &row.id)?;
     if args.json {
         let all: Vec<Envelope> = records.iter().map(Envelope::from).collect();
         return print_json(&all).map(|()| 0);
     }
-    print(&story(&records, here));
+    print(&story(&records, runs::is_running(&row, &home), here));
     Ok(0)
 }
 
-fn story(records: &[Record], here: &Here) -> String {
+fn story(records: &[Record], running: bool, here: &Here) -> String {
     let style = here.out_style();
     let state = State::of(records);
     let zone = state.start.as_ref().map_or("UTC", |s| s.zone.as_str());
     let mut text = String::new();
-    let _ = writeln!(text, "{}\n", style.strong(why(records, &state)));
+    let _ = writeln!(text, "{}\n", style.strong(why(records, &state, running)));
     for record in records {
         let time = style.faint(clock_time(record.at, zone));
         match &record.fact {
             Fact::Seen(seen) => {
-                if let Seen::CallEnded(call) = seen {
-                    let _ = writeln!(text, "\n{}", style.strong(format!("iteration {}", call.id.iteration)));
-                }
                 for line in fact_words(seen) {
-                    let _ = writeln!(text, "{time}  {line}");
+                    let _ = writeln!(text, "{time}    {line}");
                 }
             }
             Fact::Decided(decision) => {
+                if let Next::Do(Step::Call { id, .. }) = &decision.next {
+                    let again =
+                        if id.attempt > 1 { format!(", attempt {}", id.attempt) } else { String::new() };
+                    let _ =
+                        writeln!(text, "\n{}", style.strong(format!("Iteration {}{again}", id.iteration)));
+                }
                 let _ = writeln!(text, "{time}  {} {}", style.note("→"), decision_words(&decision.next));
                 for reason in &decision.because {
-                    let _ = writeln!(text, "{:10}  because {} {}", "", reason.say(), style.faint(format!("[{}]", reason.code())));
+                    let code = style.faint(format!("[{}]", reason.code()));
+                    let _ = writeln!(text, "{:8}      because {} {code}", "", reason_words(reason));
                 }
             }
         }
@@ -61,14 +69,29 @@ fn story(records: &[Record], here: &Here) -> String {
 }
 
 /// The first line: how it ended and why, or what is under way.
-fn why(records: &[Record], state: &State) -> String {
-    let iterations = state.calls.done;
+fn why(records: &[Record], state: &State, running: bool) -> String {
+    let done = match state.calls.done {
+        1 => "1 iteration".to_string(),
+        n => format!("{n} iterations"),
+    };
     match state.ending.and(last_ending(records)) {
         Some((ending, because)) => {
-            let words = because.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
+            let mut words: Vec<String> = because.iter().map(reason_words).collect();
+            words.dedup();
+            let words = words.join("; ");
+            let words = words.trim_end_matches('.');
             let again = if ending.resumable() { " `ralph resume` goes on from here." } else { "" };
-            format!("{} after {iterations} iteration{}: {words}.{again}", ending.name(), if iterations == 1 { "" } else { "s" })
+            let status = match ending.status() {
+                Status::Completed if ending.verified => "COMPLETED, proven,",
+                Status::Completed => "COMPLETED, unverified,",
+                Status::Interrupted => "INTERRUPTED",
+                Status::Aborted | Status::Error => &format!("STOPPED by {}", ending.name()),
+            };
+            format!("{status} after {done}: {words}.{again}")
         }
-        None => format!("Not ended: {iterations} iterations are done. If no ralph works on it now, `ralph resume` goes on."),
+        None if running => format!("Under way: {done} done so far."),
+        None => format!(
+            "CRASHED after {done}: its process is gone and wrote no end. `ralph resume` goes on from here."
+        ),
     }
 }

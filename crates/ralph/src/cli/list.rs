@@ -1,6 +1,8 @@
 //! `ralph list`: runs, newest first.
 
-use super::{Here, print, print_json, runs};
+use super::{Here, runs};
+use crate::plain::plain;
+use crate::print::{print, print_json, say};
 use crate::problem::Problem;
 use crate::show::{ago, money};
 use ralph_engine::clock::utc;
@@ -28,9 +30,9 @@ pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
         limit: Some(args.limit),
         ..RunFilter::default()
     };
-    let store = here.home()?.store_if_any().map_err(|e| runs::broken(&e))?;
-    let rows = match store {
-        Some(store) => store.runs(&filter).map_err(|e| runs::broken(&e))?,
+    let home = here.home()?;
+    let rows = match home.store_if_any().map_err(|e| runs::broken(&e))? {
+        Some(store) => runs::seen_now(store.runs(&filter).map_err(|e| runs::broken(&e))?, &home),
         None => Vec::new(),
     };
     if args.json {
@@ -38,7 +40,7 @@ pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     if rows.is_empty() {
         let place = if args.all { "" } else { " in this workspace (`--all` shows the others)" };
-        super::say(&format!("There are no runs{place}.\n"));
+        say(&format!("There are no runs{place}.\n"));
         return Ok(0);
     }
     print(&table(&rows, args.all, here));
@@ -48,15 +50,19 @@ pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
 fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
-    let head = format!("{:<8}  {:<9}  {:<11}  {:<18}  {:>4}  {:>9}  TASK", "RUN", "WHEN", "STATUS", "REASON", "ITER", "COST");
+    let head = format!(
+        "{:<8}  {:<9}  {:<11}  {:<18}  {:>4}  {:>9}  TASK",
+        "RUN", "WHEN", "STATUS", "REASON", "ITER", "COST"
+    );
     let _ = writeln!(text, "{}", style.faint(head));
     for row in rows {
         let status = match row.status.as_str() {
             "COMPLETED" => style.good(format!("{:<11}", row.status)),
-            "ABORTED" | "ERROR" => style.bad(format!("{:<11}", row.status)),
+            "ABORTED" | "ERROR" | runs::CRASHED => style.bad(format!("{:<11}", row.status)),
             _ => style.warn(format!("{:<11}", row.status)),
         };
-        let task = if all { format!("{}  {}", row.task, style.faint(&row.workspace)) } else { row.task.clone() };
+        let place = if all { format!("  {}", style.faint(plain(&row.workspace))) } else { String::new() };
+        let task = plain(&row.task) + &place;
         let _ = writeln!(
             text,
             "{:<8}  {:<9}  {status}  {:<18}  {:>4}  {:>9}  {task}",

@@ -1,6 +1,7 @@
 //! `ralph replay`: decide a whole run again, offline, from its journal. Under the same rules a difference is a bug.
 
-use super::{Here, print, print_json, runs};
+use super::{Here, runs};
+use crate::print::{print, print_json};
 use crate::problem::Problem;
 use crate::show::decision_words;
 use ralph_rules::RULES;
@@ -47,7 +48,11 @@ pub fn replay(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     let mut text = format!("{} decisions of run {} decided again", found.decisions, runs::short(&row.id));
     if differ {
-        let verdict = if rules == RULES { "differ under the same rules: a bug in ralph" } else { "would be decided otherwise today" };
+        let verdict = if rules == RULES {
+            "differ under the same rules: a bug in ralph"
+        } else {
+            "would be decided otherwise today"
+        };
         let _ = writeln!(text, ": {} {verdict}.", found.differences.len());
         found.differences.iter().for_each(|d| text.push_str(&difference(d)));
     } else {

@@ -1,13 +1,19 @@
 //! `ralph resume`: go on with a run that was interrupted or reached a limit. The recorded policy is kept; limits may be
 //! raised by flags, within the ceilings.
 
-use super::resolve::{Changes, equipment, parse_money};
-use super::run::{Output, close, watchers};
-use super::{Here, runs};
-use crate::config::{self, parse_duration};
+use super::resolve::Changes;
+use super::run::{Output, close, not_inside, watchers};
+use super::{Here, agent, refused, runs};
+use crate::config;
+use crate::print::{print, say};
 use crate::problem::{Code, Problem};
+use crate::values;
 use ralph_engine::open;
+use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
+use ralph_rules::record::Ms;
+use ralph_rules::state::State;
+use std::path::Path;
 
 /// What may be typed.
 #[derive(Clone, Debug, clap::Args)]
@@ -15,23 +21,37 @@ pub struct Args {
     /// The run; the newest of this workspace if left out.
     run: Option<String>,
     /// Raise the limit of iterations.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     max_iterations: Option<u32>,
     /// Raise the limit of dollars.
-    #[arg(long, value_name = "USD")]
-    max_cost: Option<String>,
+    #[arg(long, value_name = "USD", value_parser = values::money, allow_negative_numbers = true)]
+    max_cost: Option<Micro>,
     /// Raise the limit of active time.
-    #[arg(long, value_name = "DUR")]
-    max_time: Option<String>,
+    #[arg(long, value_name = "DUR", value_parser = values::span)]
+    max_time: Option<Ms>,
     /// Do not wait for limits: leave with exit code 75.
     #[arg(long)]
     no_wait: bool,
+    /// Go on even inside an agent that ralph itself runs.
+    #[arg(long)]
+    nested: bool,
     #[command(flatten)]
     output: Output,
 }
 
 /// Goes on.
-pub fn resume(args: Args, here: &Here) -> Result<u8, Problem> {
+pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
+    guarded(args, here).inspect_err(|problem| {
+        if args.output.json {
+            print(&(refused::refusal(problem).to_string() + "\n"));
+        }
+    })
+}
+
+fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
+    if !args.nested {
+        not_inside(here)?;
+    }
     let store = runs::store(&here.home()?)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     if !row.resumable {
@@ -39,11 +59,10 @@ pub fn resume(args: Args, here: &Here) -> Result<u8, Problem> {
         return Err(Problem::new(Code::Usage, format!("run {} is over: {reason}", runs::short(&row.id)))
             .hint("start a new one with `ralph run`"));
     }
-    let wrong = |why| Problem::new(Code::Usage, format!("--max-time: {why}"));
     let changes = Changes {
         max_iterations: args.max_iterations,
-        max_cost: args.max_cost.as_deref().map(parse_money).transpose()?,
-        max_time: args.max_time.as_deref().map(parse_duration).transpose().map_err(wrong)?,
+        max_cost: args.max_cost,
+        max_time: args.max_time,
         no_wait: args.no_wait,
     };
     go_on(&row.id, &changes, args.output, here)
@@ -52,25 +71,30 @@ pub fn resume(args: Args, here: &Here) -> Result<u8, Problem> {
 /// Goes on with this run under these limits.
 pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
-    let records = runs::records(&runs::store(&home)?, id)?;
-    let start = ralph_rules::state::State::of(records.first()).start;
-    let start = start.ok_or_else(|| Problem::new(Code::Journal, format!("run {} has no beginning", runs::short(id))))?;
-    let layers = config::load(std::path::Path::new(&start.workspace), here.env.config_home.as_deref())?;
-    let equipment = equipment(&start.agent)?;
+    let state = State::of(&runs::records(&runs::store(&home)?, id)?);
+    let start = state.start.as_deref();
+    let start = start
+        .ok_or_else(|| Problem::new(Code::Journal, format!("run {} has no beginning", runs::short(id))))?;
+    let workspace = Path::new(&start.workspace);
+    if !workspace.is_dir() {
+        let message = format!("the workspace {} of run {} is gone", start.workspace, runs::short(id));
+        return Err(Problem::new(Code::Busy, message).hint("put it back, or start a new run elsewhere"));
+    }
+    let program = &start.agent.program;
+    here.env.which(program, workspace).ok_or_else(|| agent::missing(&start.agent.name, program))?;
+    let layers = config::load(workspace, here.env.config_home.as_deref())?;
+    let equipment = agent::equipment(&start.agent)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait, ..policy.clone() };
-        if let Some(n) = changes.max_iterations {
-            policy.max_iterations = n;
-        }
-        if let Some(cost) = changes.max_cost {
-            policy.max_cost = cost;
-        }
+        policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
+        policy.max_cost = changes.max_cost.unwrap_or(policy.max_cost);
         policy.max_time = changes.max_time.or(policy.max_time);
         for lowered in layers.cap(&mut policy) {
-            super::say(&format!("{} {}\n", here.err_style().warn("warning:"), lowered.0));
+            say(&format!("{} {lowered}\n", here.err_style().warn("warning:")));
         }
         policy
     };
-    let ended = open::resume(&home, id, change, |_| equipment, watchers(output, here));
+    let watchers = watchers(output, state.clone(), here);
+    let ended = open::resume(&home, id, change, |_| equipment, watchers);
     close(ended, output, id, here)
 }

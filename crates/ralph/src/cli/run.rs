@@ -1,12 +1,19 @@
 //! `ralph run`: the loop, here, to an outcome.
 
+use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
-use super::{Here, resume, runs, say};
+use super::{Here, dry_run, resume, runs};
+use crate::plain::plain;
+use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
 use crate::show::{Human, Json, Mode};
+use crate::values;
 use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_engine::watch::Watcher;
+use ralph_rules::money::Micro;
+use ralph_rules::record::{Ms, RunStarted};
+use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
 
 /// What may be typed.
@@ -24,37 +31,38 @@ pub struct Args {
     #[arg(long, value_name = "M")]
     pub model: Option<String>,
     /// Iterations at most. No default: it must be set here or in ralph.toml.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     pub max_iterations: Option<u32>,
     /// Dollars at most. No default: it must be set here or in ralph.toml.
-    #[arg(long, value_name = "USD")]
-    pub max_cost: Option<String>,
+    #[arg(long, value_name = "USD", value_parser = values::money, allow_negative_numbers = true)]
+    pub max_cost: Option<Micro>,
     /// Active time at most, such as 2h; waits count.
-    #[arg(long, value_name = "DUR")]
-    pub max_time: Option<String>,
+    #[arg(long, value_name = "DUR", value_parser = values::span)]
+    pub max_time: Option<Ms>,
     /// A command that proves the work, run by `sh -c` in the workspace; may be given several times.
     #[arg(long, value_name = "CMD")]
     pub verify: Vec<String>,
     /// The completion promise the agent may give instead of a status block.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = values::promise)]
     pub promise: Option<String>,
     /// A path the agent must not touch, in gitignore syntax; may be given several times, adds to the defaults.
     #[arg(long, value_name = "GLOB")]
     pub protect: Vec<String>,
     /// Calls in any hour, over all runs; 0 is no limit.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::count_or_none, allow_negative_numbers = true)]
     pub calls_per_hour: Option<u32>,
     /// One call at most (default 15m).
-    #[arg(long, value_name = "DUR")]
-    pub timeout: Option<String>,
+    #[arg(long, value_name = "DUR", value_parser = values::span)]
+    pub timeout: Option<Ms>,
     /// Silence of the agent at most (default 5m).
-    #[arg(long, value_name = "DUR")]
-    pub idle_timeout: Option<String>,
+    #[arg(long, value_name = "DUR", value_parser = values::span)]
+    pub idle_timeout: Option<Ms>,
     /// auto or off: this version contains nothing either way, and says so.
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", value_parser = ["auto", "off", "require"], hide_possible_values = true)]
     pub sandbox: Option<String>,
     /// Preset of rules; only `strict`, the default, so far.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = ["strict", "classic", "analyzer", "wrapper"])]
+    #[arg(hide_possible_values = true)]
     pub preset: Option<String>,
     /// Start anew, even where an interrupted run of the same task could go on.
     #[arg(long)]
@@ -82,7 +90,7 @@ pub struct Args {
     pub fallback: bool,
     #[arg(long, hide = true)]
     pub auto: bool,
-    #[arg(long, hide = true, value_name = "MODE")]
+    #[arg(long, hide = true, value_name = "MODE", value_parser = ["loop", "hook"])]
     pub mode: Option<String>,
     #[arg(long, hide = true)]
     pub detach: bool,
@@ -113,64 +121,80 @@ impl Args {
             (self.skill.is_some(), "--skill"),
             (self.fallback, "--fallback"),
             (self.auto, "--auto"),
-            (self.mode.as_deref().is_some_and(|m| m != "loop"), "--mode hook"),
+            (self.mode.as_deref() == Some("hook"), "--mode hook"),
             (self.detach, "--detach"),
-            (self.sandbox.as_deref() == Some("require"), "--sandbox require (nothing can be contained yet, so it"),
-            (self.preset.as_deref().is_some_and(|p| p != "strict"), "--preset other than strict"),
+            (self.sandbox.as_deref() == Some("require"), "--sandbox require"),
+            (self.preset.as_deref().is_some_and(|p| p != "strict"), "a --preset other than strict"),
         ];
         set.into_iter().find(|(on, _)| *on).map(|(_, flag)| flag)
     }
 }
 
 /// Runs the loop.
-pub fn run(args: Args, here: &Here) -> Result<u8, Problem> {
-    match guarded(args.clone(), here) {
-        Err(problem) if args.output.json => {
-            super::print(&(refusal(&problem).to_string() + "\n"));
-            Err(problem)
+pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
+    guarded(args, here).inspect_err(|problem| {
+        if args.output.json {
+            print(&(refusal(problem).to_string() + "\n"));
         }
-        other => other,
+    })
+}
+
+fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
+    if let Some(flag) = args.not_yet() {
+        return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph"))
+            .hint("leave it out: ralph never ignores a flag silently"));
+    }
+    if !args.nested {
+        not_inside(here)?;
+    }
+    let resolved = resolve::resolve(args, here)?;
+    if args.dry_run {
+        match args.output.json {
+            true => print_json(&dry_run::value(&resolved))?,
+            false => print(&dry_run::text(&resolved)),
+        }
+        return Ok(0);
+    }
+    match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
+        Some((row, start)) => {
+            say_going_on(&row, &start, &resolved);
+            resume::go_on(&row.id, &resolved.changes(), args.output, here)
+        }
+        None => begin(resolved, args.output, here),
     }
 }
 
-fn guarded(args: Args, here: &Here) -> Result<u8, Problem> {
-    if let Some(flag) = args.not_yet() {
-        let flag = if flag.contains('(') { format!("{flag} is refused)") } else { format!("{flag} is not supported") };
-        return Err(Problem::new(Code::Usage, format!("{flag} by this version of ralph"))
-            .hint("leave it out: ralph never ignores a flag silently"));
+/// What was typed again is not always what was begun.
+fn say_going_on(row: &RunRow, start: &RunStarted, resolved: &Resolved) {
+    let short = runs::short(&row.id);
+    say(&format!("Going on with run {short}, which was interrupted (`--fresh` starts anew).\n"));
+    if start.verify != resolved.plan.verify {
+        let kept = if start.verify.is_empty() { "nothing".into() } else { start.verify.join(" && ") };
+        say(&format!("It is verified as it was begun: by {}.\n", plain(&kept)));
     }
-    if let Some(outer) = here.env.inside_run.as_ref().filter(|_| !args.nested) {
-        let message = format!("this is inside run {}: a loop in a loop spends twice", runs::short(outer));
-        return Err(Problem::new(Code::Usage, message).hint("pass --nested if you really mean it"));
-    }
-    let resolved = resolve::resolve(&args, here)?;
-    if args.dry_run {
-        super::print(&resolve::dry_run(&resolved));
-        return Ok(0);
-    }
-    if !args.fresh {
-        if let Some(row) = unfinished(&resolved, here)? {
-            say(&format!("Going on with run {}, which was interrupted (`--fresh` starts anew).\n", runs::short(&row.id)));
-            return resume::go_on(&row.id, &resolved.changes(), args.output, here);
-        }
-    }
-    begin(resolved, args.output, here)
+}
+
+/// A loop in a loop is refused.
+pub fn not_inside(here: &Here) -> Result<(), Problem> {
+    let Some(outer) = &here.env.inside_run else { return Ok(()) };
+    let message = format!("this is inside run {}: a loop in a loop spends twice", runs::short(outer));
+    Err(Problem::new(Code::Usage, message).hint("pass --nested if you really mean it"))
 }
 
 /// Starts the resolved run.
 pub fn begin(resolved: Resolved, output: Output, here: &Here) -> Result<u8, Problem> {
     let style = here.err_style();
-    for warning in &resolved.warnings {
-        say(&format!("{} {warning}\n", style.warn("warning:")));
+    for warning in resolved.warnings.iter().filter(|_| !output.quiet) {
+        say(&format!("{} {}\n", style.warn("warning:"), plain(warning)));
     }
     let id = uuid::Uuid::now_v7().to_string();
-    let watchers = watchers(output, here);
+    let watchers = watchers(output, State::default(), here);
     let ended = open::start(&here.home()?, &id, resolved.plan, resolved.equipment, watchers);
     close(ended, output, &id, here)
 }
 
-/// Who watches a run: the person, or a script.
-pub fn watchers(output: Output, here: &Here) -> Vec<Box<dyn Watcher>> {
+/// Who watches a run, which stands as `state` says: the person, or a script.
+pub fn watchers(output: Output, state: State, here: &Here) -> Vec<Box<dyn Watcher>> {
     use std::io::IsTerminal;
     let terminal = std::io::stderr().is_terminal() && !here.env.dumb;
     let mode = match (output.quiet, output.verbose) {
@@ -178,76 +202,50 @@ pub fn watchers(output: Output, here: &Here) -> Vec<Box<dyn Watcher>> {
         (_, true) => Mode::Verbose,
         _ => Mode::Calm,
     };
-    let mut watchers: Vec<Box<dyn Watcher>> = vec![Box::new(Human::new(mode, terminal, here.err_style()))];
+    let mut watchers: Vec<Box<dyn Watcher>> =
+        vec![Box::new(Human::new(mode, terminal, here.err_style(), state))];
     if output.json {
-        watchers.push(Box::new(Json::default()));
+        watchers.push(Box::new(Json));
     }
     watchers
 }
 
 /// Prints the result and gives the exit code.
-pub fn close(ended: Result<Outcome, OpenError>, output: Output, id: &str, here: &Here) -> Result<u8, Problem> {
+pub fn close(
+    ended: Result<Outcome, OpenError>,
+    output: Output,
+    id: &str,
+    here: &Here,
+) -> Result<u8, Problem> {
     let outcome = ended.map_err(|error| refused(&error, id, here))?;
     if output.json {
         let line = serde_json::to_string(&outcome)
             .map_err(|e| Problem::new(Code::Bug, "the result cannot be written").cause(&e))?;
-        super::print(&(line + "\n"));
+        print(&(line + "\n"));
     }
     Ok(outcome.exit_code)
 }
 
-/// An interrupted or crashed run of the same task; not one that ended at a limit.
-fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<RunRow>, Problem> {
-    let Some(store) = here.home()?.store_if_any().map_err(|e| runs::broken(&e))? else { return Ok(None) };
+/// An interrupted or crashed run of the same task; not one that ended at a limit, nor one that is under way.
+fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<(RunRow, RunStarted)>, Problem> {
+    let home = here.home()?;
+    let Some(store) = home.store_if_any().map_err(|e| runs::broken(&e))? else { return Ok(None) };
     let filter = RunFilter {
         workspace: Some(here.workspace.to_string_lossy().into_owned()),
-        limit: Some(1),
+        resumable: Some(true),
         ..RunFilter::default()
     };
-    let newest = store.runs(&filter).map_err(|e| runs::broken(&e))?.into_iter().next();
-    let Some(row) = newest.filter(|r| r.resumable && matches!(r.status.as_str(), "INTERRUPTED" | "RUNNING" | "WAITING" | "PAUSED"))
-    else {
-        return Ok(None);
-    };
-    let records = runs::records(&store, &row.id)?;
-    let same = ralph_rules::state::State::of(records.first())
-        .start
-        .is_some_and(|start| start.prompt == resolved.plan.prompt && start.agent.name == resolved.plan.agent.name);
-    Ok(same.then_some(row))
-}
-
-/// Why a run did not start, in the words and exit codes of the contract.
-fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
-    let resume = format!("`ralph resume {}` goes on once that is mended", runs::short(id));
-    match error {
-        OpenError::Lock(_) => Problem::new(Code::Busy, "another ralph works in this workspace")
-            .cause(error)
-            .hint("`ralph status` shows what it does, `ralph stop` stops it"),
-        OpenError::CircuitOpen(open) => Problem::new(Code::Breaker, format!("the breaker of this workspace is open ({})", open.reason))
-            .cause(error)
-            .hint(format!("see what happened: `ralph explain {}`", runs::short(&open.run)))
-            .hint("check that the prompt is clear, the plan has open tasks and the verification can pass")
-            .hint("then close it: `ralph circuit reset`"),
-        OpenError::Glob(_) => Problem::new(Code::Usage, "a protected path cannot be read").cause(error),
-        OpenError::NoSuchRun(_) | OpenError::Over { .. } => Problem::new(Code::Usage, error.to_string())
-            .hint("start a new run with `ralph run`"),
-        OpenError::Walk(_) => Problem::new(Code::Busy, format!("the workspace {} cannot be looked at", here.workspace.display())).cause(error),
-        OpenError::Store(_) | OpenError::Journal(_) => {
-            Problem::new(Code::Journal, "ralph's database cannot be used").cause(error)
+    for row in runs::seen_now(store.runs(&filter).map_err(|e| runs::broken(&e))?, &home) {
+        if !matches!(row.status.as_str(), "INTERRUPTED" | runs::CRASHED) {
+            continue;
         }
-        OpenError::Unwritable(_) => Problem::new(Code::Journal, "the journal cannot be written").cause(error).hint(resume),
-        OpenError::System { .. } => Problem::new(Code::Busy, "the run could not be set up").cause(error),
+        let records = runs::records(&store, &row.id)?;
+        let plan = &resolved.plan;
+        let start = State::of(records.first()).start.map(|start| *start);
+        let same = |start: &RunStarted| start.prompt == plan.prompt && start.agent.name == plan.agent.name;
+        if let Some(start) = start.filter(same) {
+            return Ok(Some((row, start)));
+        }
     }
-}
-
-/// The result line of a run that never started.
-fn refusal(problem: &Problem) -> serde_json::Value {
-    let open = problem.code == Code::Breaker;
-    let (status, reason) = if open { ("ABORTED", "CIRCUIT_OPEN") } else { ("ERROR", "REFUSED") };
-    serde_json::json!({
-        "v": 1, "type": "result", "runId": null, "status": status, "reason": reason,
-        "exitCode": problem.code as u8, "iterations": 0, "costUSD": 0.0, "costIsComplete": true,
-        "durationSeconds": 0.0, "verificationPassed": false, "error": problem.message,
-        "details": {"causes": problem.causes, "hints": problem.hints},
-    })
+    Ok(None)
 }

@@ -1,6 +1,8 @@
 //! `ralph status`: one run in full.
 
-use super::{Here, print, print_json, runs};
+use super::{Here, runs};
+use crate::plain::plain;
+use crate::print::{print, print_json};
 use crate::problem::Problem;
 use crate::show::{money, receipt, seconds};
 use ralph_engine::outcome::{last_ending, outcome};
@@ -51,18 +53,30 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
 
 fn heading(row: &RunRow, state: &State) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "run        {} ({})", runs::short(&row.id), row.id);
-    let _ = writeln!(text, "workspace  {}", row.workspace);
-    let _ = writeln!(text, "task       {}", row.task);
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:<10} {}", plain(value));
+    };
+    line("run", &format!("{} ({})", runs::short(&row.id), row.id));
+    line("workspace", &row.workspace);
+    line("task", &row.task);
     if let Some(start) = &state.start {
         let model = start.agent.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
-        let _ = writeln!(text, "agent      {} ({}{model})", start.agent.name, start.agent.program);
-        let verify = if start.verify.is_empty() { "nothing: completion is unverified".into() } else { start.verify.join(" && ") };
-        let _ = writeln!(text, "verified   by {verify}");
-        let policy = &start.policy;
-        let _ = writeln!(text, "limits     {} iterations, {}", policy.max_iterations, policy.max_cost);
+        line("agent", &format!("{} ({}{model})", start.agent.name, start.agent.program));
+        let verify = if start.verify.is_empty() {
+            "nothing: completion is unverified".into()
+        } else {
+            start.verify.join(" && ")
+        };
+        line("verified", &format!("by {verify}"));
+        line("limits", &format!("{} iterations, {}", start.policy.max_iterations, start.policy.max_cost));
     }
-    let _ = writeln!(text, "status     {}{}\n", row.status, row.reason.as_deref().map(|r| format!(" ({r})")).unwrap_or_default());
+    let more = match (row.status.as_str(), row.reason.as_deref()) {
+        (runs::CRASHED, _) => " (its process is gone; `ralph resume` goes on)".into(),
+        (status, Some(reason)) if status != reason => format!(" ({reason})"),
+        _ => String::new(),
+    };
+    line("status", &format!("{}{more}", row.status));
+    text.push('\n');
     text
 }
 
@@ -72,7 +86,10 @@ fn table(rows: &[IterationRow], here: &Here) -> String {
     if rows.is_empty() {
         return "No call was made yet.\n".into();
     }
-    let head = format!("{:>4}  {:>8}  {:>9}  {:>5}  {:<8}  {}", "ITER", "TIME", "COST", "FILES", "VERIFIED", "DECISION");
+    let head = format!(
+        "{:>4}  {:>8}  {:>9}  {:>5}  {:<8}  {}",
+        "ITER", "TIME", "COST", "FILES", "VERIFIED", "DECISION"
+    );
     let _ = writeln!(text, "{}", style.faint(head));
     for row in rows {
         let n = if row.attempt > 1 { format!("{}.{}", row.n, row.attempt) } else { row.n.to_string() };
@@ -88,7 +105,7 @@ fn table(rows: &[IterationRow], here: &Here) -> String {
             seconds(row.dur_ms),
             money(row.cost_micro, true),
             row.files,
-            row.decision,
+            if row.decision.is_empty() { "-" } else { &row.decision },
         );
     }
     text

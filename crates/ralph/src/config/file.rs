@@ -1,15 +1,17 @@
 //! One config file, as it may be written. Unknown keys are errors. Keys that the contract names but this version does
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
-use serde::{Deserialize, Deserializer};
+use super::values::{Dollars, Duration, Limit, Promise};
+use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// A whole file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)] // the keys of the contract, section by section
 pub struct File {
-    pub preset: Option<String>,
+    pub preset: Option<Preset>,
     pub run: Run,
     pub agent: Agent,
     pub agents: BTreeMap<String, AgentOverride>,
@@ -31,11 +33,11 @@ pub struct File {
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
 pub struct Run {
-    pub max_iterations: Option<u32>,
-    pub max_cost_usd: Option<f64>,
-    pub max_time: Option<Duration>,
-    pub timeout: Option<Duration>,
-    pub idle_timeout: Option<Duration>,
+    pub max_iterations: Option<NonZeroU32>,
+    pub max_cost_usd: Option<Dollars>,
+    pub max_time: Option<Limit>,
+    pub timeout: Option<Limit>,
+    pub idle_timeout: Option<Limit>,
     pub max_wait: Option<Duration>,
     pub pause_between: Option<Duration>,
     pub calls_per_hour: Option<u32>,
@@ -57,10 +59,10 @@ pub struct Agent {
 #[allow(missing_docs)]
 pub struct AgentOverride {
     pub command: Option<String>,
-    pub args: Vec<String>,
+    pub args: Option<Vec<String>>,
     pub model: Option<String>,
     pub env: Option<toml::Value>,
-    pub timeout: Option<Duration>,
+    pub timeout: Option<Limit>,
 }
 
 /// `[verify]`.
@@ -69,7 +71,7 @@ pub struct AgentOverride {
 #[allow(missing_docs)]
 pub struct Verify {
     pub commands: Vec<String>,
-    pub timeout: Option<Duration>,
+    pub timeout: Option<Limit>,
     pub oracle: Option<toml::Value>,
     pub oracle_paths: Option<toml::Value>,
 }
@@ -80,9 +82,9 @@ pub struct Verify {
 #[allow(missing_docs)]
 pub struct Gate {
     pub until: Option<Until>,
-    pub indicators: Option<u32>,
-    pub promise: Option<String>,
-    pub done_signals: Option<u32>,
+    pub indicators: Option<NonZeroU32>,
+    pub promise: Option<Promise>,
+    pub done_signals: Option<NonZeroU32>,
     pub marker_file: Option<toml::Value>,
 }
 
@@ -100,11 +102,11 @@ pub enum Until {
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
 pub struct Breaker {
-    pub half_open_after: Option<u32>,
-    pub open_after: Option<u32>,
-    pub same_error: Option<u32>,
-    pub saturation: Option<u32>,
-    pub denials: Option<u32>,
+    pub half_open_after: Option<NonZeroU32>,
+    pub open_after: Option<NonZeroU32>,
+    pub same_error: Option<NonZeroU32>,
+    pub saturation: Option<NonZeroU32>,
+    pub denials: Option<NonZeroU32>,
     pub decline: Option<Decline>,
     pub cooldown: Option<toml::Value>,
 }
@@ -142,9 +144,9 @@ pub struct Prompt {
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
 pub struct Ceilings {
-    pub max_iterations: Option<u32>,
-    pub max_cost_usd: Option<f64>,
-    pub daily_cost_usd: Option<f64>,
+    pub max_iterations: Option<NonZeroU32>,
+    pub max_cost_usd: Option<Dollars>,
+    pub daily_cost_usd: Option<Dollars>,
 }
 
 /// `[sandbox]`.
@@ -152,30 +154,40 @@ pub struct Ceilings {
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
 pub struct Sandbox {
-    pub mode: Option<String>,
+    pub mode: Option<SandboxMode>,
     pub network: Option<toml::Value>,
     pub writable: Option<toml::Value>,
 }
 
-/// A duration in a file, such as `"15m"`.
-#[derive(Clone, Copy, Debug)]
-pub struct Duration(pub i64);
+/// `sandbox.mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum SandboxMode {
+    Auto,
+    Require,
+    Off,
+}
 
-impl<'de> Deserialize<'de> for Duration {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        super::parse_duration(&text).map(Duration).map_err(serde::de::Error::custom)
-    }
+/// `preset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Preset {
+    Strict,
+    Classic,
+    Analyzer,
+    Wrapper,
 }
 
 impl File {
-    /// Keys of the contract that are set but not honoured by this version.
-    pub fn not_yet(&self) -> Vec<&'static str> {
+    /// The first key of the contract that is set but not honoured by this version.
+    pub fn not_yet(&self) -> Option<String> {
         let set = [
-            (self.ladder.is_some(), "[[ladder]]"),
-            (self.plan.is_some(), "[plan]"),
-            (self.views.is_some(), "[views]"),
-            (self.notify.is_some(), "[notify]"),
+            (self.ladder.is_some(), "ladder"),
+            (self.plan.is_some(), "plan"),
+            (self.views.is_some(), "views"),
+            (self.notify.is_some(), "notify"),
             (self.verify.oracle.is_some(), "verify.oracle"),
             (self.verify.oracle_paths.is_some(), "verify.oracle_paths"),
             (self.gate.marker_file.is_some(), "gate.marker_file"),
@@ -185,10 +197,22 @@ impl File {
             (self.prompt.context.is_some(), "prompt.context"),
             (self.sandbox.network.is_some(), "sandbox.network"),
             (self.sandbox.writable.is_some(), "sandbox.writable"),
-            (self.sandbox.mode.as_deref().is_some_and(|m| m != "off" && m != "auto"), "sandbox.mode"),
-            (self.agents.values().any(|a| a.env.is_some()), "agents.NAME.env"),
-            (self.preset.as_deref().is_some_and(|p| p != "strict"), "preset"),
+            (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
+            (self.preset.is_some_and(|p| p != Preset::Strict), "preset"),
         ];
-        set.into_iter().filter(|(on, _)| *on).map(|(_, key)| key).collect()
+        let env = self
+            .agents
+            .iter()
+            .find(|(_, over)| over.env.is_some())
+            .map(|(name, _)| format!("agents.{name}.env"));
+        set.into_iter().find(|(on, _)| *on).map(|(_, key)| key.to_string()).or(env)
+    }
+
+    /// The first key that only the user's or the system's own file may set.
+    pub fn not_here(&self) -> Option<&'static str> {
+        let Ceilings { max_iterations, max_cost_usd, daily_cost_usd } = &self.ceilings;
+        let ceilings = max_iterations.is_some() || max_cost_usd.is_some() || daily_cost_usd.is_some();
+        let exempts = self.protect.paths.iter().any(|path| path.trim_start().starts_with('!'));
+        ceilings.then_some("ceilings").or(exempts.then_some("protect.paths"))
     }
 }

@@ -2,92 +2,86 @@
 //! the system's own file; what is above one is lowered to it, and said.
 
 use super::file::{AgentOverride, Ceilings as CeilingKeys, File};
-use super::place;
-use crate::problem::{Code, Problem};
+use super::read::{Trust, read};
+use crate::problem::Problem;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::fmt::Display;
+use std::num::NonZeroU32;
+use std::path::Path;
 
 /// All files, merged.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Layers {
     merged: File,
-    ceilings: Ceilings,
+    max_iterations: Ceiling<u32>,
+    max_cost: Ceiling<Micro>,
+    daily_cost: Micro,
+}
+
+/// A number that nothing below may exceed, and who set it.
+#[derive(Clone, Debug)]
+struct Ceiling<T> {
+    value: T,
     set_by: String,
 }
 
-/// A limit that was above its ceiling.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lowered(pub String);
+impl<T: PartialOrd + Display + Copy> Ceiling<T> {
+    fn default(value: T) -> Ceiling<T> {
+        Ceiling { value, set_by: "ralph's default".into() }
+    }
+
+    fn set(&mut self, value: Option<T>, path: &Path) {
+        if let Some(value) = value {
+            *self = Ceiling { value, set_by: format!("set by {}", path.display()) };
+        }
+    }
+
+    /// Lowers what is above it, and says so.
+    fn lower(&self, name: &str, wanted: &mut T) -> Option<String> {
+        let Ceiling { value, set_by } = self;
+        let above = *wanted > *value;
+        let said =
+            format!("{name} {wanted} is above the ceiling of {value} ({set_by}); it is lowered to {value}");
+        above.then(|| {
+            *wanted = *value;
+            said
+        })
+    }
+}
 
 /// Reads the system's, the user's and the workspace's files.
 pub fn load(workspace: &Path, config_home: Option<&Path>) -> Result<Layers, Problem> {
-    let mut layers = Layers { set_by: "ralph's default".into(), ..Layers::default() };
-    layers.trusted(Path::new("/etc/ralph/config.toml"))?;
+    let mut layers = Layers::default();
+    layers.own(Path::new("/etc/ralph/config.toml"))?;
     if let Some(home) = config_home {
-        layers.trusted(&home.join("ralph/config.toml"))?;
+        layers.own(&home.join("ralph/config.toml"))?;
     }
-    layers.project(&workspace.join("ralph.toml"))?;
-    layers.project(&workspace.join("ralph.local.toml"))?;
+    for name in ["ralph.toml", "ralph.local.toml"] {
+        if let Some(file) = read(&workspace.join(name), Trust::Project)? {
+            layers.merge(file);
+        }
+    }
     Ok(layers)
 }
 
-fn read(path: &Path) -> Result<Option<File>, Problem> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(e) if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(e) => {
-            let message = format!("{} cannot be read", path.display());
-            return Err(Problem::new(Code::Config, message).cause(&e).hint("make it readable text, or remove it"));
-        }
-    };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let file: File = toml::from_str(text).map_err(|e| place::mistake(path, text, &e))?;
-    if let Some(key) = file.not_yet().first() {
-        let message = format!("{}: `{key}` is not supported by this version of ralph", path.display());
-        return Err(Problem::new(Code::Config, message).hint("remove it: ralph never ignores a setting silently"));
+impl Default for Layers {
+    fn default() -> Layers {
+        let Ceilings { max_iterations, max_cost, daily_cost } = Ceilings::default();
+        let (max_iterations, max_cost) = (Ceiling::default(max_iterations), Ceiling::default(max_cost));
+        Layers { merged: File::default(), max_iterations, max_cost, daily_cost }
     }
-    Ok(Some(file))
 }
 
 impl Layers {
     /// A file that may set ceilings.
-    fn trusted(&mut self, path: &Path) -> Result<(), Problem> {
-        let Some(file) = read(path)? else { return Ok(()) };
-        self.raise(&file.ceilings, path)?;
-        self.merge(file);
-        Ok(())
-    }
-
-    /// A file an agent could write: it may not touch ceilings.
-    fn project(&mut self, path: &PathBuf) -> Result<(), Problem> {
-        let Some(file) = read(path)? else { return Ok(()) };
+    fn own(&mut self, path: &Path) -> Result<(), Problem> {
+        let Some(file) = read(path, Trust::Own)? else { return Ok(()) };
         let CeilingKeys { max_iterations, max_cost_usd, daily_cost_usd } = &file.ceilings;
-        if max_iterations.is_some() || max_cost_usd.is_some() || daily_cost_usd.is_some() {
-            let message = format!("{}: [ceilings] may not be set in a project", path.display());
-            return Err(Problem::new(Code::Config, message).hint("set them in your own config.toml instead"));
-        }
+        self.max_iterations.set(max_iterations.map(NonZeroU32::get), path);
+        self.max_cost.set(max_cost_usd.map(|usd| usd.0), path);
+        set(&mut self.daily_cost, daily_cost_usd.map(|usd| usd.0));
         self.merge(file);
-        Ok(())
-    }
-
-    fn raise(&mut self, keys: &CeilingKeys, path: &Path) -> Result<(), Problem> {
-        let before = self.ceilings;
-        if let Some(n) = keys.max_iterations {
-            self.ceilings.max_iterations = n;
-        }
-        if let Some(usd) = keys.max_cost_usd {
-            self.ceilings.max_cost = dollars(usd, "ceilings.max_cost_usd")?;
-        }
-        if let Some(usd) = keys.daily_cost_usd {
-            self.ceilings.daily_cost = dollars(usd, "ceilings.daily_cost_usd")?;
-        }
-        if before != self.ceilings {
-            self.set_by = path.display().to_string();
-        }
         Ok(())
     }
 
@@ -120,13 +114,28 @@ impl Layers {
             to.verify.commands = file.verify.commands;
         }
         to.protect.paths.extend(file.protect.paths);
-        to.agents.extend(file.agents);
+        for (name, over) in file.agents {
+            let to = to.agents.entry(name).or_default();
+            take(&mut to.command, over.command);
+            take(&mut to.args, over.args);
+            take(&mut to.model, over.model);
+            take(&mut to.timeout, over.timeout);
+        }
     }
 
-    /// The agent's name, model and overrides.
-    pub fn agent(&self) -> (Option<&str>, Option<&str>, &BTreeMap<String, AgentOverride>) {
-        let agent = &self.merged.agent;
-        (agent.name.as_deref(), agent.model.as_deref(), &self.merged.agents)
+    /// Who works.
+    pub fn agent_name(&self) -> Option<&str> {
+        self.merged.agent.name.as_deref()
+    }
+
+    /// The model, whoever works.
+    pub fn model(&self) -> Option<&str> {
+        self.merged.agent.model.as_deref()
+    }
+
+    /// What is set for one agent.
+    pub fn agent(&self, name: &str) -> Option<&AgentOverride> {
+        self.merged.agents.get(name)
     }
 
     /// The verify commands.
@@ -145,9 +154,9 @@ impl Layers {
     }
 
     /// The two limits that have no default.
-    pub fn limits(&self) -> Result<(Option<u32>, Option<Micro>), Problem> {
-        let cost = self.merged.run.max_cost_usd.map(|usd| dollars(usd, "run.max_cost_usd")).transpose()?;
-        Ok((self.merged.run.max_iterations, cost))
+    pub fn limits(&self) -> (Option<u32>, Option<Micro>) {
+        let run = &self.merged.run;
+        (number(run.max_iterations), run.max_cost_usd.map(|usd| usd.0))
     }
 
     /// Puts the files' numbers into a policy.
@@ -160,10 +169,10 @@ impl Layers {
         set(&mut policy.pause_between, run.pause_between.map(|d| d.0));
         set(&mut policy.verify_timeout, self.merged.verify.timeout.map(|d| d.0));
         set(&mut policy.calls_per_hour, run.calls_per_hour.map(|n| (n > 0).then_some(n)));
-        policy.tokens_per_hour = run.tokens_per_hour;
-        set(&mut policy.gate.indicators, gate.indicators);
-        set(&mut policy.gate.done_signals, gate.done_signals);
-        set(&mut policy.gate.promise, gate.promise.clone());
+        policy.tokens_per_hour = run.tokens_per_hour.filter(|n| *n > 0);
+        set(&mut policy.gate.indicators, number(gate.indicators));
+        set(&mut policy.gate.done_signals, number(gate.done_signals));
+        set(&mut policy.gate.promise, gate.promise.clone().map(|p| p.0));
         set(
             &mut policy.gate.until,
             gate.until.map(|u| match u {
@@ -171,11 +180,11 @@ impl Layers {
                 super::file::Until::Verified => Until::Verified,
             }),
         );
-        set(&mut policy.breaker.half_open_after, breaker.half_open_after);
-        set(&mut policy.breaker.open_after, breaker.open_after);
-        set(&mut policy.breaker.same_error, breaker.same_error);
-        set(&mut policy.breaker.saturation, breaker.saturation);
-        set(&mut policy.breaker.denials, breaker.denials);
+        set(&mut policy.breaker.half_open_after, number(breaker.half_open_after));
+        set(&mut policy.breaker.open_after, number(breaker.open_after));
+        set(&mut policy.breaker.same_error, number(breaker.same_error));
+        set(&mut policy.breaker.saturation, number(breaker.saturation));
+        set(&mut policy.breaker.denials, number(breaker.denials));
         set(
             &mut policy.breaker.decline,
             breaker.decline.map(|d| match d {
@@ -186,25 +195,11 @@ impl Layers {
     }
 
     /// Lowers what is above a ceiling, and says so.
-    pub fn cap(&self, policy: &mut Policy) -> Vec<Lowered> {
-        let mut lowered = Vec::new();
-        let Ceilings { max_iterations, max_cost, daily_cost } = self.ceilings;
-        if policy.max_iterations > max_iterations {
-            lowered.push(Lowered(format!(
-                "max_iterations {} is above the ceiling of {max_iterations} ({}); it is lowered to it",
-                policy.max_iterations, self.set_by
-            )));
-            policy.max_iterations = max_iterations;
-        }
-        if policy.max_cost > max_cost {
-            lowered.push(Lowered(format!(
-                "max_cost {} is above the ceiling of {max_cost} ({}); it is lowered to it",
-                policy.max_cost, self.set_by
-            )));
-            policy.max_cost = max_cost;
-        }
-        policy.daily_cost = daily_cost;
-        lowered
+    pub fn cap(&self, policy: &mut Policy) -> Vec<String> {
+        policy.daily_cost = self.daily_cost;
+        let iterations = self.max_iterations.lower("max_iterations", &mut policy.max_iterations);
+        let cost = self.max_cost.lower("max_cost", &mut policy.max_cost);
+        iterations.into_iter().chain(cost).collect()
     }
 }
 
@@ -220,7 +215,94 @@ fn set<T>(to: &mut T, from: Option<T>) {
     }
 }
 
-fn dollars(usd: f64, key: &str) -> Result<Micro, Problem> {
-    Micro::from_usd(usd)
-        .ok_or_else(|| Problem::new(Code::Config, format!("{key}: {usd} is no amount of money")).hint("write it like 5.00"))
+fn number(n: Option<NonZeroU32>) -> Option<u32> {
+    n.map(NonZeroU32::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A workspace and a config home with these files; `~` stands for the config home.
+    fn layers(files: &[(&str, &str)]) -> Result<Layers, Problem> {
+        let dir = tempfile::tempdir().unwrap();
+        let (workspace, home) = (dir.path().join("workspace"), dir.path().join("config"));
+        for (name, text) in files {
+            let path = match name.strip_prefix("~/") {
+                Some(name) => home.join("ralph").join(name),
+                None => workspace.join(name),
+            };
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        load(&workspace, Some(&home))
+    }
+
+    #[test]
+    fn the_nearest_file_wins() {
+        let files = [
+            (
+                "~/config.toml",
+                "[run]\nmax_iterations = 2\nmax_cost_usd = 2\ntimeout = \"2m\"\n[agent]\nmodel = \"own\"",
+            ),
+            ("ralph.toml", "[run]\nmax_iterations = 3\nmax_cost_usd = 3.5\n[verify]\ncommands = [\"a\"]"),
+            ("ralph.local.toml", "[run]\nmax_iterations = 4\n[verify]\ncommands = [\"b\", \"c\"]"),
+        ];
+        let layers = layers(&files).unwrap();
+        assert_eq!(layers.limits(), (Some(4), Some(Micro(3_500_000))));
+        assert_eq!((layers.verify(), layers.model()), (&["b".to_string(), "c".to_string()][..], Some("own")));
+        let mut policy = Policy::strict(4, Micro(1));
+        layers.shape(&mut policy);
+        assert_eq!(policy.timeout, 120_000);
+    }
+
+    #[test]
+    fn what_is_set_for_one_agent_is_merged_key_by_key() {
+        let files = [
+            ("~/config.toml", "[agents.claude]\nmodel = \"opus\"\ntimeout = \"5m\""),
+            ("ralph.toml", "[agents.claude]\nargs = [\"--x\"]"),
+        ];
+        let layers = layers(&files).unwrap();
+        let claude = layers.agent("claude").unwrap();
+        assert_eq!((claude.model.as_deref(), claude.timeout.map(|t| t.0)), (Some("opus"), Some(300_000)));
+        assert_eq!(claude.args.as_deref(), Some(&["--x".to_string()][..]));
+    }
+
+    #[test]
+    fn protected_paths_of_all_files_add_up() {
+        let files =
+            [("~/config.toml", "[protect]\npaths = [\"a\"]"), ("ralph.toml", "[protect]\npaths = [\"b\"]")];
+        assert_eq!(layers(&files).unwrap().protect(), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_above_a_ceiling_is_lowered_and_said() {
+        let mut policy = Policy::strict(300, Micro(30_000_000));
+        let said = layers(&[("~/config.toml", "[ceilings]\nmax_iterations = 7")]).unwrap().cap(&mut policy);
+        assert_eq!((policy.max_iterations, policy.max_cost), (7, Micro(10_000_000)));
+        assert!(said[0].starts_with("max_iterations 300 is above the ceiling of 7 (set by /"), "{said:?}");
+        assert!(said[0].ends_with("ralph/config.toml); it is lowered to 7"), "{said:?}");
+        assert_eq!(
+            said[1],
+            "max_cost $30.00 is above the ceiling of $10.00 (ralph's default); it is lowered to $10.00"
+        );
+        let raised =
+            layers(&[("~/config.toml", "[ceilings]\nmax_iterations = 500\ndaily_cost_usd = 1")]).unwrap();
+        let mut policy = Policy::strict(300, Micro(1));
+        assert!(raised.cap(&mut policy).is_empty());
+        assert_eq!((policy.max_iterations, policy.daily_cost), (300, Micro(1_000_000)));
+    }
+
+    #[test]
+    fn a_project_may_only_tighten() {
+        for text in [
+            "[ceilings]\nmax_iterations = 100",
+            "[ceilings]\ndaily_cost_usd = 1",
+            "[protect]\npaths = [\"!.env\"]",
+        ] {
+            assert!(layers(&[("ralph.toml", text)]).is_err(), "{text}");
+            assert!(layers(&[("ralph.local.toml", text)]).is_err(), "{text}");
+            assert!(layers(&[("~/config.toml", text)]).is_ok(), "{text}");
+        }
+    }
 }

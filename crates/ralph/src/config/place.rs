@@ -1,28 +1,82 @@
-//! A mistake in a config file: where it is, and what was probably meant.
+//! A mistake in a config file: where it is, in plain words, and what was probably meant.
 
 use crate::problem::{Code, Problem};
 use std::path::Path;
+use toml::de::{DeTable, DeValue};
+
+/// The longest line that is shown.
+const SHOWN: usize = 120;
 
 /// The problem for a file that could not be read as configuration.
 pub fn mistake(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
     let at = error.span().map_or(0, |span| span.start);
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
-    let message = format!("{}:{line}:{column}: {}", path.display(), first_line(error.message()));
-    let mut problem = Problem::new(Code::Config, message);
-    if let Some(shown) = text.lines().nth(line - 1) {
-        problem = problem.hint(format!("the line is: {}", shown.trim()));
-    }
+    let problem = problem(path, text, at, &words(error.message()));
     match suggestion(error.message()) {
         Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
         None => problem,
     }
 }
 
-fn first_line(message: &str) -> &str {
+/// The problem with one key, named with dots.
+pub fn at_key(path: &Path, text: &str, key: &str, what: &str) -> Problem {
+    problem(path, text, find(text, key).unwrap_or(0), &format!("`{key}` {what}"))
+}
+
+fn problem(path: &Path, text: &str, at: usize, what: &str) -> Problem {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
+    let problem = Problem::new(Code::Config, format!("{}:{line}:{column}: {what}", path.display()));
+    match text.lines().nth(line - 1) {
+        Some(shown) => {
+            problem.hint(format!("the line is: {}", shown.trim().chars().take(SHOWN).collect::<String>()))
+        }
+        None => problem,
+    }
+}
+
+/// Where a key stands.
+fn find(text: &str, key: &str) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut at = None;
+    for part in key.split('.') {
+        let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
+        at = Some(name.span().start);
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// The parser's words without those of the language it is written in.
+fn words(message: &str) -> String {
     let line = message.lines().next().unwrap_or(message);
-    line.split(", expected one of").next().unwrap_or(line)
+    // A list of every key is no help beside a suggestion; a list of the few values is.
+    let line = if line.starts_with("unknown field") {
+        line.split(", expected").next().unwrap_or(line)
+    } else {
+        line
+    };
+    let line = match line.split_once("expected struct") {
+        Some((before, _)) => format!("{before}expected a table"),
+        None => line.to_string(),
+    };
+    [
+        ("unknown field", "unknown key"),
+        ("unknown variant", "unknown value"),
+        ("invalid type: ", ""),
+        ("invalid value: ", ""),
+        ("expected a nonzero u32", "expected a whole number above 0"),
+        ("expected u32", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected a string", "expected a text in quotes"),
+        ("expected a sequence", "expected a list in [ ]"),
+    ]
+    .iter()
+    .fold(line, |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
 /// serde names the unknown key and the keys it knows, all in backticks.
@@ -33,7 +87,7 @@ fn suggestion(message: &str) -> Option<String> {
 }
 
 /// The name nearest to what was typed, if it is near.
-pub fn closest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+fn closest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let scored = known.map(|name| (strsim::jaro_winkler(typed, name), name));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.0 > 0.75).then(|| best.1.to_string())

@@ -1,14 +1,16 @@
-//! What a person sees during `run`: calm lines on stderr. On a terminal one last line is rewritten with what the agent
-//! does now; on a pipe nothing is.
+//! What a person sees during `run`: calm lines on stderr. On a terminal one last line (`live.rs`) is rewritten with what
+//! the agent does now; on a pipe nothing is.
 
-use crate::cli::say;
-use crate::show::{fact_words, money, receipt, seconds};
+use super::live::Live;
+use crate::plain::{plain, plain_lines};
+use crate::print::say;
+use crate::show::{fact_words, money, reason_words, receipt, seconds};
 use crate::style::Style;
 use ralph_agents::Activity;
 use ralph_engine::clock::utc;
 use ralph_engine::outcome::outcome;
 use ralph_engine::watch::Watcher;
-use ralph_rules::next::{Next, next};
+use ralph_rules::next::{Next, Wake, next};
 use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
 use ralph_rules::record::{Check, Decision, Fact, Ms, Record, Seen};
@@ -30,46 +32,32 @@ pub enum Mode {
 /// Prints calm lines.
 pub struct Human {
     mode: Mode,
-    terminal: bool,
     style: Style,
     state: State,
     doing: String,
     since: Instant,
-    live: bool,
+    live: Live,
 }
 
 impl Human {
-    /// One that prints in this way.
-    pub fn new(mode: Mode, terminal: bool, style: Style) -> Human {
-        let state = State::default();
-        Human { mode, terminal, style, state, doing: String::new(), since: Instant::now(), live: false }
+    /// One that prints in this way, of a run that stands so.
+    pub fn new(mode: Mode, terminal: bool, style: Style, state: State) -> Human {
+        let live = Live::new(terminal && mode != Mode::Quiet, style);
+        Human { mode, style, state, doing: String::new(), since: Instant::now(), live }
     }
 
     fn line(&mut self, text: &str) {
-        if self.mode == Mode::Quiet {
-            return;
-        }
-        self.clear();
-        say(&format!("{text}\n"));
-    }
-
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.live) {
-            say("\r\x1b[K");
+        if self.mode != Mode::Quiet {
+            self.live.clear();
+            say(&format!("{text}\n"));
         }
     }
 
-    /// The one line that is rewritten.
     fn show_now(&mut self) {
-        if !self.terminal || self.mode == Mode::Quiet || self.doing.is_empty() {
-            return;
+        if !self.doing.is_empty() {
+            let elapsed = Ms::try_from(self.since.elapsed().as_millis()).unwrap_or(Ms::MAX);
+            self.live.draw(&format!("  {} {}", seconds(elapsed), self.doing));
         }
-        let width = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(80, |w| usize::from(w.ws_col));
-        let elapsed = Ms::try_from(self.since.elapsed().as_millis()).unwrap_or(Ms::MAX);
-        let text = format!("  {} {}", seconds(elapsed), self.doing.replace(['\n', '\r', '\t'], " "));
-        let text: String = text.chars().filter(|c| !c.is_control()).take(width.saturating_sub(1)).collect();
-        say(&format!("\r\x1b[K{}", self.style.faint(text)));
-        self.live = true;
     }
 
     fn decided(&mut self, decision: &Decision) {
@@ -79,11 +67,14 @@ impl Human {
                 Check::Baseline => "verifying before the first iteration",
                 _ => "verifying",
             }),
-            Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => self.reasons("go on", &decision.because),
+            Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {
+                self.reasons("go on", &decision.because);
+            }
             Next::Do(Step::Recover { .. }) => self.begin("finding out what became of the last call"),
             Next::End(_) => self.reasons("ending the agent", &decision.because),
             Next::Leave(ending) => {
-                self.clear();
+                self.doing.clear();
+                self.live.clear();
                 let result = outcome(&self.state, *ending, &decision.because);
                 say(&format!("\n{}", receipt(&result, &self.state, self.style)));
             }
@@ -93,19 +84,18 @@ impl Human {
 
     fn iteration_head(&mut self, iteration: u32, attempt: u32) {
         let Some(start) = &self.state.start else { return };
-        let policy = &start.policy;
+        let (most, cap) = (start.policy.max_iterations, start.policy.max_cost);
+        let spent = self.state.budget.spent;
         let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-        let text = format!(
-            "\n{}  {}",
-            self.style.strong(format!("Iteration {iteration} of {}{again}", policy.max_iterations)),
-            self.style.faint(format!(
-                "{} of {}, {} so far",
-                money(self.state.budget.spent.0, self.state.budget.unpriced == 0),
-                policy.max_cost,
-                seconds(self.state.ran)
-            ))
-        );
-        self.line(&text);
+        let title = self.style.strong(format!("Iteration {iteration} of {most}{again}"));
+        let so_far = money(spent.0, self.state.budget.unpriced == 0);
+        let facts = format!("{so_far} of {cap}, {} so far", seconds(self.state.ran));
+        // 80 % of the money or 90 % of the iterations: worth a look.
+        let scarce =
+            spent.0 >= cap.0 / 5 * 4 || iteration > 1 && u64::from(iteration) * 10 > u64::from(most) * 9;
+        let facts =
+            if scarce { self.style.warn(facts + ": near the limit") } else { self.style.faint(facts) };
+        self.line(&format!("\n{title}  {facts}"));
         self.begin("the agent starts");
     }
 
@@ -116,7 +106,7 @@ impl Human {
     }
 
     fn reasons(&mut self, what: &str, because: &[Objection]) {
-        let words = because.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
+        let words = because.iter().map(reason_words).collect::<Vec<_>>().join("; ");
         if !words.is_empty() {
             let arrow = self.style.note("→");
             self.line(&format!("  {arrow} {what}: {words}"));
@@ -125,13 +115,14 @@ impl Human {
 
     fn seen(&mut self, seen: &Seen) {
         match seen {
-            Seen::RunStarted(start) => {
-                let verify = if start.verify.is_empty() { "nothing".into() } else { start.verify.join(" && ") };
-                let id = start.run.get(start.run.len().saturating_sub(8)..).unwrap_or_default().to_string();
-                let text = format!("Run {} with {}, verified by {verify}", self.style.strong(id), start.agent.name);
-                self.line(&text);
-            }
-            Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Inspected(_) | Seen::Refused(_) | Seen::Asked(_) | Seen::Resumed(_) => {
+            Seen::RunStarted(_) => self.title("with"),
+            Seen::Resumed(_) => self.title("goes on with"),
+            Seen::CallEnded(_)
+            | Seen::CallLost(_)
+            | Seen::Inspected(_)
+            | Seen::Refused(_)
+            | Seen::Asked(_)
+            | Seen::PolicyChanged(_) => {
                 self.doing.clear();
                 for words in fact_words(seen) {
                     self.line(&format!("  {words}"));
@@ -150,10 +141,23 @@ impl Human {
         }
     }
 
+    fn title(&mut self, goes: &str) {
+        let Some(start) = &self.state.start else { return };
+        let verify =
+            if start.verify.is_empty() { "nothing".into() } else { plain(&start.verify.join(" && ")) };
+        let id = start.run.get(start.run.len().saturating_sub(8)..).unwrap_or_default();
+        let text = format!("Run {} {goes} {}, verified by {verify}", self.style.strong(id), start.agent.name);
+        self.line(&text);
+    }
+
+    /// Between two calls: what is next may be a wait.
+    fn is_between(&self) -> bool {
+        matches!(self.state.phase, Phase::Ready | Phase::Inspected | Phase::Judging | Phase::Refused(_))
+    }
+
     /// While the run waits, the countdown is what it does now.
     fn waiting(&mut self) {
-        let between = matches!(self.state.phase, Phase::Ready | Phase::Inspected | Phase::Judging | Phase::Refused(_));
-        if !between || self.state.ending.is_some() {
+        if !self.is_between() || self.state.ending.is_some() {
             return;
         }
         if let Next::Keep { wake } = next(&self.state).next {
@@ -168,17 +172,17 @@ impl Human {
 
 impl Watcher for Human {
     fn record(&mut self, record: &Record) {
-        let waited = matches!(self.state.phase, Phase::Ready | Phase::Inspected | Phase::Judging | Phase::Refused(_));
-        if let Fact::Decided(decision) = &record.fact {
-            self.state.apply(record);
-            self.decided(decision);
-        } else if let Fact::Seen(seen) = &record.fact {
-            self.state.apply(record);
-            self.seen(seen);
-            let now = next(&self.state).next;
-            if let (false, Next::Keep { wake: ralph_rules::next::Wake { at: Some(at), .. } }) = (waited && matches!(seen, Seen::Woke), now) {
-                self.since = Instant::now();
-                self.line(&format!("  waiting {} before the next call", seconds((at - utc()).max(0))));
+        let woke = self.is_between() && matches!(record.fact, Fact::Seen(Seen::Woke));
+        self.state.apply(record);
+        match &record.fact {
+            Fact::Decided(decision) => self.decided(decision),
+            Fact::Seen(seen) => {
+                self.seen(seen);
+                let wait = next(&self.state).next;
+                if let (false, Next::Keep { wake: Wake { at: Some(at), .. } }) = (woke, wait) {
+                    self.since = Instant::now();
+                    self.line(&format!("  waiting {} before the next call", seconds((at - utc()).max(0))));
+                }
             }
         }
     }
@@ -191,7 +195,7 @@ impl Watcher for Human {
             _ => return,
         };
         if self.mode == Mode::Verbose {
-            self.line(&format!("  · {}", words.replace('\n', "\n    ")));
+            self.line(&format!("  · {}", plain_lines(&words).replace('\n', "\n    ")));
         }
         self.doing = words;
         self.show_now();

@@ -1,20 +1,20 @@
 //! `--json`: records (lossless, with their position) and activities as JSON lines on stdout. A closed stdout never ends
 //! a run.
 
-use crate::cli::print;
+use crate::print::print;
 use ralph_agents::Activity;
 use ralph_engine::watch::Watcher;
 use ralph_rules::record::{Envelope, Record};
 use serde_json::json;
 
 /// Prints what it sees as JSON lines.
-#[derive(Default)]
 pub struct Json;
 
 impl Watcher for Json {
     fn record(&mut self, record: &Record) {
         let Envelope { seq, at, ran, v, kind, body } = Envelope::from(record);
-        let line = json!({"v": v, "type": "record", "seq": seq, "at": at, "ran": ran, "kind": kind, "body": body});
+        let line =
+            json!({"v": v, "type": "record", "seq": seq, "at": at, "ran": ran, "kind": kind, "body": body});
         print(&(line.to_string() + "\n"));
     }
 

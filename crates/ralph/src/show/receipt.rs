@@ -1,10 +1,11 @@
 //! The closing receipt: outcome, why, iterations, cost, files, verification, what to do with the work, how to go on.
 
+use crate::plain::plain;
 use crate::show::{money, seconds};
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
-use ralph_rules::record::Came;
+use ralph_rules::record::{Came, Check};
 use ralph_rules::state::State;
 use std::fmt::Write;
 
@@ -25,7 +26,7 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     let short = id.get(id.len().saturating_sub(8)..).unwrap_or(id);
     let _ = writeln!(text, "{word}");
     let mut row = |name: &str, value: &str| {
-        let _ = writeln!(text, "  {:<11} {value}", name);
+        let _ = writeln!(text, "  {name:<11} {}", plain(value));
     };
     row("why", why);
     row("iterations", &iterations(state));
@@ -70,31 +71,43 @@ fn verified(state: &State) -> String {
     if !state.verifies() {
         return "nothing to verify with (add --verify)".into();
     }
-    match state.checks.shown() {
-        None => "not yet".into(),
-        Some(verified) => {
-            let words = verified.results.iter().map(|r| {
-                let how = if r.how == Came::Passed { "passed" } else { "failed" };
-                format!("`{}` {how}", r.command)
-            });
-            words.collect::<Vec<_>>().join(", ")
-        }
+    let Some(verified) = state.checks.shown() else { return "not yet".into() };
+    let words = verified.results.iter().map(|r| {
+        let how = match r.how {
+            Came::Passed => "passed",
+            Came::Failed => "failed",
+            Came::TimedOut => "did not end in time",
+            Came::NotRun => "could not be run",
+            Came::Interrupted => "was interrupted",
+        };
+        format!("`{}` {how}", r.command)
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    match verified.check {
+        Check::Baseline => format!("not since the agent worked; before: {words}"),
+        _ => words,
     }
 }
 
 fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> String {
     let mut text = String::new();
     let mut line = |command: &str, what: &str| {
-        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<28}")));
+        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<31}")));
     };
-    let git = state.start.as_ref().is_some_and(|s| s.base.is_some());
-    if git && !state.trees.all.is_empty() {
-        line("git diff", "see the work; ralph commits, resets and stashes nothing");
-        line("git add -A && git commit", "keep it");
+    let base = state.start.as_ref().and_then(|s| s.base.as_deref()).map(|b| b.get(..12).unwrap_or(b));
+    if let Some(base) = base.filter(|_| !state.trees.all.is_empty()) {
+        line(&format!("git diff {base}"), "see the work, committed or not; new files: git status");
+        if outcome.reason != "PROHIBITED_PATH" {
+            line("git add -A && git commit", "keep it");
+        }
+        line("git stash -u", "or put it aside, with all else that is uncommitted");
     }
     match outcome.reason.as_str() {
         "PROHIBITED_PATH" => {
-            line("git status", "the protected paths are as the agent left them: this version only detects");
+            line(
+                "git status --ignored",
+                "the protected paths are as the agent left them: this version only detects",
+            );
         }
         "STALL" | "SAME_ERROR_5X" | "PERMISSION_DENIED" | "OUTPUT_DECLINE" => {
             line("ralph circuit reset", "allow new runs here, once the cause is mended");
@@ -102,7 +115,8 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
         "MAX_ITERATIONS" => line("ralph resume --max-iterations N", "go on with a higher limit"),
         "COST_LIMIT" => line("ralph resume --max-cost USD", "go on with a higher limit"),
         "TIME_LIMIT" => line("ralph resume --max-time DUR", "go on with a higher limit"),
-        "INTERRUPTED" | "RATE_LIMIT" | "AGENT_UNAVAILABLE" | "DAILY_BUDGET" | "STORE_UNSAFE" | "BASELINE_TIMED_OUT" => {
+        "INTERRUPTED" | "RATE_LIMIT" | "AGENT_UNAVAILABLE" | "DAILY_BUDGET" | "STORE_UNSAFE"
+        | "BASELINE_TIMED_OUT" => {
             line(&format!("ralph resume {short}"), "go on from here");
         }
         _ => {}

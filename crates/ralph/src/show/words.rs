@@ -1,11 +1,15 @@
 //! One wording for every number, fact and decision, shared by the live lines, `explain`, `status` and `replay`.
 
+use crate::plain::plain;
 use jiff::tz::TimeZone;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
-use ralph_rules::objection::span;
-use ralph_rules::record::{CallEnded, Came, Check, Ms, PriceFrom, Request, Seen, Verified};
+use ralph_rules::objection::{Objection, span};
+use ralph_rules::record::{CallEnded, Came, Check, Inspected, Ms, PriceFrom, Request, Seen, Verified};
 use ralph_rules::step::Step;
+
+/// Names of files shown.
+const NAMES: usize = 6;
 
 /// An amount; `~` marks one that is not wholly known.
 pub fn money(micro: i64, complete: bool) -> String {
@@ -54,7 +58,9 @@ pub fn decision_words(next: &Next) -> String {
 fn step_words(step: &Step) -> String {
     match step {
         Step::Admit { id, amount, .. } => format!("prepare iteration {}, reserve {amount}", id.iteration),
-        Step::Call { id, .. } if id.attempt > 1 => format!("call the agent, iteration {} attempt {}", id.iteration, id.attempt),
+        Step::Call { id, .. } if id.attempt > 1 => {
+            format!("call the agent, iteration {} attempt {}", id.iteration, id.attempt)
+        }
         Step::Call { id, .. } => format!("call the agent, iteration {}", id.iteration),
         Step::Extend { to, .. } => format!("raise the reservation to {to}"),
         Step::Inspect { .. } => "inspect the workspace".into(),
@@ -76,13 +82,25 @@ fn why_words(why: Why) -> &'static str {
     }
 }
 
-/// What was seen, in lines.
+/// Why, for a terminal.
+pub fn reason_words(reason: &Objection) -> String {
+    plain(&reason.say())
+}
+
+/// What was seen, in lines, for a terminal.
 pub fn fact_words(seen: &Seen) -> Vec<String> {
+    facts(seen).iter().map(|line| plain(line)).collect()
+}
+
+fn facts(seen: &Seen) -> Vec<String> {
     match seen {
-        Seen::RunStarted(start) => vec![format!(
-            "run started: {} with {}, at most {} iterations and {}",
-            start.prompt_from, start.agent.name, start.policy.max_iterations, start.policy.max_cost
-        )],
+        Seen::RunStarted(start) => {
+            let from = if start.prompt_from == "argument" { "the command line" } else { &start.prompt_from };
+            vec![format!(
+                "run started: task from {from}, agent {}, at most {} iterations and {}",
+                start.agent.name, start.policy.max_iterations, start.policy.max_cost
+            )]
+        }
         Seen::Resumed(_) => vec!["resumed".into()],
         Seen::PolicyChanged(changed) => vec![format!(
             "limits changed: at most {} iterations and {}",
@@ -91,23 +109,21 @@ pub fn fact_words(seen: &Seen) -> Vec<String> {
         Seen::Woke => Vec::new(),
         Seen::Admitted(admitted) => vec![format!("{} reserved", admitted.grant)],
         Seen::Refused(refused) if !refused.what.is_empty() => vec![format!("refused: {}", refused.what)],
-        Seen::Refused(refused) => vec![format!("refused by {:?}: {} of {}", refused.by, refused.total, refused.cap)],
+        Seen::Refused(refused) => {
+            vec![format!("refused by {:?}: {} of {}", refused.by, refused.total, refused.cap)]
+        }
         Seen::Extended(extended) => vec![format!("reservation raised to {}", extended.to)],
         Seen::Spent(spent) => vec![format!("{} used so far in this call", spent.total)],
         Seen::Silent(silent) => vec![format!("silent for {}", span(silent.ms))],
         Seen::CallEnded(call) => call_words(call),
         Seen::CallLost(lost) => vec![format!("the call was lost, {} booked", lost.charged)],
-        Seen::Inspected(seen) => {
-            let names = seen.changed.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
-            let mut lines = vec![match seen.files {
-                0 => "no file changed".into(),
-                n => format!("{n} file{} changed: {names}", if n == 1 { "" } else { "s" }),
-            }];
-            lines.extend(seen.violations.iter().map(|v| format!("protected path touched: {} ({:?})", v.path, v.how).to_lowercase()));
-            lines
-        }
+        Seen::Inspected(seen) => inspected_words(seen),
         Seen::Restored(restored) => {
-            vec![format!("{} protected paths put back, {} left", restored.restored.len(), restored.left.len())]
+            vec![format!(
+                "{} protected paths put back, {} left",
+                restored.restored.len(),
+                restored.left.len()
+            )]
         }
         Seen::Verified(verified) => verified_words(verified),
         Seen::Asked(asked) => vec![match &asked.request {
@@ -120,6 +136,21 @@ pub fn fact_words(seen: &Seen) -> Vec<String> {
     }
 }
 
+fn inspected_words(seen: &Inspected) -> Vec<String> {
+    let names = seen.changed.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
+    let more = if seen.changed.len() > NAMES { ", …" } else { "" };
+    let mut lines = vec![match seen.files {
+        0 => "no file changed".into(),
+        1 => format!("1 file changed: {names}"),
+        n => format!("{n} files changed: {names}{more}"),
+    }];
+    let how = |how| format!("{how:?}").to_lowercase();
+    lines.extend(
+        seen.violations.iter().map(|v| format!("protected path touched: {} ({})", v.path, how(v.how))),
+    );
+    lines
+}
+
 fn call_words(call: &CallEnded) -> Vec<String> {
     let price = match call.price {
         PriceFrom::Reported => "",
@@ -127,9 +158,10 @@ fn call_words(call: &CallEnded) -> Vec<String> {
         PriceFrom::Unpriced => " (unknown, booked at the reservation)",
     };
     let recovered = if call.recovered { ", found in the transcript after a crash" } else { "" };
-    let mut lines = vec![format!("the agent ended after {}, {}{price}{recovered}", seconds(call.ms), call.charged)];
+    let mut lines =
+        vec![format!("the agent ended after {}, {}{price}{recovered}", seconds(call.ms), call.charged)];
     if let Some(failure) = &call.failure {
-        lines.push(format!("it failed, {}: {}", failure.class.words(), failure.message));
+        lines.push(format!("it failed: {} ({})", failure.message, failure.class.words()));
     }
     if call.outlived > 0 {
         lines.push(format!("{} processes it left behind were ended", call.outlived));
@@ -156,6 +188,8 @@ fn verified_words(verified: &Verified) -> Vec<String> {
             format!("`{}` {how} ({})", r.command, seconds(r.ms))
         })
         .collect();
-    lines.extend(verified.violations.iter().map(|v| format!("verification touched a protected path: {}", v.path)));
+    lines.extend(
+        verified.violations.iter().map(|v| format!("verification touched a protected path: {}", v.path)),
+    );
     lines
 }

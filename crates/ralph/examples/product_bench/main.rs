@@ -1,0 +1,33 @@
+//! The product's figures, each beside its limit and a floor from the same run: machines differ and are shared, so
+//! compare within one table. Runs the release binary as a user would, in a scratch place of its own.
+//!
+//! `cargo build --release -p ralph && cargo run --release -p ralph --example product_bench`
+//! `RALPH_BIN` names another binary; `RALPH_BENCH_LONG=1` takes 1,000 iterations instead of 200.
+//! Times are only reported. Counts are the same on every machine: one over its limit is a failure.
+#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::cast_precision_loss)]
+
+mod counts;
+mod floors;
+mod gap;
+mod output;
+mod place;
+mod prompt;
+mod start;
+mod stats;
+mod table;
+mod talk;
+
+use std::process::ExitCode;
+use table::Table;
+
+fn main() -> ExitCode {
+    let binary = place::binary();
+    println!("{}", binary.display());
+    let mut table = Table::new();
+    start::measure(&binary, &mut table);
+    gap::measure(&binary, &mut table);
+    counts::measure(&binary, &mut table);
+    output::measure(&binary, &mut table);
+    prompt::measure(&binary, &mut table);
+    if table.counts_hold() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,90 @@
+//! The agent: which one, where its program is, and what the hands need to work with it.
+
+use super::Here;
+use super::run::Args;
+use crate::config::Layers;
+use crate::problem::{Code, Problem};
+use ralph_agents::registry::{self, UnknownAgent};
+use ralph_engine::equipment::Equipment;
+use ralph_engine::redact::{Redactor, secrets_in_env};
+use ralph_rules::record::AgentChoice;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Who works: flag, variable, file, else Claude.
+pub fn name<'a>(args: &'a Args, layers: &'a Layers, here: &'a Here) -> &'a str {
+    let asked = args.agent.as_deref().or(here.env.agent.as_deref());
+    asked.or(layers.agent_name()).unwrap_or("claude")
+}
+
+/// The agent that was chosen, found on this machine.
+pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, Problem> {
+    let name = name(args, layers, here);
+    let can = registry::find(name).map_err(|e| unknown(&e))?.can();
+    let over = layers.agent(name);
+    let model = args.model.as_deref().or(here.env.model.as_deref());
+    let model = model.or(over.and_then(|o| o.model.as_deref())).or(layers.model());
+    let mut rest = over.and_then(|o| o.args.clone()).unwrap_or_default();
+    rest.extend(args.rest.iter().cloned());
+    let program = match (name, over.and_then(|o| o.command.clone())) {
+        (_, Some(command)) => command,
+        ("sim", None) => own_program()?.display().to_string(),
+        ("command", None) if rest.is_empty() => {
+            return Err(Problem::new(Code::Usage, "--agent command needs a program")
+                .hint("name it after --: ralph run --agent command … -- ./my-agent --flag"));
+        }
+        ("command", None) => rest.remove(0),
+        (_, None) => name.to_string(),
+    };
+    let found = here.env.which(&program, &here.workspace).ok_or_else(|| missing(name, &program))?;
+    Ok(AgentChoice {
+        name: name.into(),
+        program: found.display().to_string(),
+        model: model.map(Into::into),
+        args: rest,
+        live_usage: can.live_usage,
+        shows_tool_start: can.shows_tool_start,
+        system_prompt: can.system_prompt,
+    })
+}
+
+/// A name that is no agent's.
+pub fn unknown(error: &UnknownAgent) -> Problem {
+    let problem = Problem::new(Code::Usage, error.to_string());
+    match error {
+        UnknownAgent::Unknown { .. } => problem.hint("any program can be one: --agent command … -- PROGRAM"),
+        UnknownAgent::NotYet { .. } => problem,
+    }
+}
+
+/// A program that is not there, and how to get it.
+pub fn missing(name: &str, program: &str) -> Problem {
+    let message = format!("the agent's program `{program}` is not installed or not executable");
+    let problem = Problem::new(Code::Unavailable, message);
+    match name {
+        "claude" => problem
+            .hint("install Claude Code: npm install -g @anthropic-ai/claude-code, then log in with `claude`")
+            .hint("or use another agent: --agent command … -- PROGRAM"),
+        _ => problem.hint("check its name and that it is on your PATH"),
+    }
+}
+
+/// What the hands work with, for an agent that was chosen.
+pub fn equipment(agent: &AgentChoice) -> Result<Equipment, Problem> {
+    let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
+    Ok(Equipment {
+        tender: own_program()?,
+        tender_args: vec!["__tend".into()],
+        agent: Arc::from(adapter),
+        redactor: Arc::new(Redactor::new(secrets_in_env(crate::env::Env::all()).into_iter())),
+        env_remove: Vec::new(),
+        end_grace: Duration::from_secs(5),
+        final_grace: Duration::from_secs(10),
+        version: env!("CARGO_PKG_VERSION").into(),
+    })
+}
+
+fn own_program() -> Result<std::path::PathBuf, Problem> {
+    std::env::current_exe()
+        .map_err(|e| Problem::new(Code::Bug, "ralph cannot find its own program").cause(&e))
+}

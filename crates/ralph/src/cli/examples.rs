@@ -1,0 +1,64 @@
+//! What every command's `--help` starts with.
+
+pub const RALPH: &str = "\
+Examples:
+  ralph demo                      see the whole loop in seconds, no key needed
+  ralph run \"Make the tests pass\" --verify 'cargo test' \\
+            --max-iterations 10 --max-cost 5
+  ralph explain                   why the newest run of this workspace stopped
+  ralph resume                    go on with it";
+
+pub const RUN: &str = "\
+Examples:
+  ralph run \"Make the tests pass\" --verify 'cargo test' --max-iterations 10 --max-cost 5
+  ralph run --agent command --max-iterations 5 --max-cost 2 -- ./my-agent --flag";
+
+pub const DEMO: &str = "\
+Examples:
+  ralph demo              the whole loop in a few seconds
+  ralph demo --keep       keep the repository, to look around in it";
+
+pub const RESUME: &str = "\
+Examples:
+  ralph resume                        go on with the newest run of this workspace
+  ralph resume --max-iterations 20    with a higher limit";
+
+pub const LIST: &str = "\
+Examples:
+  ralph list                  the runs of this workspace
+  ralph list --all --json     every run, for scripts";
+
+pub const STATUS: &str = "\
+Examples:
+  ralph status                the newest run of this workspace
+  ralph status 7ebeed4a       the run whose id ends so";
+
+pub const EXPLAIN: &str = "\
+Examples:
+  ralph explain               why the newest run of this workspace stopped, and all before
+  ralph explain --json        its records, for scripts";
+
+pub const REPLAY: &str = "\
+Examples:
+  ralph replay                decide the newest run of this workspace again
+  ralph replay --strict       fail, too, where newer rules decide otherwise";
+
+pub const STOP: &str = "\
+Examples:
+  ralph stop                  end the agent of the newest run of this workspace now
+  ralph stop --after          let its iteration finish";
+
+pub const CIRCUIT: &str = "\
+Examples:
+  ralph circuit status        may runs start in this workspace?
+  ralph circuit reset         they may, once the cause is mended";
+
+pub const ANALYZE: &str = "\
+Examples:
+  claude -p 'Fix it' --output-format json | ralph analyze
+  ralph analyze answer.txt --promise DONE";
+
+pub const AGENT_SIM: &str = "\
+Examples:
+  ralph agent-sim --help      its language
+  ralph run Try --agent sim --max-iterations 3 --max-cost 1 -- --do 'write a hi; claim complete'";

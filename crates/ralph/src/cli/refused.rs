@@ -1,0 +1,70 @@
+//! Why a run did not start or stopped abruptly, in the words and exit codes of the contract.
+
+use super::{Here, runs};
+use crate::problem::{Code, Problem};
+use ralph_engine::open::OpenError;
+use ralph_store::Store;
+use ralph_tree::LockError;
+use serde_json::{Value, json};
+
+/// The problem, as a person reads it.
+pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
+    let workspace = here.workspace.display();
+    match error {
+        OpenError::Lock(LockError::Held { who, .. }) => {
+            let message = format!("another ralph works in this workspace: {who}");
+            Problem::new(Code::Busy, message)
+                .hint("`ralph status` shows what it does, `ralph stop` stops it")
+                .hint("or work in another checkout: one workspace has one run at a time")
+        }
+        OpenError::Lock(_) => {
+            Problem::new(Code::Busy, format!("the workspace {workspace} cannot be locked")).cause(error)
+        }
+        OpenError::CircuitOpen(open) => {
+            let message = format!("the breaker of this workspace is open ({}): {}", open.reason, open.why);
+            Problem::new(Code::Breaker, message)
+                .hint(format!("see what happened: `ralph explain {}`", runs::short(&open.run)))
+                .hint("check that the prompt is clear, the plan has open tasks and the verification can pass")
+                .hint("then close it: `ralph circuit reset`")
+        }
+        OpenError::Glob(_) => Problem::new(Code::Usage, "a protected path cannot be read").cause(error),
+        OpenError::NoSuchRun(_) | OpenError::Over { .. } => {
+            Problem::new(Code::Usage, error.to_string()).hint("start a new run with `ralph run`")
+        }
+        OpenError::Walk(_) => {
+            Problem::new(Code::Busy, format!("the workspace {workspace} cannot be looked at")).cause(error)
+        }
+        OpenError::Store(error) => runs::broken(error),
+        OpenError::Journal(_) => Problem::new(Code::Journal, "ralph's database cannot be used").cause(error),
+        OpenError::Unwritable(_) => unwritable(error, id, here),
+        OpenError::System { .. } => Problem::new(Code::Busy, "the run could not be set up").cause(error),
+    }
+}
+
+/// Only a run that was written down can go on.
+fn unwritable(error: &OpenError, id: &str, here: &Here) -> Problem {
+    let problem = Problem::new(Code::Journal, "the journal cannot be written").cause(error);
+    let begun = here
+        .home()
+        .and_then(|home| runs::store(&home))
+        .is_ok_and(|store| store.run(id).is_ok_and(|row| row.is_some()));
+    match begun {
+        true => {
+            let hint = format!("`ralph resume {}` goes on once that is mended", runs::short(id));
+            Problem { run: Some(id.into()), ..problem.hint(hint) }
+        }
+        false => problem.hint("nothing was started"),
+    }
+}
+
+/// The result line of a run that never started, or could not be written down to its end.
+pub fn refusal(problem: &Problem) -> Value {
+    let open = problem.code == Code::Breaker;
+    let (status, reason) = if open { ("ABORTED", "CIRCUIT_OPEN") } else { ("ERROR", "REFUSED") };
+    json!({
+        "v": 1, "type": "result", "runId": problem.run, "status": status, "reason": reason,
+        "exitCode": problem.code as u8, "iterations": 0, "costUSD": 0.0, "costIsComplete": true,
+        "durationSeconds": 0.0, "verificationPassed": false, "error": problem.message,
+        "details": {"causes": problem.causes, "hints": problem.hints},
+    })
+}

@@ -1,0 +1,80 @@
+//! Values as they are typed on the command line or set in a variable: numbers, money, time, the promise.
+
+use crate::config::parse_duration;
+use ralph_rules::money::Micro;
+use ralph_rules::record::Ms;
+
+/// A whole number above zero.
+pub fn count(text: &str) -> Result<u32, String> {
+    let number = text.trim().parse().ok().filter(|n| *n > 0);
+    number.ok_or_else(|| "write a whole number above 0, like 10".into())
+}
+
+/// A whole number; zero means no limit.
+pub fn count_or_none(text: &str) -> Result<u32, String> {
+    text.trim().parse().map_err(|_| "write a whole number, like 100; 0 is no limit".into())
+}
+
+/// `5`, `5.00` or `$5`.
+pub fn money(text: &str) -> Result<Micro, String> {
+    let number = text.trim().trim_start_matches('$').parse::<f64>().ok();
+    let amount = number.and_then(Micro::from_usd).filter(|amount| *amount > Micro::ZERO);
+    amount.ok_or_else(|| "write an amount of dollars above 0, like 5 or 2.50".into())
+}
+
+/// `90s`, `15m`, `1h30m`; never zero.
+pub fn span(text: &str) -> Result<Ms, String> {
+    match parse_duration(text)? {
+        0 => Err("a time of zero would never start; write it like 90s, 15m or 1h30m".into()),
+        ms => Ok(ms),
+    }
+}
+
+/// The completion promise's inner text; a full tag is accepted.
+pub fn promise(text: &str) -> Result<String, String> {
+    let inner = text.trim();
+    let inner =
+        inner.strip_prefix("<promise>").and_then(|t| t.strip_suffix("</promise>")).unwrap_or(inner).trim();
+    match inner {
+        "" => Err("a promise needs a text, like COMPLETE".into()),
+        _ if inner.contains(['\n', '\r', '<', '>']) => Err("a promise is one line without < and >".into()),
+        _ => Ok(inner.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_above_zero_and_finite() {
+        for (text, micro) in [("5", 5_000_000), ("$2.50", 2_500_000), (" 0.01 ", 10_000), ("1e1", 10_000_000)]
+        {
+            assert_eq!(money(text), Ok(Micro(micro)), "{text}");
+        }
+        for bad in ["", "0", "-1", "NaN", "inf", "1e400", "1e18", "abc", "5 USD", "0.0000001"] {
+            assert!(money(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn counts_and_times_are_above_zero() {
+        assert_eq!((count("10"), count_or_none("0"), span("90s")), (Ok(10), Ok(0), Ok(90_000)));
+        for bad in ["", "0", "-1", "1.5", "abc", "99999999999"] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "0s", "5", "-1s", "1.5h"] {
+            assert!(span(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_promise_is_its_inner_text() {
+        for text in ["DONE", " DONE ", "<promise>DONE</promise>", "<promise> DONE </promise>\n"] {
+            assert_eq!(promise(text).as_deref(), Ok("DONE"), "{text}");
+        }
+        for bad in ["", " ", "<promise></promise>", "a\nb", "<promise>DONE"] {
+            assert!(promise(bad).is_err(), "{bad}");
+        }
+    }
+}

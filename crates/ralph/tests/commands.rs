@@ -1,0 +1,26 @@
+//! Whole commands as a person or a script meets them: what is typed, the exit code, stdout and stderr. Each topic has
+//! its file; what is printed is compared with `snapshots/`, what scripts read is parsed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "commands/analyze.rs"]
+mod analyze;
+#[path = "commands/config.rs"]
+mod config;
+#[path = "commands/demo.rs"]
+mod demo;
+#[path = "commands/help.rs"]
+mod help;
+#[path = "commands/hostile.rs"]
+mod hostile;
+#[path = "commands/json.rs"]
+mod json;
+#[path = "commands/mistakes.rs"]
+mod mistakes;
+#[path = "commands/runs.rs"]
+mod runs;
+#[path = "commands/scene.rs"]
+mod scene;
+#[path = "commands/state.rs"]
+mod state;
+#[path = "commands/two.rs"]
+mod two;

@@ -1,0 +1,98 @@
+//! A run from its start to its account, as a person sees it.
+
+use super::scene::{Scene, sim};
+use ralph_testkit::Scratch;
+
+const REPAIR: &str = "say Looking; write a.txt good; claim complete";
+
+#[test]
+fn a_proven_run_and_everything_told_about_it() {
+    let mut scene = Scene::new();
+    scene.show(&["list"]);
+    scene.show(&["status"]);
+    let args = sim("Write a.txt", &["--verify", "grep -q good a.txt"], REPAIR);
+    assert_eq!(scene.show(&args).code, 0);
+    scene.show(&["list"]);
+    scene.show(&["list", "--all"]);
+    scene.show(&["status"]);
+    scene.show(&["explain"]);
+    scene.show(&["replay"]);
+    scene.show(&["resume"]);
+    scene.show(&["stop"]);
+    scene.show(&["circuit", "status"]);
+    scene.show(&["circuit", "reset"]);
+    scene.compare("runs_proven");
+}
+
+#[test]
+fn a_run_that_stalls_opens_the_breaker_until_it_is_reset() {
+    let mut scene = Scene::new();
+    let stall = ["--max-iterations", "9", "--max-cost", "5"];
+    let args = sim("Stand still", &stall, "message Nothing to report; claim none");
+    assert_eq!(scene.show(&args).code, 1);
+    assert_eq!(scene.show(&args).code, 1);
+    assert_eq!(scene.show(&["circuit", "status"]).code, 0);
+    assert_eq!(scene.show(&["circuit", "reset"]).code, 0);
+    scene.show(&["circuit", "status"]);
+    scene.compare("runs_stalled");
+}
+
+#[test]
+fn a_limit_can_be_raised_and_the_receipt_counts_from_the_start() {
+    let mut scene = Scene::new();
+    let limits = ["--max-iterations", "1", "--max-cost", "1", "--verify", "grep -q good a.txt"];
+    let args = sim("Go on", &limits, "append a.txt good; claim progress");
+    assert_eq!(scene.ralph(&args).code, 3);
+    assert_eq!(scene.show(&["resume"]).code, 3);
+    assert_eq!(scene.show(&["resume", "--max-iterations", "2"]).code, 3);
+    scene.compare("runs_resumed");
+}
+
+#[test]
+fn a_run_of_a_plain_command_says_what_it_does_not_know() {
+    let mut scene = Scene::new();
+    let args = ["run", "x", "--agent", "command", "--max-iterations", "1", "--max-cost", "1", "--", "true"];
+    assert_eq!(scene.show(&args).code, 3);
+    scene.compare("runs_command");
+}
+
+#[test]
+fn quiet_prints_only_the_receipt() {
+    let scene = Scene::new();
+    let answer = scene.sim("x", &["-q", "--verify", "true"], REPAIR);
+    assert_eq!((answer.code, answer.out.as_str()), (0, ""));
+    assert!(answer.err.starts_with("\nCOMPLETED, proven\n"), "{}", answer.err);
+}
+
+#[test]
+fn a_run_is_found_by_the_end_of_its_id() {
+    let mut scene = Scene::new();
+    for task in ["one", "two"] {
+        scene.sim(task, &["--verify", "true"], REPAIR);
+    }
+    let list = scene.ralph(&["list"]).out;
+    let short = list.lines().nth(2).and_then(|line| line.split_whitespace().next()).unwrap();
+    let status = scene.ralph(&["status", short]);
+    assert!(status.out.contains("task       one"), "{}", status.out);
+    assert_eq!(scene.show(&["status", "nowhere"]).code, 64);
+    assert_eq!(scene.show(&["explain", "0"]).code, 64);
+    assert_eq!(scene.show(&["replay", ""]).code, 64);
+    scene.compare("runs_which");
+}
+
+#[test]
+fn a_touched_protected_path_ends_the_run_and_nobody_advises_to_commit_it() {
+    let mut scene = Scene::new();
+    scene.scratch = Scratch::git_repo();
+    let answer = scene.sim("x", &["--verify", "true"], "write .env SECRET=1; claim complete");
+    assert_eq!(answer.code, 4, "{}", answer.err);
+    for words in [
+        "STOPPED: PROHIBITED_PATH",
+        "protected path touched: .env (added)",
+        "this version only detects",
+        "git diff ",
+    ] {
+        assert!(answer.err.contains(words), "{words} is not in:\n{}", answer.err);
+    }
+    assert!(!answer.err.contains("git commit"), "{}", answer.err);
+}

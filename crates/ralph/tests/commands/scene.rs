@@ -1,0 +1,107 @@
+//! A workspace with its own state, in which commands are typed and their transcript is kept.
+
+use ralph_testkit::{Scratch, tidy};
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::process::{Command, Output};
+
+/// The limits every run needs.
+pub const LIMITS: [&str; 4] = ["--max-iterations", "3", "--max-cost", "1"];
+
+/// The place and what was typed in it.
+pub struct Scene {
+    pub scratch: Scratch,
+    transcript: String,
+    env: Vec<(&'static str, String)>,
+}
+
+/// What a command answered.
+pub struct Answer {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Scene {
+    /// An empty workspace.
+    pub fn new() -> Scene {
+        Scene { scratch: Scratch::new(), transcript: String::new(), env: Vec::new() }
+    }
+
+    /// The same with a variable set from here on.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        self.env.push((name, value.into()));
+    }
+
+    /// The command, ready to be started.
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = self.scratch.command(env!("CARGO_BIN_EXE_ralph"));
+        command.args(args).envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(std::process::Stdio::null());
+        command
+    }
+
+    /// Types a command and waits for its answer.
+    pub fn ralph<S: AsRef<OsStr>>(&self, args: &[S]) -> Answer {
+        Answer::from(self.command(args).output().unwrap())
+    }
+
+    /// A run of the scripted agent that does this.
+    pub fn sim(&self, task: &str, more: &[&str], script: &str) -> Answer {
+        self.ralph(&sim(task, more, script))
+    }
+
+    /// Types a command and keeps what was seen.
+    pub fn show(&mut self, args: &[&str]) -> Answer {
+        let answer = self.ralph(args);
+        let shown: Vec<String> = args.iter().map(|arg| quoted(arg)).collect();
+        let _ = writeln!(self.transcript, "$ ralph {}\n[exit {}]", shown.join(" "), answer.code);
+        for (name, text) in [("stdout", &answer.out), ("stderr", &answer.err)] {
+            if !text.is_empty() {
+                let _ = writeln!(self.transcript, "--- {name}\n{}", text.trim_end());
+            }
+        }
+        self.transcript.push('\n');
+        answer
+    }
+
+    /// Compares all that was kept with the snapshot of this name.
+    pub fn compare(self, name: &str) {
+        let root = self.scratch.root().display().to_string();
+        let text = self.transcript.replace(env!("CARGO_BIN_EXE_ralph"), "<ralph>").replace(&root, "<tmp>");
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../snapshots");
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(name, tidy(&text)));
+    }
+}
+
+impl From<Output> for Answer {
+    fn from(output: Output) -> Answer {
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
+        Answer {
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+}
+
+/// What is typed for a run of the scripted agent.
+pub fn sim<'a>(task: &'a str, more: &[&'a str], script: &'a str) -> Vec<&'a str> {
+    let mut args = vec!["run", task, "--agent", "sim"];
+    if !more.contains(&"--max-iterations") {
+        args.extend(LIMITS);
+    }
+    args.extend(more);
+    args.extend(["--", "--do", script]);
+    args
+}
+
+fn quoted(arg: &str) -> String {
+    match arg.is_empty() || arg.contains([' ', '<', '\'']) {
+        true => format!("'{arg}'"),
+        false => arg.into(),
+    }
+}

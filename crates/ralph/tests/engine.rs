@@ -1,0 +1,16 @@
+//! The real binary with real processes: every fault that a run must survive, as a script or a person would see it. The
+//! agent is the scripted one (`ralph agent-sim --help` has its language). `bed` is the place they run in.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "engine/bed.rs"]
+mod bed;
+#[path = "engine/outcomes.rs"]
+mod outcomes;
+#[path = "engine/output.rs"]
+mod output;
+#[path = "engine/people.rs"]
+mod people;
+#[path = "engine/processes.rs"]
+mod processes;
+#[path = "engine/surroundings.rs"]
+mod surroundings;

@@ -1,0 +1,135 @@
+//! What is run again and again: a small repository with work of its user in it, an agent that needs three iterations
+//! and does no harm when it is asked twice, and one verification. Each case has a place of its own.
+
+use ralph_testkit::{Scratch, procs_with_tag};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Every section writes all that is right so far: whichever call is lost, the next ones repair it.
+const SCRIPT: &str = "\
+[1]
+say The first file
+setsid-child sleep 600
+write one.txt one
+claim progress
+[2]
+write one.txt one
+daemonise sleep 600
+write two.txt two
+claim progress
+[*]
+write one.txt one
+write two.txt two
+write three.txt three
+claim complete
+";
+
+/// What the user has in the workspace: committed, changed since, new and ignored.
+const BEFORE: [(&str, &str); 2] = [(".gitignore", "*.log\n"), ("kept.txt", "committed\n")];
+const DIRTY: [(&str, &str); 3] =
+    [("kept.txt", "changed by the user\n"), ("notes.txt", "new\n"), ("own.log", "ignored\n")];
+/// What is there in the end.
+const AFTER: [(&str, &str); 7] = [
+    (".gitignore", "*.log\n"),
+    ("kept.txt", "changed by the user\n"),
+    ("notes.txt", "new\n"),
+    ("one.txt", "one\n"),
+    ("own.log", "ignored\n"),
+    ("three.txt", "three\n"),
+    ("two.txt", "two\n"),
+];
+const VERIFY: &str = "grep -q three three.txt && grep -q two two.txt && grep -q one one.txt";
+
+/// How long a process may outlive a killed ralph.
+const SOON: Duration = Duration::from_secs(2);
+
+/// The release binary where the test command built one, else this profile's.
+pub fn ralph() -> PathBuf {
+    std::env::var_os("RALPH_BIN").map_or_else(|| env!("CARGO_BIN_EXE_ralph").into(), PathBuf::from)
+}
+
+/// One case's place.
+pub struct Scene {
+    pub scratch: Scratch,
+    head: String,
+}
+
+impl Scene {
+    pub fn new() -> Scene {
+        let scratch = Scratch::git_repo();
+        scratch.files(&BEFORE);
+        scratch.git(&["add", "-A"]);
+        scratch.git(&["commit", "-q", "-m", "Before"]);
+        scratch.files(&DIRTY);
+        std::fs::write(scratch.root().join("agent.sim"), SCRIPT).unwrap();
+        let head = scratch.git(&["rev-parse", "HEAD"]);
+        Scene { scratch, head }
+    }
+
+    /// The run, from its beginning.
+    pub fn run(&self) -> Command {
+        let mut command = self.scratch.command(ralph());
+        command.args(["run", "Make three files", "--agent", "sim", "--verify", VERIFY, "--json"]);
+        command.args([
+            "--max-iterations",
+            "20",
+            "--max-cost",
+            "10",
+            "--",
+            "--no-partial-messages",
+            "--script",
+        ]);
+        command.arg(self.scratch.root().join("agent.sim"));
+        command
+    }
+
+    /// Going on with it by its own command; the same `run` again would do so too.
+    pub fn resume(&self) -> Command {
+        let mut command = self.scratch.command(ralph());
+        command.args(["resume", "--json"]);
+        command
+    }
+
+    /// Where a process's output is kept.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.scratch.root().join(name)
+    }
+
+    /// Waits until nobody whom this case started is alive, and says how long that took.
+    pub fn cleared(&self) -> Result<Duration, String> {
+        let state = self.scratch.state();
+        let since = Instant::now();
+        loop {
+            let alive = procs_with_tag("XDG_STATE_HOME", &state.to_string_lossy());
+            if alive.is_empty() {
+                return Ok(since.elapsed());
+            }
+            if since.elapsed() > SOON {
+                return Err(format!("processes outlive ralph by {SOON:?}: {alive:?}"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The user's work is untouched and the agent's is complete; nothing else is there.
+    pub fn workspace_is_right(&self) -> Result<(), String> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(self.scratch.workspace()).unwrap().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name != ".git" {
+                found.push((name.clone(), self.scratch.read(&name)));
+            }
+        }
+        found.sort();
+        let wanted: Vec<_> = AFTER.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
+        if found != wanted {
+            return Err(format!("the workspace is not as it should be: {found:?}"));
+        }
+        let git = |args: &[&str]| self.scratch.git(args);
+        let untouched = git(&["rev-parse", "HEAD"]) == self.head
+            && git(&["diff", "--cached", "--name-only"]).is_empty()
+            && git(&["stash", "list"]).is_empty();
+        untouched.then_some(()).ok_or_else(|| "HEAD, the index or the stash was touched".into())
+    }
+}
