@@ -1,8 +1,9 @@
 //! What every step may need, shared with the threads that carry steps out.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, utc};
 use crate::ears::Mouth;
 use crate::equipment::Equipment;
+use crate::ledger::Books;
 use crate::told::Told;
 use crate::under_way::UnderWay;
 use crate::watch::Watchers;
@@ -74,6 +75,11 @@ impl Bench {
             mouth: Mutex::new(mouth),
             latest: Mutex::new(Latest { index: Arc::new(index), at: Instant::now() }),
         }
+    }
+
+    /// Where this run's money is booked now.
+    pub fn books(&self) -> Books {
+        Books::of(&self.start, utc())
     }
 
     /// Speaks into the loop's ears.

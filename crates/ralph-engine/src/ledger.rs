@@ -1,11 +1,43 @@
 //! How a run's money meets the store's meters: names, reservations, settlements, refusals. Reserve may be refused,
 //! settle never.
 
+use crate::reset::day_of;
 use ralph_rules::money::{Micro, Usage};
-use ralph_rules::record::{Attempt, HOUR, Limits, Refused, Refuser};
+use ralph_rules::record::{Attempt, HOUR, Limits, Ms, Refused, Refuser, RunStarted};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{Limit, Refusal, Reserve, Settle, Used};
 
+/// Whose money a run spends, and on which day. A scripted agent spends none: it has books of its own, so that a
+/// demo never uses up a real day's budget.
+pub struct Books {
+    run: String,
+    prefix: &'static str,
+    day: String,
+}
+
+impl Books {
+    /// The books of this run, at this moment.
+    pub fn of(start: &RunStarted, at: Ms) -> Books {
+        let prefix = if start.agent.name == SCRIPTED { "scripted/" } else { "" };
+        Books { prefix, ..Books::new(&start.run, &day_of(at, &start.zone)) }
+    }
+
+    /// The books of real money.
+    pub fn new(run: &str, day: &str) -> Books {
+        Books { run: run.into(), prefix: "", day: day.into() }
+    }
+
+    fn id(&self, id: Attempt) -> String {
+        format!("{}/{id}", self.run)
+    }
+
+    fn meter(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+}
+
+/// The agent that spends no real money.
+const SCRIPTED: &str = "sim";
 /// Calls of all runs.
 const CALLS: &str = "calls";
 /// Tokens of all runs.
@@ -16,26 +48,17 @@ pub fn run_meter(run: &str) -> String {
     format!("run/{run}")
 }
 
-/// The meter of one calendar day, such as `day/2026-11-15`.
-pub fn day_meter(day: &str) -> String {
-    format!("day/{day}")
-}
-
-fn id_of(run: &str, id: Attempt) -> String {
-    format!("{run}/{id}")
-}
-
 /// Asks for money and a slot for a call.
-pub fn reserve(run: &str, id: Attempt, amount: Micro, limits: &Limits, day: &str) -> Reserve {
-    let mut reserve = extend(run, id, amount, limits, day);
+pub fn reserve(books: &Books, id: Attempt, amount: Micro, limits: &Limits) -> Reserve {
+    let mut reserve = extend(books, id, amount, limits);
     reserve.against.push(Limit::Window {
-        meter: CALLS.into(),
+        meter: books.meter(CALLS),
         span: HOUR,
         cap: limits.calls_per_hour.map(i64::from),
         add: 1,
     });
     reserve.against.push(Limit::Window {
-        meter: TOKENS.into(),
+        meter: books.meter(TOKENS),
         span: HOUR,
         cap: limits.tokens_per_hour.map(|t| i64::try_from(t).unwrap_or(i64::MAX)),
         add: 0,
@@ -44,38 +67,40 @@ pub fn reserve(run: &str, id: Attempt, amount: Micro, limits: &Limits, day: &str
 }
 
 /// Asks for more money under the same id.
-pub fn extend(run: &str, id: Attempt, to: Micro, limits: &Limits, day: &str) -> Reserve {
+pub fn extend(books: &Books, id: Attempt, to: Micro, limits: &Limits) -> Reserve {
+    let day = format!("day/{}", books.day);
     Reserve {
-        id: id_of(run, id),
+        id: books.id(id),
         to: to.0,
         against: vec![
-            Limit::Total { meter: run_meter(run), cap: Some(limits.run.0) },
-            Limit::Total { meter: day_meter(day), cap: Some(limits.day.0) },
+            Limit::Total { meter: run_meter(&books.run), cap: Some(limits.run.0) },
+            Limit::Total { meter: books.meter(&day), cap: Some(limits.day.0) },
         ],
     }
 }
 
 /// Books what a call really took.
-pub fn settle(run: &str, id: Attempt, charged: Micro, usage: &Usage) -> Settle {
+pub fn settle(books: &Books, id: Attempt, charged: Micro, usage: &Usage) -> Settle {
     let tokens = i64::try_from(usage.total()).unwrap_or(i64::MAX);
     Settle {
-        id: id_of(run, id),
+        id: books.id(id),
         actual: charged.0,
         meters: Vec::new(),
-        used: vec![Used { meter: TOKENS.into(), amount: tokens }],
+        used: vec![Used { meter: books.meter(TOKENS), amount: tokens }],
     }
 }
 
 /// A run that is left between grant and call gives the money back.
 pub fn unused(state: &State) -> Option<Settle> {
     let start = state.start.as_ref()?;
-    (state.phase == Phase::Admitted)
-        .then(|| settle(&start.run, state.calls.id, Micro::ZERO, &Usage::default()))
+    let books = Books::of(start, state.at);
+    (state.phase == Phase::Admitted).then(|| settle(&books, state.calls.id, Micro::ZERO, &Usage::default()))
 }
 
 /// A refusal in the rules' words.
 pub fn refused(refusal: &Refusal) -> Refused {
-    let by = match refusal.meter.as_str() {
+    let name = refusal.meter.strip_prefix("scripted/").unwrap_or(&refusal.meter);
+    let by = match name {
         CALLS => Refuser::CallsPerHour,
         TOKENS => Refuser::TokensPerHour,
         meter if meter.starts_with("day/") => Refuser::DayCap,

@@ -99,6 +99,7 @@ fn a_limit_that_lasts_longer_than_ralph_may_wait_ends_with_75() {
 fn failures_without_a_reset_back_off_within_bounds() {
     for class in [Class::UsageLimit, Class::RateLimited, Class::Outage, Class::Network] {
         let mut journal = Journal::after_baseline(false, |_| {});
+        journal.cost = 0;
         let (mut before, mut failures) = (journal.now(), 0);
         while !matches!(journal.answer.next, Next::Leave(_)) {
             fail(&mut journal, class, None, false);

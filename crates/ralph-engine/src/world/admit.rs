@@ -3,7 +3,6 @@
 
 use crate::bench::Bench;
 use crate::ledger;
-use crate::reset::day_of;
 use crate::told::Told;
 use ralph_rules::money::Micro;
 use ralph_rules::prompt::compose;
@@ -42,8 +41,7 @@ pub fn admit(
     };
     let tree = bench.walked_within(FRESH).id();
     let admitted = Admitted { id, grant: amount, prompt: kept, tree, pending: None };
-    let day = day_of(crate::clock::utc(), &bench.start.zone);
-    let reserve = ledger::reserve(&bench.start.run, id, amount, limits, &day);
+    let reserve = ledger::reserve(&bench.books(), id, amount, limits);
     let told = Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() };
     (told, prompt)
 }

@@ -52,7 +52,7 @@ pub fn call(bench: &Bench, order: Order) -> Told {
 
 /// The closing fact with its settlement.
 pub(super) fn told(bench: &Bench, ended: CallEnded) -> Told {
-    let settle = ledger::settle(&bench.start.run, ended.id, ended.charged, &ended.usage);
+    let settle = ledger::settle(&bench.books(), ended.id, ended.charged, &ended.usage);
     Told { settle: Some(settle), ..Seen::CallEnded(Box::new(ended)).into() }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::bench::Bench;
 use crate::ledger;
-use crate::reset::day_of;
 use crate::told::Told;
 use ralph_rules::money::Micro;
 use ralph_rules::record::{Attempt, Extended, Limits, Seen};
@@ -11,7 +10,6 @@ use std::sync::atomic::Ordering;
 /// The fact, with the reservation to raise.
 pub fn extend(bench: &Bench, id: Attempt, to: Micro, limits: &Limits) -> Told {
     bench.tell_spend_from.store(to.0, Ordering::Relaxed);
-    let day = day_of(crate::clock::utc(), &bench.start.zone);
-    let reserve = ledger::extend(&bench.start.run, id, to, limits, &day);
+    let reserve = ledger::extend(&bench.books(), id, to, limits);
     Told { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() }
 }

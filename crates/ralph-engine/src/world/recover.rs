@@ -31,7 +31,7 @@ pub fn recover(bench: &Bench, id: Attempt, reserved: Micro) -> Told {
     let seen = spent.unwrap_or_default();
     let charged = reserved.max(seen.total);
     let lost = CallLost { id, charged, usage: seen.usage, outlived, transcript: file_ref(id, &kept) };
-    let settle = ledger::settle(&bench.start.run, id, charged, &seen.usage);
+    let settle = ledger::settle(&bench.books(), id, charged, &seen.usage);
     Told { settle: Some(settle), ..Seen::CallLost(lost).into() }
 }
 

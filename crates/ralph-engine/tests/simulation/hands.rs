@@ -60,6 +60,11 @@ impl World for Hands {
 }
 
 impl Site {
+    /// Where money is booked today.
+    fn day_books(&self) -> ledger::Books {
+        ledger::Books::new(&self.run, &self.machine.borrow().day())
+    }
+
     fn admit(&mut self, id: Attempt, amount: Micro, limits: &Limits, state: &State) {
         if !self.healed() && self.dice.one_in(150) {
             let by = self.dice.pick(&[Refuser::Disk, Refuser::Store, Refuser::Provider, Refuser::Provider]);
@@ -79,7 +84,7 @@ impl Site {
         self.files = 0;
         let admitted =
             Admitted { id, grant: amount, prompt: FileRef::default(), tree: self.tree, pending: None };
-        let reserve = ledger::reserve(&self.run, id, amount, limits, &self.machine.borrow().day());
+        let reserve = ledger::reserve(&self.day_books(), id, amount, limits);
         self.will_tell(1, Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
     }
 
@@ -108,7 +113,7 @@ impl Site {
         if let Some(agent) = &mut self.agent {
             agent.tell_from = to.0;
         }
-        let reserve = ledger::extend(&self.run, id, to, limits, &self.machine.borrow().day());
+        let reserve = ledger::extend(&self.day_books(), id, to, limits);
         self.will_tell(0, Told { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() });
     }
 
@@ -221,7 +226,7 @@ impl Site {
                 };
                 let charged = reserved.max(Micro(seen));
                 self.books.told(charged.0);
-                let settle = ledger::settle(&self.run, id, charged, &usage);
+                let settle = ledger::settle(&self.day_books(), id, charged, &usage);
                 let lost = CallLost { id, charged, usage, outlived: 0, transcript: FileRef::default() };
                 self.will_tell(30, Told { settle: Some(settle), ..Seen::CallLost(lost).into() });
             }
@@ -231,7 +236,7 @@ impl Site {
     /// The closing fact of a call, with what it settles.
     pub fn tell_end(&mut self, call: CallEnded) -> Told {
         self.books.told(call.charged.0);
-        let settle = ledger::settle(&self.run, call.id, call.charged, &call.usage);
+        let settle = ledger::settle(&self.day_books(), call.id, call.charged, &call.usage);
         Told { settle: Some(settle), ..Seen::CallEnded(Box::new(call)).into() }
     }
 }
