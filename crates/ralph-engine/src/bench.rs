@@ -8,7 +8,7 @@ use crate::told::Told;
 use crate::under_way::UnderWay;
 use crate::watch::Watchers;
 use ralph_rules::record::{Attempt, RunStarted};
-use ralph_tend::Launch;
+use ralph_tend::{Exit, How, Launch};
 use ralph_tree::{Index, Tree, WalkError};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -42,14 +42,17 @@ pub struct Bench {
     latest: Mutex<Latest>,
 }
 
-/// The latest walk, and when it was.
+/// The latest walk, and when it was; none for one that an earlier process made.
 struct Latest {
     index: Arc<Index>,
-    at: Instant,
+    at: Option<Instant>,
 }
 
+/// The tree before the step under way, kept for a process that comes after a crash.
+pub const BEFORE: &str = "before.tree";
+
 impl Bench {
-    /// A bench whose workspace was just walked.
+    /// A bench whose workspace was just walked; or, after a crash, with the walk before the step that was under way.
     #[allow(clippy::too_many_arguments)] // a plain list of what it holds
     pub fn new(
         start: RunStarted,
@@ -73,7 +76,7 @@ impl Bench {
             tell_spend_from: AtomicI64::new(0),
             held: AtomicI64::new(0),
             mouth: Mutex::new(mouth),
-            latest: Mutex::new(Latest { index: Arc::new(index), at: Instant::now() }),
+            latest: Mutex::new(Latest { index: Arc::new(index), at: None }),
         }
     }
 
@@ -97,18 +100,25 @@ impl Bench {
             walked => walked.ok(),
         });
         let index = index.unwrap_or_default();
-        *latest = Latest { index: Arc::new(index), at: Instant::now() };
+        *latest = Latest { index: Arc::new(index), at: Some(Instant::now()) };
         Arc::clone(&latest.index)
     }
 
     /// The latest walk, made anew where it is older than this.
     pub fn walked_within(&self, age: Duration) -> Arc<Index> {
         let latest = self.latest();
-        if latest.at.elapsed() <= age {
+        if latest.at.is_some_and(|at| at.elapsed() <= age) {
             return Arc::clone(&latest.index);
         }
         drop(latest);
         self.walk()
+    }
+
+    /// Keeps the latest walk as the tree before the step that now begins: were ralph to die in it, the next process
+    /// could not tell otherwise what the agent did.
+    pub fn keep_before(&self) {
+        // Without it only a crash in this very step loses sight of a change; the step itself is not in danger.
+        let _ = self.index().save(&self.folder.join(BEFORE));
     }
 
     /// The latest walk.
@@ -130,6 +140,14 @@ impl Bench {
         launch.limits.final_grace = self.equipment.final_grace;
         launch.limits.end_grace = self.equipment.end_grace;
         launch
+    }
+
+    /// Where a tender was lost or somebody withstood it, what is left is found by its tag and ended; how many it was.
+    pub fn sweep_after(&self, exit: &Exit) -> u32 {
+        if exit.how != How::TenderLost && exit.left == 0 {
+            return 0;
+        }
+        u32::try_from(ralph_tend::sweep(TAG, &self.start.run)).unwrap_or(u32::MAX)
     }
 
     /// The path of a run's file, such as `001.a1.prompt.md`.

@@ -45,6 +45,7 @@ impl<'a> Hands<'a> {
 
     fn call(&mut self, order: call::Order) {
         self.bench.under_way.clear();
+        self.bench.keep_before();
         self.bench.tell_spend_from.store(order.tell_spend_from.0, Ordering::Relaxed);
         self.apart(move |bench| call::call(bench, order));
         // The agent works now; meanwhile the write-ahead log can be folded into the database.
@@ -76,6 +77,7 @@ impl World for Hands<'_> {
             Step::Restore { paths } => bench.tell(restore::restore(bench, paths)),
             Step::Verify { check, deadline } => {
                 bench.under_way.clear();
+                bench.keep_before();
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
                 self.apart(move |bench| verify::verify(bench, check, deadline, id));
             }

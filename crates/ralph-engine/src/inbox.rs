@@ -1,12 +1,11 @@
 //! The inbox: what people ask of a run from another terminal. Any process may leave a row there; only the run's own
 //! writer, through this thread, turns it into a fact.
 
-use crate::bench::Bench;
+use crate::ears::Mouth;
 use crate::home::Home;
 use crate::told::Told;
 use ralph_rules::record::{Asked, Request, Seen};
 use ralph_store::{RequestId, Store};
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -19,9 +18,9 @@ pub struct Reading {
 }
 
 /// Begins to read the inbox of a run. Without a store of its own (none could be opened) nobody can ask.
-pub fn read(home: &Home, bench: &Arc<Bench>) -> Reading {
+pub fn read(home: &Home, run: &str, mouth: Mouth) -> Reading {
     let (open, over) = channel::<()>();
-    let (home, bench) = (home.clone(), Arc::clone(bench));
+    let (home, run) = (home.clone(), run.to_string());
     let _ = std::thread::Builder::new().name("inbox".into()).spawn(move || {
         let Ok(Some(store)) = home.store_if_any() else { return };
         let (mut last, mut version) = (RequestId(0), None);
@@ -31,22 +30,29 @@ pub fn read(home: &Home, bench: &Arc<Bench>) -> Reading {
                 continue;
             }
             version = now;
-            last = deliver(&store, &bench, last);
+            last = deliver(&store, &run, &mouth, last);
         }
     });
     Reading { _open: open }
 }
 
-fn deliver(store: &dyn Store, bench: &Bench, mut last: RequestId) -> RequestId {
-    for request in store.requests(&bench.start.run).unwrap_or_default() {
+fn deliver(store: &dyn Store, run: &str, mouth: &Mouth, mut last: RequestId) -> RequestId {
+    for request in store.requests(run).unwrap_or_default() {
         if request.id <= last {
             continue;
         }
         last = request.id;
         if let Ok(asked) = serde_json::from_str::<Request>(&request.body) {
-            let told = Told { done: Some(request.id), ..Seen::Asked(Asked { request: asked }).into() };
-            bench.tell(told);
+            let told = Told { done: vec![request.id], ..Seen::Asked(Asked { request: asked }).into() };
+            let _ = mouth.send(told);
         }
     }
     last
+}
+
+/// Requests to stop that nobody heard: whoever resumes the run wants it to go on.
+pub fn unheard_stops(store: &dyn Store, run: &str) -> Vec<RequestId> {
+    let asked = store.requests(run).unwrap_or_default().into_iter();
+    let stops = asked.filter(|r| matches!(serde_json::from_str(&r.body), Ok(Request::Stop { .. })));
+    stops.map(|r| r.id).collect()
 }

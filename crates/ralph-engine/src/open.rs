@@ -1,7 +1,7 @@
 //! How a run begins and goes on: take the workspace's lock, make sure nobody of an earlier run is alive, write down
 //! what was given, and drive. Recovery belongs to taking the lock, not to a command.
 
-use crate::bench::{Bench, TAG};
+use crate::bench::{BEFORE, Bench, TAG};
 use crate::clock::{Clock, utc};
 use crate::drive::drive;
 use crate::ears::Hearing;
@@ -9,7 +9,7 @@ use crate::equipment::Equipment;
 use crate::hands::Hands;
 use crate::home::Home;
 use crate::journal::{self, JournalError};
-use crate::outcome::{Outcome, outcome};
+use crate::outcome::{Outcome, cut, outcome};
 use crate::plan::Plan;
 use crate::reset::day_of;
 use crate::rows::{OpenBreaker, breaker_key};
@@ -18,6 +18,7 @@ use crate::told::Told;
 use crate::watch::{Watcher, Watchers};
 use crate::{inbox, signals};
 use ralph_rules::RULES;
+use ralph_rules::next::Why;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{PolicyChanged, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
@@ -26,6 +27,7 @@ use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceL
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Why a run did not start, or stopped abruptly.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +64,15 @@ pub enum OpenError {
     /// The journal cannot be written.
     #[error(transparent)]
     Unwritable(#[from] Unwritable),
+    /// The journal could not be written any more while the run was under way.
+    #[error("{error}")]
+    Cut {
+        /// What is known of the run by then; what its last call really cost is not.
+        outcome: Box<Outcome>,
+        /// Why.
+        #[source]
+        error: Unwritable,
+    },
     /// The state directory or a thread could not be had.
     #[error("{what}")]
     System {
@@ -89,7 +100,7 @@ pub fn start(
     let tree = Tree::new(&plan.workspace, Protect::new(&plan.protect)?);
     let index = tree.walk(Index::load(&home.index(&plan.workspace)).as_ref())?;
     let started = run_started(id, plan, &index, &equipment);
-    let facts = vec![Seen::RunStarted(Box::new(started.clone()))];
+    let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
     go(home, &store, started, State::default(), facts, (tree, index), equipment, watchers)
 }
 
@@ -104,6 +115,9 @@ pub fn resume(
     let store = home.store()?;
     let workspace = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?.workspace;
     let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
+    if let Some(open) = open_breaker(&store, Path::new(&workspace))? {
+        return Err(OpenError::CircuitOpen(open));
+    }
     // Read only under the lock: whoever held it before may have written more.
     let state = State::of(&journal::read(&store, id)?);
     let started = match &state.start {
@@ -115,11 +129,13 @@ pub fn resume(
     };
     let equipment = equipment(&started);
     let tree = Tree::new(&workspace, Protect::new(&started.protect)?);
-    let index = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
-    let mut facts = vec![Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES })];
+    let now = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
+    let index = before_the_crash(home, &state, id).unwrap_or(now);
+    let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES });
+    let mut facts = vec![Told { done: inbox::unheard_stops(&store, id), ..resumed.into() }];
     let policy = change(&started.policy);
     if policy != started.policy {
-        facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })));
+        facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
     }
     go(home, &store, started, state, facts, (tree, index), equipment, watchers)
 }
@@ -130,7 +146,7 @@ fn go(
     store: &dyn Store,
     started: RunStarted,
     state: State,
-    facts: Vec<Seen>,
+    facts: Vec<Told>,
     (tree, index): (Tree, Index),
     equipment: Equipment,
     watchers: Vec<Box<dyn Watcher>>,
@@ -141,25 +157,46 @@ fn go(
     let clock = Clock::from(state.ran);
     let (ears, mouth) = Hearing::new(clock.clone());
     let (watchers, gallery) = Watchers::start(watchers);
+    let reading = inbox::read(home, &id, mouth.clone());
+    let told = (mouth.clone(), clock.clone());
     let bench = Arc::new(Bench::new(started, folder, tree, index, equipment, clock, watchers.clone(), mouth));
     let hands = Hands::new(Arc::clone(&bench), store).map_err(system("no thread could be started"))?;
-    let listening = signals::listen(&bench).map_err(system("signals cannot be heard"))?;
-    let reading = inbox::read(home, &bench);
+    let listening = signals::listen(told.0, told.1, bench.under_way.clone())
+        .map_err(system("signals cannot be heard"))?;
     copy_of_the_day(home, &bench.start.zone);
     let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers);
     for fact in facts {
         run.keep()?;
-        run.note(Told::from(fact));
+        run.note(fact);
     }
     let ended = drive(&mut run);
-    drop((listening, reading));
+    if ended.is_err() {
+        // Nothing can be written down any more, so nothing may go on.
+        bench.under_way.end(Why::Person, Duration::ZERO);
+    }
     let _ = bench.index().save(&home.index(&bench.workspace));
     let (state, because) = run.finish();
-    drop(bench);
+    drop((reading, bench));
     gallery.close();
-    let ending = ended?;
+    drop(listening);
+    let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
     let _ = store.truncate();
     Ok(outcome(&state, ending, &because))
+}
+
+/// The tree before the step that was under way when an earlier process died: what differs from it is the agent's.
+fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Index> {
+    let under_way = matches!(
+        state.phase,
+        Phase::Calling { .. }
+            | Phase::Ending
+            | Phase::Lost
+            | Phase::Recovering
+            | Phase::Answered
+            | Phase::Inspecting
+            | Phase::Verifying(_)
+    );
+    under_way.then(|| Index::load(&home.run(id).join(BEFORE))).flatten()
 }
 
 /// A copy of the database once a day, beside the loop; the next run tries again where it fails.

@@ -1,6 +1,7 @@
 //! The result of a run, as scripts read it: the last line of `run --json`, also in `status --json`.
 
-use ralph_rules::ending::{Ending, Status};
+use ralph_rules::ending::{Ending, Reason, Status};
+use ralph_rules::money::Micro;
 use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Fact, Record};
 use ralph_rules::state::State;
@@ -75,6 +76,18 @@ pub fn outcome(state: &State, ending: Ending, because: &[Objection]) -> Outcome 
         last_output: (!done).then_some(text),
         error: (status == Status::Error).then(|| words.clone()),
         details: details(state, because, words),
+    }
+}
+
+/// The result of a run whose journal could not be written any more: what is held counts as spent.
+pub fn cut(state: &State, error: &dyn std::error::Error) -> Outcome {
+    let ending = Ending::new(Reason::StoreUnsafe, false);
+    let known = outcome(state, ending, &[]);
+    Outcome {
+        cost_usd: state.budget.spent.plus(state.budget.reserved).usd(),
+        cost_is_complete: known.cost_is_complete && state.budget.reserved == Micro::ZERO,
+        error: Some(error.to_string()),
+        ..known
     }
 }
 

@@ -8,7 +8,7 @@ use ralph_rules::prompt::head;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
-use ralph_store::{IterationRow, Row, RunRow};
+use ralph_store::{IterationRow, Row, RunRow, Store};
 use serde::{Deserialize, Serialize};
 
 /// What the rows need to remember between commits: the attempt under way.
@@ -18,9 +18,11 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Nothing under way.
-    pub fn of(run: &str) -> Memory {
-        Memory { run: run.into(), attempt: None }
+    /// The attempt that was under way when the journal ended, if any.
+    pub fn of(run: &str, store: &dyn Store) -> Memory {
+        let attempt =
+            store.iterations(run).ok().and_then(|rows| rows.into_iter().max_by_key(|r| (r.n, r.attempt)));
+        Memory { run: run.into(), attempt }
     }
 
     /// The rows after these records. `state` has the facts applied, but not yet the decision.

@@ -59,7 +59,7 @@ impl<'a> Run<'a> {
         watchers: Watchers,
     ) -> Run<'a> {
         let stream = stream_of(id);
-        let memory = rows::Memory::of(id);
+        let memory = rows::Memory::of(id, store);
         Run { state, world, ears, store, stream, watchers, pending: None, memory, last_because: Vec::new() }
     }
 
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
         if let Some(Pending { told, .. }) = pending {
             batch.reserve.clone_from(&told.reserve);
             batch.settle.extend(told.settle.clone());
-            batch.done.extend(told.done);
+            batch.done.extend(&told.done);
         }
         if let Some(Fact::Decided(Decision { next: Next::Leave(ending), because })) = decided.map(|r| &r.fact)
         {

@@ -3,13 +3,14 @@
 //! as after a crash. Ctrl-Z freezes the agent and the timers with ralph. A signal that was ignored when ralph started
 //! (nohup) stays ignored.
 
-use crate::bench::Bench;
+use crate::clock::Clock;
+use crate::ears::Mouth;
+use crate::under_way::UnderWay;
 use ralph_rules::record::{Asked, Request, Seen};
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::{Handle, Signals};
 use std::io;
-use std::sync::Arc;
 
 /// Listens to signals until dropped.
 pub struct Listening(Handle);
@@ -21,23 +22,23 @@ impl Drop for Listening {
 }
 
 /// Begins to listen.
-pub fn listen(bench: &Arc<Bench>) -> io::Result<Listening> {
+pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
     let ignored = ignored_at_start();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored & (1 << (s - 1)) == 0);
     let mut signals = Signals::new(wanted.chain([SIGTSTP, SIGCONT]))?;
     let handle = signals.handle();
-    let bench = Arc::clone(bench);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         let mut asked = false;
         for signal in &mut signals {
             match signal {
-                SIGTSTP => freeze(&bench),
-                SIGCONT => thaw(&bench),
+                SIGTSTP => freeze(&clock, &under_way),
+                SIGCONT => thaw(&clock, &under_way),
                 _ if asked => std::process::exit(128 + signal),
                 _ => {
                     asked = true;
                     let request = Request::Stop { after: false, signal };
-                    bench.tell(Seen::Asked(Asked { request }));
+                    // Nobody hears when the run is over already; the second signal then ends the process.
+                    let _ = mouth.send(Seen::Asked(Asked { request }).into());
                 }
             }
         }
@@ -46,16 +47,16 @@ pub fn listen(bench: &Arc<Bench>) -> io::Result<Listening> {
 }
 
 /// Stops the agent, the timers and ourselves.
-fn freeze(bench: &Bench) {
-    bench.clock.pause();
-    bench.under_way.freeze();
+fn freeze(clock: &Clock, under_way: &UnderWay) {
+    clock.pause();
+    under_way.freeze();
     let _ = kill_process(getpid(), Signal::STOP);
 }
 
 /// Somebody continues us. Not done right after `freeze`: this thread may run on for a moment after the stop was sent.
-fn thaw(bench: &Bench) {
-    bench.under_way.thaw();
-    bench.clock.resume();
+fn thaw(clock: &Clock, under_way: &UnderWay) {
+    under_way.thaw();
+    clock.resume();
 }
 
 /// Signals that were ignored when this process began, as a bit mask; 0 where the system does not say.

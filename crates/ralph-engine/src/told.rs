@@ -13,12 +13,12 @@ pub struct Told {
     pub reserve: Option<Reserve>,
     /// Money to settle with it.
     pub settle: Option<Settle>,
-    /// The request it answers.
-    pub done: Option<RequestId>,
+    /// The requests it answers.
+    pub done: Vec<RequestId>,
 }
 
 impl From<Seen> for Told {
     fn from(seen: Seen) -> Told {
-        Told { seen, reserve: None, settle: None, done: None }
+        Told { seen, reserve: None, settle: None, done: Vec::new() }
     }
 }

@@ -101,12 +101,15 @@ fn watch(
 ) {
     use std::sync::mpsc::RecvTimeoutError;
     loop {
-        seen.fetch_add(1, Ordering::Relaxed);
         match from.recv_timeout(Duration::from_millis(200)) {
-            Ok(Word::Record(record)) => watchers.iter_mut().for_each(|w| w.record(&record)),
+            Ok(Word::Record(record)) => {
+                watchers.iter_mut().for_each(|w| w.record(&record));
+                seen.fetch_add(1, Ordering::Relaxed);
+            }
             Ok(Word::Activity(activity)) => {
                 waiting.fetch_sub(1, Ordering::Relaxed);
                 watchers.iter_mut().for_each(|w| w.activity(&activity));
+                seen.fetch_add(1, Ordering::Relaxed);
             }
             Err(RecvTimeoutError::Timeout) => watchers.iter_mut().for_each(|w| w.tick()),
             Err(RecvTimeoutError::Disconnected) => return,

@@ -27,7 +27,7 @@ use simulation::pair::pair;
 use simulation::tally::Tally;
 
 /// Steps without another wish: what an unoptimised build does in reasonable time, and what a release build does.
-const STEPS: u64 = if cfg!(debug_assertions) { 150_000 } else { 10_000_000 };
+const STEPS: u64 = if cfg!(debug_assertions) { 400_000 } else { 10_000_000 };
 /// Below this many steps rare endings may be missing by chance.
 const ENOUGH: u64 = 100_000;
 

@@ -125,10 +125,7 @@ impl Price {
     }
 }
 
-/// The day the built-in prices were read off the providers' pages.
-pub const PRICES_OF: &str = "2026-11-01";
-
-/// List prices per million tokens, by the start of the model's name; the longest match wins.
+/// List prices per million tokens, as of 2026-11-01, by the start of the model's name; the longest match wins.
 const PRICES: &[(&str, Price)] = &[
     ("claude-haiku", Price::usd(1, 5, 10, 125)),
     ("claude-sonnet", Price::usd(3, 15, 30, 375)),

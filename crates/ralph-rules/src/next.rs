@@ -101,7 +101,7 @@ fn admitted(state: &State, start: &RunStarted) -> Decision {
     let step = Step::Call {
         id: state.calls.id,
         prompt: state.calls.prompt.clone(),
-        hints: u32::try_from(state.person.hints.len()).unwrap_or(u32::MAX),
+        hints: state.calls.hints,
         rung: 0,
         tell_spend_from: state.budget.reserved,
         tell_silence_after: start.policy.idle_timeout,

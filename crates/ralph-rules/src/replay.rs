@@ -36,7 +36,8 @@ pub fn replay(records: &[Record]) -> Replayed {
             Fact::Decided(decision) => Some(decision),
             Fact::Seen(_) => None,
         };
-        let interrupted = matches!(record.fact, Fact::Seen(Seen::Resumed(_)));
+        // Limits that a person changed belong to the resumption before them: the rules are asked after both.
+        let interrupted = matches!(record.fact, Fact::Seen(Seen::Resumed(_) | Seen::PolicyChanged(_)));
         let agrees = match written {
             Some(written) => *written == today,
             None => interrupted || matches!(today.next, Next::Keep { .. }),

@@ -157,6 +157,8 @@ impl State {
         match step {
             Step::Admit { .. } => {
                 self.person.skip_wait = false;
+                // The prompt is composed now: a hint that comes before the call begins is not in it.
+                self.calls.hints = u32::try_from(self.person.hints.len()).unwrap_or(u32::MAX);
                 self.phase = Phase::Admitting;
             }
             Step::Call { hints, .. } => {

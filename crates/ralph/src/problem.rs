@@ -39,12 +39,21 @@ pub struct Problem {
     pub code: Code,
     /// The run, where one had begun.
     pub run: Option<String>,
+    /// What is known of its result.
+    pub result: Option<Box<serde_json::Value>>,
 }
 
 impl Problem {
     /// A problem without causes or hints.
     pub fn new(code: Code, message: impl Into<String>) -> Problem {
-        Problem { message: message.into(), causes: Vec::new(), hints: Vec::new(), code, run: None }
+        Problem {
+            message: message.into(),
+            causes: Vec::new(),
+            hints: Vec::new(),
+            code,
+            run: None,
+            result: None,
+        }
     }
 
     /// With the error that led to it. A source whose words its error already says is left out.

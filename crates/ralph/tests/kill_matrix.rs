@@ -1,9 +1,11 @@
-//! The kill matrix: the unmodified binary is killed right before every write, sync, rename, removal and start it makes,
-//! and for a sample again while it recovers. Afterwards nothing that was acknowledged is lost, nothing is charged twice,
-//! nobody is left alive, the workspace is as the agent left it, and going on leads to the same outcome.
+//! The kill matrix: the unmodified binary is killed right before every write, sync, rename, removal and start that any
+//! of its threads makes, and for a sample again while it recovers. Afterwards nothing that was acknowledged is lost,
+//! nothing is charged twice, nobody is left alive, the workspace is as the agent left it, and going on leads to the same
+//! outcome.
 //!
 //! `RALPH_BIN` names the binary (the test command gives the release build). `RALPH_KILL_MATRIX=full` follows every
 //! first crash by a second one. Each case is made of `scene` (what is run), `tracer` (the kill) and `evidence`.
+#![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 #[path = "kill_matrix/evidence.rs"]
@@ -54,7 +56,7 @@ fn killed_at_every_point_it_recovers_to_the_same_outcome() {
                     points.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed))
                 {
                     // The second crash's place differs from case to case and is the same each time.
-                    let again = (n % sample == 0).then_some(1 + n * 37 % 120);
+                    let again = n.is_multiple_of(sample).then_some(1 + n * 37 % 120);
                     if let Err(why) = case(n, point, again, &tally) {
                         let again = again
                             .map(|nth| format!(", then at point {nth} of the recovery"))
@@ -144,7 +146,7 @@ fn case(n: usize, point: &Point, again: Option<usize>, tally: &Tally) -> Result<
 fn recovery(n: usize, scene: &Scene, found: &Evidence) -> Option<Command> {
     match found.run() {
         Some(run) if !run.resumable => None,
-        Some(_) if n % 3 > 0 => Some(scene.resume()),
+        Some(_) if !n.is_multiple_of(3) => Some(scene.resume()),
         _ => Some(scene.run()),
     }
 }

@@ -5,7 +5,7 @@ use crate::bench::Bench;
 use crate::ledger;
 use crate::told::Told;
 use crate::transcript::Kept;
-use crate::world::listen::Listener;
+use crate::world::listen::{Files, Listener};
 use crate::world::{reply, silence};
 use ralph_agents::{Call, Exit, Reply};
 use ralph_rules::money::Micro;
@@ -67,10 +67,11 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         budget: order.left,
     };
     let launch = launch(bench, &agent.launch(&call), order.id);
+    // The files first: an agent that cannot be listened to is not started.
+    let files = Files::open(bench, order.id).map_err(|e| e.to_string())?;
     let (tended, pump) = ralph_tend::start(launch).map_err(|e| e.to_string())?;
     bench.under_way.started(&tended);
-    let mut listener =
-        Listener::open(bench, order.id, &tended, agent.reader(&call)).map_err(|e| e.to_string())?;
+    let mut listener = Listener::new(bench, &tended, agent.reader(&call), files);
     listener.start();
     let tools = Arc::clone(&listener.tools);
     let exit = std::thread::scope(|scope| {
@@ -80,7 +81,7 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         pump.run(&mut listener)
     });
     bench.under_way.ended();
-    let spent = listener.spent;
+    let outlived = exit.outlived.saturating_add(bench.sweep_after(&exit));
     let told = bench.under_way.told().filter(|_| exit.how == How::Told);
     let seen = Exit {
         code: exit.code,
@@ -88,12 +89,12 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         not_started: exit.not_started.is_some(),
         by_us: told.is_some() || exit.how == How::Lingered,
     };
-    let (mut reply, kept) = listener.close(seen);
+    let (mut reply, kept, spent) = listener.close(seen);
     if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
         failure.message = why.to_string();
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    Ok(Ended { reply, exit: seen, told, kept, spent, outlived: exit.outlived, ms })
+    Ok(Ended { reply, exit: seen, told, kept, spent, outlived, ms })
 }
 
 fn launch(bench: &Bench, line: &ralph_agents::Launch, id: Attempt) -> Launch {

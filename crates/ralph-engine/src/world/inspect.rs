@@ -19,7 +19,7 @@ pub fn inspect(bench: &Bench) -> Told {
     Seen::Inspected(Inspected {
         tree: after.id(),
         files: u32::try_from(changed.len()).unwrap_or(u32::MAX),
-        changed: changed.paths().take(NAMES).map(ToString::to_string).collect(),
+        changed: changed.paths().take(NAMES).map(|p| redactor.redact(&p.to_string()).into_owned()).collect(),
         test_only: changed.only_tests(),
         violations: violations(&before, &after),
         head: facts.head,

@@ -51,6 +51,19 @@ impl<'a> Ear<'a> {
     }
 }
 
+/// The files of one attempt, with the way to them.
+pub(super) struct Files<'a> {
+    out: Ear<'a>,
+    err: Ear<'a>,
+}
+
+impl<'a> Files<'a> {
+    /// Opens them.
+    pub(super) fn open(bench: &'a Bench, id: Attempt) -> io::Result<Files<'a>> {
+        Ok(Files { out: Ear::open(bench, id, "out.jsonl")?, err: Ear::open(bench, id, "err")? })
+    }
+}
+
 /// The sink of one call.
 pub(super) struct Listener<'a> {
     bench: &'a Bench,
@@ -60,29 +73,21 @@ pub(super) struct Listener<'a> {
     err: Ear<'a>,
     heard: Vec<Heard>,
     /// Usage seen so far.
-    pub(super) spent: Option<ralph_agents::Spent>,
+    spent: Option<ralph_agents::Spent>,
     /// Tools that run now.
     pub(super) tools: Arc<AtomicU32>,
 }
 
 impl<'a> Listener<'a> {
-    /// Opens the attempt's files.
-    pub(super) fn open(
+    /// Listens to this program, through this reader, into these files.
+    pub(super) fn new(
         bench: &'a Bench,
-        id: Attempt,
         tended: &Tended,
         reader: Box<dyn Reader>,
-    ) -> io::Result<Listener<'a>> {
-        Ok(Listener {
-            bench,
-            tended: tended.clone(),
-            reader,
-            out: Ear::open(bench, id, "out.jsonl")?,
-            err: Ear::open(bench, id, "err")?,
-            heard: Vec::new(),
-            spent: None,
-            tools: Arc::default(),
-        })
+        Files { out, err }: Files<'a>,
+    ) -> Listener<'a> {
+        let (heard, tools) = (Vec::new(), Arc::default());
+        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent: None, tools }
     }
 
     /// Before the first byte: most agents are sent their prompt.
@@ -128,16 +133,17 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// The program ended: what does it all mean, and what was kept of it?
-    pub(super) fn close(self, exit: Exit) -> (Reply, Kept) {
-        let Listener { mut reader, out, err, .. } = self;
-        let mut heard = Vec::new();
-        let kept = out.close(|line| {
-            reader.read(line, &mut heard);
-            heard.clear();
-        });
+    /// The program ended: what does it all mean, what was kept of it, and what was used?
+    pub(super) fn close(self, exit: Exit) -> (Reply, Kept, Option<ralph_agents::Spent>) {
+        let Listener { mut reader, out, err, mut heard, mut spent, .. } = self;
+        let kept = out.close(|line| reader.read(line, &mut heard));
+        for last in heard {
+            if let Heard::Spent(now) = last {
+                spent = Some(now);
+            }
+        }
         err.close(|line| reader.read_stderr(line));
-        (reader.close(exit), kept)
+        (reader.close(exit), kept, spent)
     }
 }
 

@@ -44,13 +44,15 @@ fn reread(bench: &Bench, id: Attempt) -> (Reply, Option<Spent>) {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(n @ 1..) = kept.read(&mut buffer) {
             lines.feed(buffer.get(..n).unwrap_or_default(), |line| reader.read(line.bytes, &mut heard));
-            heard.drain(..).for_each(|h| {
-                if let Heard::Spent(now) = h {
-                    spent = Some(now);
-                }
-            });
+            spent = last_spent(&mut heard).or(spent);
         }
         lines.finish(|line| reader.read(line.bytes, &mut heard));
+        spent = last_spent(&mut heard).or(spent);
     }
     (reader.close(Exit { by_us: true, ..Exit::default() }), spent)
+}
+
+fn last_spent(heard: &mut Vec<Heard>) -> Option<Spent> {
+    let spent = heard.drain(..).filter_map(|h| if let Heard::Spent(now) = h { Some(now) } else { None });
+    spent.max_by_key(|s| s.total)
 }

@@ -8,7 +8,7 @@ use crate::told::Told;
 use crate::transcript::Transcript;
 use ralph_rules::prompt::tail;
 use ralph_rules::record::{Attempt, Came, Check, CheckResult, FileRef, Ms, Seen, Verified};
-use ralph_tend::{Exit, Sink};
+use ralph_tend::{Exit, How, Sink};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -49,14 +49,14 @@ fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -
     launch.args = vec!["-c".into(), command.into()];
     launch.env.push(("CI".into(), "1".into()));
     launch.merge_stderr = true;
-    let started = ralph_tend::start(launch).map_err(|e| e.to_string());
     let path = bench.folder.join(file);
     // A verification that ralph's own death cut short is run again, under the same name.
     let _ = std::fs::remove_file(&path);
     let opened = Transcript::create(&path, CAP).map_err(|e| e.to_string());
-    let ((tended, pump), kept) = match (started, opened) {
-        (Ok(started), Ok(opened)) => (started, opened),
-        (Err(why), _) | (_, Err(why)) => return not_run(command, &why),
+    let started = opened.and_then(|file| Ok((file, ralph_tend::start(launch).map_err(|e| e.to_string())?)));
+    let (kept, (tended, pump)) = match started {
+        Ok(started) => started,
+        Err(why) => return not_run(command, &why),
     };
     bench.under_way.started(&tended);
     let mut output =
@@ -69,6 +69,7 @@ fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -
         (exit, watch.join().unwrap_or(false))
     });
     bench.under_way.ended();
+    bench.sweep_after(&exit);
     let (tail, output) = output.close(file);
     let how = came(bench, &exit, timed_out);
     let tail = exit.not_started.as_ref().map_or(tail, ToString::to_string);
@@ -92,6 +93,7 @@ fn came(bench: &Bench, exit: &Exit, timed_out: bool) -> Came {
     match exit.code {
         _ if timed_out => Came::TimedOut,
         _ if bench.under_way.told().is_some() => Came::Interrupted,
+        _ if exit.how == How::TenderLost => Came::Failed,
         Some(0) => Came::Passed,
         Some(126 | 127) => Came::NotRun,
         _ => Came::Failed,

@@ -55,7 +55,10 @@ pub struct Agent {
     shown: u64,
     /// The turn that the model is at.
     in_flight: i64,
-    pub reserved: i64,
+    /// Held for it when it began.
+    granted: i64,
+    /// Held for it now.
+    pub held: i64,
     pub tell_from: i64,
     silence_after: Ms,
     live: bool,
@@ -92,7 +95,8 @@ impl Agent {
             dearest: 0,
             shown: 0,
             in_flight: 0,
-            reserved,
+            granted: reserved,
+            held: reserved,
             tell_from: reserved,
             silence_after,
             live,
@@ -108,7 +112,7 @@ impl Agent {
 
     /// Whether ralph can know beforehand what the next turns cost at most.
     pub fn foreseen(&self) -> bool {
-        self.live && self.even && self.reserved >= 2 * self.turn
+        self.live && self.even && self.granted >= 2 * self.turn
     }
 
     pub fn usage(&self) -> Usage {
@@ -181,6 +185,11 @@ impl Agent {
         })
     }
 
+    /// What it does next, if nobody ends it, is to close.
+    pub fn is_at_its_last_turn(&self) -> bool {
+        self.doing == Doing::Turn && self.turns <= 0 && self.fate != Fate::Hangs
+    }
+
     /// It is told to end, and needs a moment for it. The turn it is at may still come to its end.
     pub fn end(&mut self, why: Why, now: Ms, dice: &mut Dice) {
         self.told = Some(why);
@@ -204,10 +213,9 @@ impl Agent {
         }
     }
 
-    /// What is booked where the agent gives no figure itself: the reservation, or what it showed and the turn it was at.
+    /// What is booked where the agent gives no figure itself: what is held, or more if it showed more.
     pub fn unreported(&self) -> i64 {
-        let at_work = if self.live && self.in_flight > 0 { self.dearest } else { 0 };
-        self.reserved.max(self.seen_live() + at_work)
+        self.held.max(self.seen_live())
     }
 
     /// The usage its output shows.

@@ -124,7 +124,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         run,
         prompt: "Mend the parser.".into(),
         prompt_from: "argument".into(),
-        agent: AgentChoice { name: "sim".into(), live_usage: live, ..AgentChoice::default() },
+        agent: AgentChoice { name: "claude".into(), live_usage: live, ..AgentChoice::default() },
         policy,
         verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),
         protect: vec![".env".into()],

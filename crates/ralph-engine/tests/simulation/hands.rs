@@ -42,18 +42,29 @@ impl World for Hands {
         }
     }
 
+    fn kept(&mut self, seen: &Seen) {
+        if let (Seen::Extended(extended), Some(agent)) = (seen, &mut self.0.borrow_mut().agent) {
+            agent.held = agent.held.max(extended.to.0);
+        }
+    }
+
     fn end(&mut self, why: Why) {
         let site = &mut *self.0.borrow_mut();
         let now = site.now();
         if let Some(agent) = &mut site.agent {
             agent.end(why, now, &mut site.dice);
         }
-        for (_, told) in &mut site.queue {
-            if let Seen::Verified(verified) = &mut told.seen {
-                verified.interrupted = true;
-                verified.results.truncate(1);
-                verified.results.iter_mut().for_each(|r| r.how = Came::Interrupted);
-                site.proof = None;
+        for (at, told) in &mut site.queue {
+            match &mut told.seen {
+                Seen::Verified(verified) => {
+                    verified.interrupted = true;
+                    verified.results.truncate(1);
+                    verified.results.iter_mut().for_each(|r| r.how = Came::Interrupted);
+                    site.proof = None;
+                }
+                // An answer may come after the call closed, but never as late as the next one.
+                Seen::Extended(_) => *at = now,
+                _ => {}
             }
         }
     }
@@ -62,7 +73,7 @@ impl World for Hands {
 impl Site {
     /// Where money is booked today.
     fn day_books(&self) -> ledger::Books {
-        ledger::Books::new(&self.run, &self.machine.borrow().day())
+        ledger::Books::new(&self.run, &self.machine.borrow_mut().today())
     }
 
     fn admit(&mut self, id: Attempt, amount: Micro, limits: &Limits, state: &State) {
@@ -110,11 +121,17 @@ impl Site {
     }
 
     fn extend(&mut self, id: Attempt, to: Micro, limits: &Limits) {
+        let now = self.now();
+        let mut after = 0;
         if let Some(agent) = &mut self.agent {
             agent.tell_from = to.0;
+            if agent.is_at_its_last_turn() && self.dice.one_in(4) {
+                // The call closes before the answer comes.
+                after = agent.due - now + 1;
+            }
         }
         let reserve = ledger::extend(&self.day_books(), id, to, limits);
-        self.will_tell(0, Told { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() });
+        self.will_tell(after, Told { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() });
     }
 
     fn inspect(&mut self) {

@@ -93,7 +93,7 @@ impl Site {
             Shows::Silent(silent) => Some(Seen::Silent(silent).into()),
             Shows::End => {
                 let agent = self.agent.take()?;
-                let call = self.close(agent);
+                let call = self.close(&agent);
                 Some(self.tell_end(call))
             }
         }

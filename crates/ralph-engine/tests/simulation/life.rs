@@ -38,7 +38,8 @@ pub struct Life<'a> {
     /// Where it stood when it was left.
     pub stood: Option<State>,
     pub over: bool,
-    booked: i64,
+    /// Settled on the run's meter.
+    pub booked: i64,
 }
 
 impl<'a> Life<'a> {

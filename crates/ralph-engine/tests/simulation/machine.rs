@@ -4,11 +4,11 @@ use super::dice::Dice;
 use ralph_rules::failure::Class;
 use ralph_rules::policy::MINUTE;
 use ralph_rules::record::{HOUR, Ms};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// 2026-11-15, 00:00 UTC.
 const DAWN: Ms = 1_794_700_800_000;
-pub const DAY: Ms = 24 * HOUR;
+const DAY: Ms = 24 * HOUR;
 
 /// The machine and the provider behind it.
 pub struct Machine {
@@ -23,6 +23,7 @@ pub struct Machine {
     starts: VecDeque<Ms>,
     /// The provider fails like this until then.
     weather: Option<(Class, Ms, Option<Ms>)>,
+    days: BTreeSet<i64>,
     /// No fault is injected any more.
     pub healed: bool,
     /// How often the clocks are meddled with, once in so many waits; 0 is never.
@@ -40,6 +41,7 @@ impl Machine {
             jumped: false,
             starts: VecDeque::new(),
             weather: None,
+            days: BTreeSet::new(),
             healed: false,
             restless,
         }
@@ -50,9 +52,16 @@ impl Machine {
         self.t + self.offset
     }
 
-    /// The calendar day.
-    pub fn day(&self) -> String {
-        self.wall().div_euclid(DAY).to_string()
+    /// The calendar day, on which money is about to be booked.
+    pub fn today(&mut self) -> String {
+        let day = self.wall().div_euclid(DAY);
+        self.days.insert(day);
+        day.to_string()
+    }
+
+    /// Every day on which money was booked.
+    pub fn days(&self) -> impl Iterator<Item = String> {
+        self.days.iter().map(ToString::to_string)
     }
 
     /// When the awake clock will show this time of day, if nobody meddles.

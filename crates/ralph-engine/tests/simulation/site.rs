@@ -134,16 +134,16 @@ impl Site {
         self.queue.clear();
         if let Some(mut agent) = self.agent.take() {
             agent.orphaned(&mut self.dice);
-            self.close(agent);
+            self.close(&agent);
         }
     }
 
     /// The call is over, however it came about: its work is in the files, its output is kept.
-    pub fn close(&mut self, agent: Agent) -> CallEnded {
+    pub fn close(&mut self, agent: &Agent) -> CallEnded {
         self.work(agent.finished);
-        let call = self.closing(&agent);
+        let call = self.closing(agent);
         self.ended_by_us += u64::from(call.ended_by.is_some());
-        self.books.close(&agent);
+        self.books.close(agent);
         self.left = Some(if agent.finished {
             Left::Closed(Box::new(call.clone()))
         } else {

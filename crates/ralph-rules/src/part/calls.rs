@@ -15,7 +15,7 @@ pub struct Calls {
     pub id: Attempt,
     /// Its prompt.
     pub prompt: FileRef,
-    /// Hints it carried.
+    /// Hints its prompt carries.
     pub hints: u32,
     /// Why ralph ended it.
     pub ended_by: Option<Why>,

@@ -20,6 +20,8 @@ pub struct Journal {
     pub state: State,
     /// The rules' latest answer.
     pub answer: Decision,
+    /// The step begun last.
+    begun: Option<Step>,
     at: Ms,
     ran: Ms,
     /// The files: each change is a tree not seen before.
@@ -86,6 +88,7 @@ impl Journal {
             records: Vec::new(),
             state: State::default(),
             answer: idle,
+            begun: None,
             at: 1_794_700_800_000,
             ran: 0,
             tree,
@@ -128,6 +131,9 @@ impl Journal {
         self.answer = next(&self.state);
         if !matches!(self.answer.next, Next::Keep { .. }) {
             self.append(Fact::Decided(self.answer.clone()));
+            if let Next::Do(step) = &self.answer.next {
+                self.begun = Some(step.clone());
+            }
         }
         &self.answer
     }
@@ -149,7 +155,7 @@ impl Journal {
     }
 
     pub fn admit_with(&mut self, pending: Option<u32>) -> &Decision {
-        let Next::Do(Step::Admit { id, amount, .. }) = self.answer.next else {
+        let Some(Step::Admit { id, amount, .. }) = self.begun else {
             panic!("no reservation is asked for: {:?}", self.answer)
         };
         let tree = self.tree;
@@ -222,7 +228,7 @@ impl Journal {
     }
 
     pub fn verification(&self, how: Came, tail: &str) -> Verified {
-        let Next::Do(Step::Verify { check, .. }) = self.answer.next else {
+        let Some(Step::Verify { check, .. }) = self.begun else {
             panic!("no verification is asked for: {:?}", self.answer)
         };
         let start = self.state.start.as_ref().unwrap();

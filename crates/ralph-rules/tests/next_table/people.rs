@@ -57,14 +57,7 @@ fn stop_during_the_baseline_ends_it_and_it_runs_again() {
     let mut journal = Journal::start(|_| {});
     journal.stop();
     journal.ends_call(Why::Person);
-    let verified = ralph_rules::record::Verified {
-        check: ralph_rules::record::Check::Baseline,
-        results: Vec::new(),
-        interrupted: true,
-        tree: 1,
-        violations: Vec::new(),
-    };
-    journal.see(Seen::Verified(verified));
+    journal.verified(Came::Interrupted);
     journal.ended_with(Reason::Interrupted, 130);
     journal.resume();
     assert_eq!(journal.because(), "baseline_wanted");
@@ -77,10 +70,9 @@ fn stop_during_verification_leaves_the_iteration_to_be_verified_again() {
     journal.admit();
     journal.says(&done());
     journal.inspected(true);
-    let interrupted = journal.verification(Came::Interrupted, "");
     journal.stop();
     journal.ends_call(Why::Person);
-    journal.see(Seen::Verified(interrupted));
+    journal.verified(Came::Interrupted);
     journal.ended_with(Reason::Interrupted, 130);
     journal.resume();
     journal.verified(Came::Passed);
@@ -93,9 +85,8 @@ fn a_verification_that_ends_just_then_still_counts() {
     journal.admit();
     journal.says(&done());
     journal.inspected(true);
-    let passed = journal.verification(Came::Passed, "");
     journal.stop();
-    journal.see(Seen::Verified(passed));
+    journal.verified(Came::Passed);
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -183,8 +174,9 @@ fn proven_work_needs_no_one_to_go_on() {
 
 #[test]
 fn a_hint_given_during_a_call_waits_for_the_next_one() {
-    let mut journal = Journal::after_baseline(false, |_| {});
+    let mut journal = Journal::start(|_| {});
     journal.ask(Request::Hint { text: "one".into() });
+    journal.verified(Came::Failed);
     journal.admit();
     journal.ask(Request::Hint { text: "two".into() });
     journal.holds();
@@ -193,4 +185,17 @@ fn a_hint_given_during_a_call_waits_for_the_next_one() {
     journal.verified(Came::Failed);
     let prompt = compose(&journal.state);
     assert!(prompt.contains("- two") && !prompt.contains("- one"), "{prompt}");
+}
+
+#[test]
+fn a_hint_that_comes_after_the_prompt_was_composed_is_not_lost() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.ask(Request::Hint { text: "too late for this one".into() });
+    journal.admit();
+    let Next::Do(Step::Call { hints, .. }) = journal.answer.next else { panic!("{:?}", journal.answer) };
+    assert_eq!(hints, 0);
+    journal.says(&more());
+    journal.inspected(true);
+    journal.verified(Came::Failed);
+    assert!(compose(&journal.state).contains("too late for this one"));
 }

@@ -27,7 +27,9 @@ pub fn measure(binary: &Path, table: &mut Table) {
     let trace = std::fs::read_to_string(trace).unwrap();
     let workspace = place.scratch.workspace().canonicalize().unwrap();
     let counted = Counted::of(&trace, &agent, &workspace.display().to_string());
-    table.note(&format!("counted over {ITERATIONS} iterations with a verification:"));
+    table.note(&format!(
+        "counted over {ITERATIONS} iterations with a verification (a checkpoint syncs the log once more):"
+    ));
     table.row("durable commits an iteration", counted.each(counted.commits), &Limit::Count(5.0), "");
     table.row("tree walks an iteration", counted.each(counted.walks), &Limit::Count(2.0), "");
     table.row("git processes an iteration", counted.each(counted.gits), &Limit::Count(0.0), "");

@@ -4,6 +4,7 @@
 //! `cargo build --release -p ralph && cargo run --release -p ralph --example product_bench`
 //! `RALPH_BIN` names another binary; `RALPH_BENCH_LONG=1` takes 1,000 iterations instead of 200.
 //! Times are only reported. Counts are the same on every machine: one over its limit is a failure.
+//! Where other programs keep the machine busy, `chrt -f 10` before it (as root) tells ralph's time from theirs.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod counts;

@@ -37,6 +37,10 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
         OpenError::Store(error) => runs::broken(error),
         OpenError::Journal(_) => Problem::new(Code::Journal, "ralph's database cannot be used").cause(error),
         OpenError::Unwritable(_) => unwritable(error, id, here),
+        OpenError::Cut { outcome, .. } => Problem {
+            result: serde_json::to_value(outcome).ok().map(Box::new),
+            ..unwritable(error, id, here)
+        },
         OpenError::System { .. } => Problem::new(Code::Busy, "the run could not be set up").cause(error),
     }
 }
@@ -53,18 +57,23 @@ fn unwritable(error: &OpenError, id: &str, here: &Here) -> Problem {
             let hint = format!("`ralph resume {}` goes on once that is mended", runs::short(id));
             Problem { run: Some(id.into()), ..problem.hint(hint) }
         }
-        false => problem.hint("nothing was started"),
+        false => problem.hint(
+            "what was written of the run cannot be found any more; the workspace is as the agent left it",
+        ),
     }
 }
 
 /// The result line of a run that never started, or could not be written down to its end.
 pub fn refusal(problem: &Problem) -> Value {
+    if let Some(result) = &problem.result {
+        return Value::clone(result);
+    }
     let open = problem.code == Code::Breaker;
     let (status, reason) = if open { ("ABORTED", "CIRCUIT_OPEN") } else { ("ERROR", "REFUSED") };
     json!({
         "v": 1, "type": "result", "runId": problem.run, "status": status, "reason": reason,
         "exitCode": problem.code as u8, "iterations": 0, "costUSD": 0.0, "costIsComplete": true,
-        "durationSeconds": 0.0, "verificationPassed": false, "error": problem.message,
+        "durationSeconds": 0.0, "verificationPassed": false, "sandbox": "none", "error": problem.message,
         "details": {"causes": problem.causes, "hints": problem.hints},
     })
 }

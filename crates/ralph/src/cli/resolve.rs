@@ -13,6 +13,9 @@ use ralph_rules::policy::Policy;
 use ralph_rules::record::Ms;
 use ralph_tree::Protect;
 
+/// Said before every run until there is a sandbox.
+pub const UNCONTAINED: &str = "nothing contains the agent: it can do whatever you can (sandbox: none)";
+
 /// A run, resolved.
 pub struct Resolved {
     /// What it is started with.
@@ -74,7 +77,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
                 .into(),
         );
     }
-    warnings.push("nothing contains the agent: it can do whatever you can (sandbox: none)".into());
+    warnings.push(UNCONTAINED.into());
     if !chosen.live_usage {
         warnings.push(format!(
             "`{}` shows its cost only at the end of a call, if at all: a single call can pass the limit",

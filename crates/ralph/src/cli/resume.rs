@@ -1,7 +1,7 @@
 //! `ralph resume`: go on with a run that was interrupted or reached a limit. The recorded policy is kept; limits may be
 //! raised by flags, within the ceilings.
 
-use super::resolve::Changes;
+use super::resolve::{Changes, UNCONTAINED};
 use super::run::{Output, close, not_inside, watchers};
 use super::{Here, agent, refused, runs};
 use crate::config;
@@ -85,7 +85,7 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
     let layers = config::load(workspace, here.env.config_home.as_deref())?;
     let equipment = agent::equipment(&start.agent)?;
     let change = |policy: &Policy| {
-        let mut policy = Policy { no_wait: changes.no_wait, ..policy.clone() };
+        let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
         policy.max_cost = changes.max_cost.unwrap_or(policy.max_cost);
         policy.max_time = changes.max_time.or(policy.max_time);
@@ -94,6 +94,9 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
         }
         policy
     };
+    if !output.quiet {
+        say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
+    }
     let watchers = watchers(output, state.clone(), here);
     let ended = open::resume(&home, id, change, |_| equipment, watchers);
     close(ended, output, id, here)

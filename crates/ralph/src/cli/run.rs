@@ -12,6 +12,7 @@ use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_engine::watch::Watcher;
 use ralph_rules::money::Micro;
+use ralph_rules::policy::Policy;
 use ralph_rules::record::{Ms, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
@@ -157,21 +158,39 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
         Some((row, start)) => {
-            say_going_on(&row, &start, &resolved);
+            same_as_begun(&row, &start, &resolved)?;
+            let short = runs::short(&row.id);
+            say(&format!("Going on with run {short}, which was interrupted (`--fresh` starts anew).\n"));
             resume::go_on(&row.id, &resolved.changes(), args.output, here)
         }
         None => begin(resolved, args.output, here),
     }
 }
 
-/// What was typed again is not always what was begun.
-fn say_going_on(row: &RunRow, start: &RunStarted, resolved: &Resolved) {
+/// A run goes on as it was begun, apart from its limits: what was typed otherwise now would be ignored.
+fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Result<(), Problem> {
+    let plan = &resolved.plan;
+    let limits = |policy: &Policy| Policy {
+        max_iterations: 0,
+        max_cost: Micro::ZERO,
+        daily_cost: Micro::ZERO,
+        max_time: None,
+        no_wait: false,
+        ..policy.clone()
+    };
+    let differs = [
+        (start.verify != plan.verify, "another verification"),
+        (start.protect != plan.protect, "other protected paths"),
+        (start.agent.model != plan.agent.model, "another model"),
+        (start.agent.args != plan.agent.args, "other arguments for the agent"),
+        (limits(&start.policy) != limits(&plan.policy), "another time-out, rate, promise or threshold"),
+    ];
+    let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) else { return Ok(()) };
     let short = runs::short(&row.id);
-    say(&format!("Going on with run {short}, which was interrupted (`--fresh` starts anew).\n"));
-    if start.verify != resolved.plan.verify {
-        let kept = if start.verify.is_empty() { "nothing".into() } else { start.verify.join(" && ") };
-        say(&format!("It is verified as it was begun: by {}.\n", plain(&kept)));
-    }
+    let message = format!("run {short} of this task was interrupted, but it began with {what}");
+    Err(Problem::new(Code::Usage, message)
+        .hint(format!("go on with it as it was begun: `ralph resume {short}`"))
+        .hint("or start anew with what you typed now: add --fresh"))
 }
 
 /// A loop in a loop is refused.

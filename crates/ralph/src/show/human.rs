@@ -163,7 +163,7 @@ impl Human {
         if let Next::Keep { wake } = next(&self.state).next {
             self.doing = match wake.at {
                 Some(at) => format!("waiting, {} left", seconds((at - utc()).max(0))),
-                None if self.state.person.paused => "paused; `ralph continue` goes on".into(),
+                None if self.state.person.paused => "paused".into(),
                 None => return,
             };
         }

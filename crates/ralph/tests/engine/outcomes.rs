@@ -59,7 +59,7 @@ fn a_blocked_agent_asks_for_a_person() {
 
 #[test]
 fn the_budget_holds_within_two_turns() {
-    let bed = Bed::git("spend 0.40 x10 every 100ms\nclaim progress");
+    let bed = Bed::git("spend 0.40 x10 every 500ms\nclaim progress");
     let done = bed.done(&["--max-cost", "1"]);
     let cost = done.ends(3, "COST_LIMIT")["costUSD"].as_f64().unwrap();
     assert!((1.0..=1.8).contains(&cost), "{cost}");

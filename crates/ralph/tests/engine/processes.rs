@@ -9,7 +9,7 @@ const ONE: [&str; 2] = ["--max-iterations", "1"];
 #[test]
 fn a_silent_agent_is_ended_and_its_work_is_kept() {
     let bed = Bed::git("write half.txt half\nhang");
-    let done = bed.done(&["--max-iterations", "1", "--idle-timeout", "500ms"]);
+    let done = bed.done(&["--max-iterations", "1", "--idle-timeout", "2s"]);
     assert_eq!(done.ends(3, "MAX_ITERATIONS")["iterations"], 1);
     assert_eq!(done.call()["ended_by"], "silence");
     assert_eq!(done.call()["failure"]["class"], "aborted");
@@ -29,7 +29,7 @@ fn a_call_past_its_time_is_ended() {
 #[test]
 fn a_run_past_its_time_ends() {
     let bed = Bed::git("hang");
-    let done = bed.done(&["--max-time", "500ms"]);
+    let done = bed.done(&["--max-time", "2s"]);
     done.ends(3, "TIME_LIMIT");
     assert_eq!(done.call()["ended_by"], "time");
     bed.nobody_is_left();

@@ -39,7 +39,7 @@ fn a_read_only_state_directory_is_a_plain_word() {
 #[test]
 fn a_baseline_that_never_ends_is_a_wrong_configuration() {
     let bed = Bed::git(WORKS);
-    bed.scratch.files(&[("ralph.toml", "[verify]\ntimeout = \"500ms\"\n")]);
+    bed.scratch.files(&[("ralph.toml", "[verify]\ntimeout = \"2s\"\n")]);
     let done = bed.done(&["--verify", "sleep 600"]);
     assert_eq!(done.code, 78, "{}", done.err);
     assert!(done.err.contains("sleep 600"), "{}", done.err);
@@ -51,7 +51,7 @@ fn a_baseline_that_never_ends_is_a_wrong_configuration() {
 fn a_verification_that_the_agent_made_endless_has_failed() {
     let bed =
         Bed::git("[1]\nwrite slow yes\nwrite done.txt yes\nclaim complete\n[*]\ndelete slow\nclaim complete");
-    bed.scratch.files(&[("ralph.toml", "[verify]\ntimeout = \"500ms\"\n")]);
+    bed.scratch.files(&[("ralph.toml", "[verify]\ntimeout = \"2s\"\n")]);
     let done = bed.done(&["--verify", "if [ -e slow ]; then sleep 600; fi; test -f done.txt"]);
     assert_eq!(done.ends(0, "gate_passed")["iterations"], 2);
     let how: Vec<_> = done.records("verified").iter().map(|v| v["results"][0]["how"].clone()).collect();

@@ -3,7 +3,6 @@
 
 use crate::scene::Scene;
 use ralph_engine::journal;
-use ralph_engine::ledger::run_meter;
 use ralph_rules::next::Next;
 use ralph_rules::record::{Attempt, Decision, Envelope, Fact, Record, Seen};
 use ralph_rules::replay::replay;
@@ -157,9 +156,9 @@ impl Evidence {
         let mut select = ledger.prepare("select name, settled, held from meter").map_err(sql)?;
         let rows = select.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))).map_err(sql)?;
         let meters = rows.collect::<Result<Vec<(String, i64, i64)>, _>>().map_err(sql)?;
-        let mine = meters.iter().filter(|(name, ..)| *name == run_meter(run) || name.starts_with("day/"));
         // A run that lasts past midnight has two days.
-        let (of_run, of_days): (Vec<_>, Vec<_>) = mine.partition(|(name, ..)| name.starts_with("run/"));
+        let (of_run, rest): (Vec<_>, Vec<_>) = meters.iter().partition(|(name, ..)| name.ends_with(run));
+        let of_days: Vec<_> = rest.into_iter().filter(|(name, ..)| name.contains("day/")).collect();
         let agree = |part: &[&(String, i64, i64)]| {
             part.iter().map(|(_, settled, _)| settled).sum::<i64>() == sum
                 && part.iter().all(|(.., held)| *held == 0)

@@ -111,6 +111,7 @@ pub fn trace(command: &Command, out: &Path, err: &Path, when: &When) -> Traced {
 }
 
 /// A shell waits until it is traced, then becomes the program.
+#[allow(clippy::zombie_processes)] // `trace` hears of its end itself
 fn start(command: &Command, out: &Path, err: &Path) -> Pid {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "read go; exec \"$@\" </dev/null", "sh"]);

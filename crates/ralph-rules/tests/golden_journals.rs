@@ -1,0 +1,169 @@
+//! Golden journals: whole runs, as they are on disk. Under the same rules' number every decision in them must come out as
+//! it is written; journals of older rules must still fold. `RALPH_BLESS=1` writes those of today's rules anew: only
+//! together with a new number, unless no decision has changed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(clippy::disallowed_methods)] // the rules know no files; their tests read journals
+
+mod journal;
+
+use journal::{Journal, block, done, more, read};
+use ralph_rules::RULES;
+use ralph_rules::claim::{Progress, Tests};
+use ralph_rules::ending::Reason;
+use ralph_rules::failure::Class;
+use ralph_rules::money::{Micro, Usage};
+use ralph_rules::next::Next;
+use ralph_rules::record::*;
+use ralph_rules::replay::replay;
+use ralph_rules::state::State;
+use std::path::PathBuf;
+
+/// A journal's name, how it is made, how it ends.
+type Golden = (&'static str, fn() -> Journal, Reason);
+
+/// Each journal and how it ends.
+const RUNS: [Golden; 8] = [
+    ("completed_in_3", completed_in_3, Reason::GatePassed),
+    ("unverified", unverified, Reason::GatePassed),
+    ("stall", stall, Reason::Stall),
+    ("crash_and_resume", crash_and_resume, Reason::GatePassed),
+    ("budget", budget, Reason::CostLimit),
+    ("prohibited_path", prohibited_path, Reason::ProhibitedPath),
+    ("rate_limit", rate_limit, Reason::GatePassed),
+    ("blocked", blocked, Reason::Blocked),
+];
+
+fn completed_in_3() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.iteration(&done(), true, Some(Came::Failed));
+    journal.ask(Request::Hint { text: "look at the lexer".into() });
+    journal.iteration(&done(), true, Some(Came::Passed));
+    journal
+}
+
+fn unverified() -> Journal {
+    let mut journal = Journal::unverified(|_| {});
+    journal.iteration("<promise>COMPLETE</promise>", true, None);
+    journal.iteration(&done(), true, None);
+    journal
+}
+
+fn stall() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    for _ in 0..4 {
+        journal.iteration("I looked at the parser. Should I go on?", false, Some(Came::Failed));
+    }
+    journal
+}
+
+fn crash_and_resume() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.later(1_000).admit();
+    journal.spent(450_000, 60_000);
+    journal.later(1_000).asleep(3_600_000).resume();
+    let Next::Do(ralph_rules::step::Step::Recover { id, reserved }) = journal.answer.next else { panic!() };
+    let lost = CallLost {
+        id,
+        charged: reserved,
+        usage: Usage::default(),
+        outlived: 2,
+        transcript: FileRef::default(),
+    };
+    journal.see(Seen::CallLost(lost));
+    journal.inspected(true);
+    journal.resume();
+    journal.verified(Came::Failed);
+    journal.later(6_000).see(Seen::Woke);
+    journal.iteration(&done(), true, Some(Came::Passed));
+    journal
+}
+
+fn budget() -> Journal {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.max_cost = Micro(900_000));
+    journal.admit();
+    journal.spent(450_000, 80_000);
+    let Next::Do(ralph_rules::step::Step::Extend { to, .. }) = journal.answer.next else { panic!() };
+    journal.see(Seen::Extended(Extended { to }));
+    journal.spent(910_000, 80_000);
+    journal.cost = 970_000;
+    journal.fails(Class::Budget, None);
+    journal.inspected(true);
+    journal.verified(Came::Failed);
+    journal
+}
+
+fn prohibited_path() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.admit();
+    journal.says(&done());
+    let mut seen = journal.inspection(2);
+    seen.violations = vec![Violation { path: ".env".into(), how: How::Modified }];
+    journal.see(Seen::Inspected(seen));
+    journal
+}
+
+fn rate_limit() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.fails(Class::UsageLimit, Some(3_600_000));
+    journal.inspected(false);
+    journal.later(1_000).see(Seen::Woke);
+    let wait = journal.waits_until() - journal.now();
+    journal.later(wait).see(Seen::Woke);
+    journal.refuse(Refuser::CallsPerHour, Some(60_000));
+    journal.later(60_000).see(Seen::Woke);
+    journal.iteration(&done(), true, Some(Came::Passed));
+    journal
+}
+
+fn blocked() -> Journal {
+    let mut journal = Journal::after_baseline(true, |_| {});
+    journal.iteration(&block(Progress::Blocked, Tests::NotRun, false), false, Some(Came::Passed));
+    journal
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/journals")
+}
+
+#[test]
+fn golden_journals_are_decided_again_as_they_were() {
+    let folder = folder().join(RULES.to_string());
+    for (name, make, reason) in RUNS {
+        let path = folder.join(format!("{name}.jsonl"));
+        if std::env::var_os("RALPH_BLESS").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, make().envelopes().join("\n") + "\n").unwrap();
+        }
+        let records = read(&std::fs::read_to_string(&path).unwrap());
+        let replayed = replay(&records);
+        assert_eq!(replayed.differences, [], "{name}: a new number for the rules is needed");
+        assert!(replayed.decisions > 4, "{name}");
+        let last = records.iter().rev().find_map(|r| match &r.fact {
+            Fact::Decided(decision) => Some(decision),
+            Fact::Seen(_) => None,
+        });
+        let Next::Leave(ending) = last.unwrap().next else { panic!("{name} does not end") };
+        assert_eq!(ending.reason, reason, "{name}");
+        assert_eq!(State::of(&records).ending, Some(ending), "{name}");
+    }
+}
+
+#[test]
+fn every_journal_in_every_folder_still_folds() {
+    let mut journals = 0;
+    for rules in std::fs::read_dir(folder()).unwrap() {
+        for file in std::fs::read_dir(rules.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            let records = read(&std::fs::read_to_string(&path).unwrap());
+            let state = State::of(&records);
+            assert!(state.ending.is_some(), "{}", path.display());
+            assert_eq!(state.seq, records.len() as u64, "{}", path.display());
+            journals += 1;
+        }
+    }
+    assert!(journals >= RUNS.len());
+}
