@@ -21,6 +21,8 @@ pub trait Ears {
 pub struct Hearing {
     clock: Clock,
     from: Receiver<Told>,
+    /// Heard already, while looking whether newer usage waits.
+    next: Option<Told>,
 }
 
 /// A mouth for one of the speakers.
@@ -30,7 +32,23 @@ impl Hearing {
     /// Ears, and the mouth that speaks into them.
     pub fn new(clock: Clock) -> (Hearing, Mouth) {
         let (mouth, from) = channel();
-        (Hearing { clock, from }, mouth)
+        (Hearing { clock, from, next: None }, mouth)
+    }
+
+    /// Usage is a running total: where several are waiting, the newest says it all. An agent that speaks faster than
+    /// the disk writes would else hold up everyone behind it.
+    fn newest(&mut self, mut told: Told) -> Told {
+        while matches!(told.seen, Seen::Spent(_))
+            && let Ok(newer) = self.from.try_recv()
+        {
+            if matches!(newer.seen, Seen::Spent(_)) {
+                told = newer;
+            } else {
+                self.next = Some(newer);
+                break;
+            }
+        }
+        told
     }
 
     /// Milliseconds until the clock should speak.
@@ -43,6 +61,9 @@ impl Hearing {
 
 impl Ears for Hearing {
     fn hear(&mut self, wake: Wake) -> Told {
+        if let Some(told) = self.next.take() {
+            return told;
+        }
         loop {
             let due = self.due_in(wake);
             if due.is_some_and(|ms| ms <= 0) {
@@ -50,7 +71,7 @@ impl Ears for Hearing {
             }
             let left = Duration::from_millis(due.map_or(u64::MAX, Ms::unsigned_abs));
             match self.from.recv_timeout(left.min(BEAT)) {
-                Ok(told) => return told,
+                Ok(told) => return self.newest(told),
                 Err(RecvTimeoutError::Timeout) => {
                     self.clock.ran();
                 }

@@ -12,5 +12,7 @@ mod output;
 mod people;
 #[path = "engine/processes.rs"]
 mod processes;
+#[path = "engine/recovery.rs"]
+mod recovery;
 #[path = "engine/surroundings.rs"]
 mod surroundings;

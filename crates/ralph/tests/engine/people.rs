@@ -91,7 +91,9 @@ fn ctrl_z_holds_ralph_and_its_agent() {
     until("the agent stands still", || {
         let mut tree = procs_with_tag("RALPH_RUN", run);
         tree.retain(|pid| !is_tender(*pid));
-        (!tree.is_empty() && tree.iter().all(|pid| state_of(*pid) == Some('T'))).then_some(())
+        // A shell whose half-born child was frozen waits for it in the kernel: D, not T.
+        let still = |pid: &u32| matches!(state_of(*pid), Some('T' | 'D'));
+        (!tree.is_empty() && tree.iter().all(still)).then_some(())
     });
     bed.touch("go");
     std::thread::sleep(Duration::from_millis(300));
