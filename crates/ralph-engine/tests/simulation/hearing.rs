@@ -114,7 +114,7 @@ impl Site {
             return None;
         };
         let request = serde_json::from_str(&first.body).unwrap();
-        Some(Told { done: Some(first.id), ..Seen::Asked(Asked { request }).into() })
+        Some(Told { done: vec![first.id], ..Seen::Asked(Asked { request }).into() })
     }
 
     fn request(&mut self) -> Request {
