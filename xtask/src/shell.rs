@@ -31,7 +31,11 @@ pub fn run(what: &str, command: &mut Command) -> Done {
     say(&format!("\n── {what}\n"));
     let begun = Instant::now();
     let status = command.status().map_err(|e| format!("{what}: cannot start {command:?}: {e}"))?;
-    say(&format!("── {what}: {} in {:.1} s\n", if status.success() { "ok" } else { "FAILED" }, begun.elapsed().as_secs_f64()));
+    say(&format!(
+        "── {what}: {} in {:.1} s\n",
+        if status.success() { "ok" } else { "FAILED" },
+        begun.elapsed().as_secs_f64()
+    ));
     if status.success() { Ok(()) } else { Err(format!("{what} failed ({status})")) }
 }
 

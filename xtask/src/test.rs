@@ -10,7 +10,19 @@ pub fn test() -> Done {
     lint()?;
     run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
     run("tests", with_binary(&mut cargo(&["test", "--workspace", "--no-fail-fast"])))?;
-    run("simulation", &mut cargo(&["test", "--release", "--package", "ralph-engine", "--test", "simulation", "--", "--nocapture"]))?;
+    run(
+        "simulation",
+        &mut cargo(&[
+            "test",
+            "--release",
+            "--package",
+            "ralph-engine",
+            "--test",
+            "simulation",
+            "--",
+            "--nocapture",
+        ]),
+    )?;
     run("demo", Command::new(root().join("target/release/ralph")).arg("demo"))
 }
 
@@ -20,12 +32,24 @@ pub fn long() -> Done {
     run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
     run(
         "simulation, 100 million steps",
-        cargo(&["test", "--release", "--package", "ralph-engine", "--test", "simulation", "--", "--nocapture"])
-            .env("RALPH_SIM_STEPS", "100000000"),
+        cargo(&[
+            "test",
+            "--release",
+            "--package",
+            "ralph-engine",
+            "--test",
+            "simulation",
+            "--",
+            "--nocapture",
+        ])
+        .env("RALPH_SIM_STEPS", "100000000"),
     )?;
     run(
         "kill matrix, every point",
-        with_binary(cargo(&["test", "--package", "ralph", "--test", "kill_matrix", "--", "--nocapture"]).env("RALPH_KILL_MATRIX", "full")),
+        with_binary(
+            cargo(&["test", "--package", "ralph", "--test", "kill_matrix", "--", "--nocapture"])
+                .env("RALPH_KILL_MATRIX", "full"),
+        ),
     )
 }
 
