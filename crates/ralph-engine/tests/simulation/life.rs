@@ -116,11 +116,11 @@ impl<'a> Life<'a> {
             // The last process ended the run, and was cut off before it could say so.
             return Ok(run.state.ending);
         }
-        if let Some(policy) = changed {
-            run.note(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
-            run.keep()?;
-        }
         run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES }).into());
+        if let Some(policy) = changed {
+            run.keep()?;
+            run.note(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
+        }
         self.left = None;
         Ok(None)
     }
