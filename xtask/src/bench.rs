@@ -1,9 +1,10 @@
 //! The figures, each beside its floor from the same run: machines are shared and noisy, so compare within one run.
 
-use crate::shell::{Done, cargo, run};
+use crate::shell::{Done, cargo, need, run};
 
 /// Runs every benchmark.
 pub fn bench() -> Done {
+    need("strace", "strace")?;
     for (what, package, example) in [
         ("tree walk", "ralph-tree", "walk_bench"),
         ("commit", "ralph-store", "store_bench"),

@@ -1,12 +1,11 @@
 //! Everything CI checks, and the long campaigns.
 
 use crate::lint::lint;
-use crate::shell::{Done, cargo, need, root, run};
+use crate::shell::{Done, cargo, root, run};
 use std::process::Command;
 
 /// Format, lints, tests, the simulation, the kill matrix on the release binary, and the demo as a newcomer types it.
 pub fn test() -> Done {
-    need("strace", "strace")?;
     lint()?;
     run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
     run("tests", with_binary(&mut cargo(&["test", "--workspace", "--no-fail-fast"])))?;
@@ -28,7 +27,6 @@ pub fn test() -> Done {
 
 /// Hours, not minutes: run before a release.
 pub fn long() -> Done {
-    need("strace", "strace")?;
     run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
     run(
         "simulation, 100 million steps",

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Activities that may wait to be shown; further ones are dropped, records never are.
-const BACKLOG: usize = 1024;
+const BACKLOG: usize = 128;
 /// How long the end of a run waits for watchers that do not get on: a pipe nobody reads.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
