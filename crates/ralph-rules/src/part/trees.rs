@@ -11,7 +11,6 @@ const NAMES: usize = 500;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
     seen: BTreeSet<u128>,
-    first: u128,
     /// The tree now.
     pub now: u128,
     /// The tree right before the latest call.
@@ -46,7 +45,6 @@ pub struct Trees {
 
 impl Trees {
     pub(crate) fn began(&mut self, tree: u128) {
-        self.first = tree;
         self.is_now(tree);
     }
 
@@ -89,9 +87,9 @@ impl Trees {
         self.is_now(tree);
     }
 
-    /// The files differ from the run's beginning, or did so in between.
+    /// Some call of this run changed the files; what verification or the user changed is not the agent's.
     pub fn changed_in_run(&self) -> bool {
-        self.progressed || self.now != self.first
+        self.progressed
     }
 
     fn is_now(&mut self, tree: u128) {

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use ralph_engine::equipment::Equipment;
 use ralph_engine::plan::Plan;
 use ralph_rules::money::Micro;
-use ralph_rules::policy::Policy;
+use ralph_rules::policy::{Policy, Until};
 use ralph_rules::record::Ms;
 use ralph_tree::Protect;
 
@@ -70,6 +70,10 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     if verify.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")
             .hint("give a command that fails while the work is not done, like --verify 'cargo test'"));
+    }
+    if verify.is_empty() && policy.gate.until == Until::Verified {
+        return Err(Problem::new(Code::Config, "gate.until = \"verified\" needs something to verify with")
+            .hint("add --verify 'your test command', or commands under [verify]"));
     }
     if verify.is_empty() {
         warnings.push(
