@@ -56,8 +56,9 @@ impl Bed {
 
     /// A command of ralph's.
     pub fn ralph(&self, args: &[&str]) -> Command {
-        let mut command = self.scratch.command(env!("CARGO_BIN_EXE_ralph"));
-        command.args(args);
+        // Whoever runs the tests may ignore SIGHUP (nohup), and ralph then rightly does so too.
+        let mut command = self.scratch.command("env");
+        command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_ralph")]).args(args);
         command
     }
 
