@@ -1,7 +1,8 @@
 //! Signals. The first Ctrl-C, SIGTERM or SIGHUP is a person's request to stop: the agent is ended, the workspace
 //! inspected, the journal closed. The second ends ralph at once; the tender then ends the agent, and the journal stays
-//! as after a crash. Ctrl-Z freezes the agent and the timers with ralph. A signal that was ignored when ralph started
-//! (nohup) stays ignored.
+//! as after a crash. Ctrl-Z freezes the agent and the timers with ralph. A hang-up that
+//! was ignored when ralph started (nohup) stays ignored; the others are heard also by a run that a script put into the
+//! background.
 
 use crate::clock::Clock;
 use crate::ears::Mouth;
@@ -23,9 +24,8 @@ impl Drop for Listening {
 
 /// Begins to listen.
 pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
-    let ignored = ignored_at_start();
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored & (1 << (s - 1)) == 0);
-    let mut signals = Signals::new(wanted.chain([SIGTSTP, SIGCONT]))?;
+    let hang_up = (!hang_up_is_ignored()).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGTSTP, SIGCONT].into_iter().chain(hang_up))?;
     let handle = signals.handle();
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         let mut asked = false;
@@ -59,9 +59,9 @@ fn thaw(clock: &Clock, under_way: &UnderWay) {
     clock.resume();
 }
 
-/// Signals that were ignored when this process began, as a bit mask; 0 where the system does not say.
-fn ignored_at_start() -> u64 {
+/// Whether SIGHUP was ignored when this process began; no where the system does not say.
+fn hang_up_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0)
+    mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
 }
