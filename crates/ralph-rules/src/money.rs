@@ -1,4 +1,4 @@
-//! Money and tokens: integer micro-dollars, what a model used, and the dated price table that turns
+//! Money and tokens: integer micro-dollars, what a model used, and the price table that turns
 //! tokens into money where an agent reports no cost. Neighbours: `guard/budget.rs` spends, `record/money.rs`
 //! writes it down.
 
@@ -125,7 +125,9 @@ impl Price {
     }
 }
 
-/// List prices per million tokens, as of 2026-11-01, by the start of the model's name; the longest match wins.
+/// Prices per million tokens, by the start of the model's name; the longest match wins. They steer budgets of running
+/// calls and fill in where an agent reports no cost. The rows of generation 5 fit costs that agents reported in recorded
+/// calls; the others are approximate and were not read off a price list.
 const PRICES: &[(&str, Price)] = &[
     ("claude-haiku", Price::usd(1, 5, 10, 125)),
     ("claude-sonnet", Price::usd(3, 15, 30, 375)),
@@ -141,7 +143,7 @@ const PRICES: &[(&str, Price)] = &[
     ("opus", Price::usd(15, 75, 150, 1875)),
 ];
 
-/// The list price of a model, if the table knows it.
+/// The price of a model, if the table knows it.
 pub fn price_of(model: &str) -> Option<Price> {
     PRICES
         .iter()
