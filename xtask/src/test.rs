@@ -9,39 +9,14 @@ pub fn test() -> Done {
     lint()?;
     run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
     run("tests", with_binary(&mut cargo(&["test", "--workspace", "--no-fail-fast"])))?;
-    run(
-        "simulation",
-        &mut cargo(&[
-            "test",
-            "--release",
-            "--package",
-            "ralph-engine",
-            "--test",
-            "simulation",
-            "--",
-            "--nocapture",
-        ]),
-    )?;
+    run("simulation", &mut simulation())?;
     run("demo", Command::new(root().join("target/release/ralph")).arg("demo"))
 }
 
 /// Hours, not minutes: run before a release.
 pub fn long() -> Done {
     run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
-    run(
-        "simulation, 100 million steps",
-        cargo(&[
-            "test",
-            "--release",
-            "--package",
-            "ralph-engine",
-            "--test",
-            "simulation",
-            "--",
-            "--nocapture",
-        ])
-        .env("RALPH_SIM_STEPS", "100000000"),
-    )?;
+    run("simulation, 100 million steps", simulation().env("RALPH_SIM_STEPS", "100000000"))?;
     run(
         "kill matrix, every point",
         with_binary(
@@ -49,6 +24,14 @@ pub fn long() -> Done {
                 .env("RALPH_KILL_MATRIX", "full"),
         ),
     )
+}
+
+/// The simulation, optimised: its steps are what it is for.
+fn simulation() -> Command {
+    let which = ["--package", "ralph-engine", "--test", "simulation"];
+    let mut command = cargo(&["test", "--release"]);
+    command.args(which).args(["--", "--nocapture"]);
+    command
 }
 
 /// Tests that need the unmodified release binary find it here.

@@ -17,7 +17,7 @@ use ralph_store::{Batch, CommitError, Put, Store, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum Unwritable {
     /// The store failed.
-    #[error("the journal cannot be written, so the run stops here; what was written before is safe")]
+    #[error("the journal cannot be written, so the run stops here")]
     Store(#[source] StoreError),
     /// Somebody else writes to this run.
     #[error("another process writes to this run, so this one stops: {0}")]
