@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use rustix::process::{Pid, Signal, getpgrp, getpid, getsid, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 use crate::os;
 
@@ -23,8 +23,10 @@ pub(crate) struct Tree {
 impl Tree {
     pub(crate) fn new() -> Self {
         let me = getpid();
-        let own_session = getsid(None).is_ok_and(|session| session == me);
-        Self { me, my_group: getpgrp().as_raw_pid(), own_session, killed: HashSet::new() }
+        // Not `getpgrp` and `getsid`: they answer 0, which is no process id, when the leader lives outside
+        // this process namespace, as in a container entered from outside.
+        let (my_group, my_session) = os::Process::read(me).map_or((0, 0), |it| (it.group, it.session));
+        Self { me, my_group, own_session: my_session == me.as_raw_pid(), killed: HashSet::new() }
     }
 
     /// Asks everyone to end, parents first: an agent should hear it before it sees its tool die.

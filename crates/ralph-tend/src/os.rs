@@ -25,6 +25,8 @@ pub(crate) struct Process {
     pub(crate) pid: Pid,
     pub(crate) parent: i32,
     pub(crate) group: i32,
+    /// 0, like the group, if its leader lives outside this process namespace.
+    pub(crate) session: i32,
     /// False for a zombie, which is dead and only waits to be counted. (One whose first thread alone has
     /// ended looks like a zombie but lives on in the others.)
     pub(crate) alive: bool,
@@ -51,6 +53,7 @@ impl Process {
             pid,
             parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
             alive: !matches!(*fields.first()?, "Z" | "X") || number(17)? > 1,
             own_ticks: number(11)? + number(12)?,
             waited_ticks: number(13)? + number(14)?,
@@ -146,7 +149,8 @@ mod tests {
         let pid = Pid::from_raw(5).unwrap();
         let stat = b"5 (a) R 9 (x) Z 3 4 4 0 -1 0 0 0 0 0 10 5 2 1 20 0 1 0 777 0 0";
         let process = Process::parse(pid, stat).unwrap();
-        assert_eq!((process.parent, process.group, process.alive, process.began), (3, 4, false, 777));
+        assert_eq!((process.parent, process.group, process.session), (3, 4, 4));
+        assert_eq!((process.alive, process.began), (false, 777));
         assert_eq!((process.own_ticks, process.waited_ticks), (15, 3));
         let first_thread_ended = b"5 (a) Z 3 4 4 0 -1 0 0 0 0 0 10 5 2 1 20 0 2 0 777 0 0";
         assert!(Process::parse(pid, first_thread_ended).unwrap().alive);

@@ -4,7 +4,7 @@
 use super::Play;
 use super::tools::bash;
 use crate::voice::Answer;
-use rustix::process::{Pid, Signal, getpid, getsid, kill_process, setsid};
+use rustix::process::{Signal, getpid, kill_process, setsid};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -64,13 +64,20 @@ fn start(again: &[OsString], kind: Kind, command: &str) -> std::io::Result<()> {
 
 /// The child is away only when it leads its session; a script that ends before that would prove nothing.
 fn wait_for_session(child: &Child) {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = child.id();
     for _ in 0..1000 {
-        match getsid(pid) {
-            Ok(session) if Some(session) != pid => thread::sleep(Duration::from_millis(2)),
+        match session_of(pid) {
+            Some(session) if session != pid => thread::sleep(Duration::from_millis(2)),
             _ => return,
         }
     }
+}
+
+/// Not `getsid`: it answers 0, which is no process id, when the leader lives outside this process namespace.
+fn session_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(3)?.parse().ok()
 }
 
 /// The life of such a child: leave the session, then be the command or leave it behind.
