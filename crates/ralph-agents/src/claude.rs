@@ -1,4 +1,4 @@
-//! Claude Code: how it is started. `claude/reader.rs` reads what it prints; `sim.rs` reuses the reader.
+//! Claude Code: how it is started. `claude/hearing.rs` understands what it prints; `sim.rs` reuses it.
 //! Every call is a fresh conversation: a resumed one ignores a changed system prompt and, in new versions,
 //! reports the cost of all its calls together.
 
@@ -6,11 +6,11 @@ pub(crate) mod event;
 pub(crate) mod hearing;
 pub(crate) mod meter;
 pub(crate) mod opening;
-pub mod reader;
 pub(crate) mod tools;
 pub(crate) mod verdict;
 
-use crate::claude::reader::ClaudeReader;
+use crate::claude::hearing::Hearing;
+use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
 use ralph_rules::money::Micro;
 
@@ -56,11 +56,16 @@ impl Agent for Claude {
             args: args(call),
             env: ENV.iter().map(pair).collect(),
             env_remove: ENV_REMOVE.iter().map(|name| (*name).to_owned()).collect(),
+            ..Launch::default()
         }
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(ClaudeReader::new(&call.prompt, names(call, &["--output-format"])))
+        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["--output-format"])))
+    }
+
+    fn analyst(&self) -> Box<dyn Reader> {
+        EventReader::<Hearing>::analyst()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Any program as an agent: the prompt on its stdin, its output read as one of the known formats if it is one,
 //! else as plain text. Nothing is known of it while it runs, and its exit code is its word.
 
-use crate::claude::verdict::worded;
+use crate::claude::hearing::Hearing;
 use crate::output::{Output, aborted};
 use crate::seam::{Abilities, Activity, Agent, Call, Exit, Failure, Heard, Launch, Reader, Reply};
-use crate::words::class_of_plain;
+use crate::words::{class_of_plain, worded};
 use ralph_rules::failure::Class;
 
 /// The adapter.
@@ -33,19 +33,16 @@ impl Agent for Command {
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         Box::new(CommandReader { prompt: call.prompt.as_bytes().to_vec(), output: Output::new() })
     }
+
+    fn analyst(&self) -> Box<dyn Reader> {
+        self.reader(&Call::default())
+    }
 }
 
 /// The reader of one call of a program.
 pub struct CommandReader {
     prompt: Vec<u8>,
-    output: Output,
-}
-
-impl CommandReader {
-    /// A reader of output that is there already.
-    pub(crate) fn of(output: Output) -> CommandReader {
-        CommandReader { prompt: Vec::new(), output }
-    }
+    output: Output<Hearing>,
 }
 
 impl Reader for CommandReader {
@@ -62,6 +59,10 @@ impl Reader for CommandReader {
         self.output.stderr(line);
     }
 
+    fn read_document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+        self.output.document(bytes, out)
+    }
+
     fn close(mut self: Box<Self>, exit: Exit) -> Reply {
         self.output.try_document();
         if self.output.has_events() {
@@ -73,7 +74,7 @@ impl Reader for CommandReader {
     }
 }
 
-fn failure(output: &Output, exit: Exit) -> Option<Failure> {
+fn failure(output: &Output<Hearing>, exit: Exit) -> Option<Failure> {
     if exit.not_started || exit.by_us || exit.signal.is_some() {
         return Some(aborted(exit));
     }

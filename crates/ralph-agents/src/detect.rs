@@ -1,31 +1,83 @@
 //! Reads an output that is already there, whole and of any size, whatever its format: what `ralph analyze`
 //! uses. The same readers as in a run, fed from memory.
 
-use crate::claude::reader::ClaudeReader;
-use crate::command::CommandReader;
-use crate::output::Output;
-use crate::seam::{Activity, Exit, Reader, Reply};
+use crate::claude::hearing::Hearing;
+use crate::dialect::{Dialect, Heed};
+use crate::registry::find;
+use crate::seam::{Exit, Reply};
+use crate::{codex, copilot, gemini, goose, grok, kimi, opencode, pi, qwen};
 use memchr::memchr;
 
-/// Reads everything. `agent` picks the reader (none: detect); an `exit` without code and signal is unknown.
+/// How much of an output is looked at to find out whose it is.
+const SAMPLE: usize = 256 << 10;
+
+/// How many events each agent's dialect finds in a sample. The earlier one wins where two find the same
+/// number: some agents speak Claude's dialect with an accent of their own.
+const DIALECTS: &[(&str, fn(&[u8]) -> u32)] = &[
+    ("claude", heard_in::<Hearing>),
+    ("codex", heard_in::<codex::Hearing>),
+    ("opencode", heard_in::<opencode::Hearing>),
+    ("gemini", heard_in::<gemini::Hearing>),
+    ("qwen", heard_in::<qwen::Hearing>),
+    ("goose", heard_in::<goose::Hearing>),
+    ("copilot", heard_in::<copilot::Hearing>),
+    ("kimi", heard_in::<kimi::Hearing>),
+    ("grok", heard_in::<grok::Hearing>),
+    ("pi", heard_in::<pi::Hearing>),
+];
+
+/// Reads everything. `agent` picks the reader (none: found out); an `exit` without code and signal is unknown.
 pub fn read_all(bytes: &[u8], agent: Option<&str>, exit: Exit) -> Reply {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut output = Output::new();
+    let agent = agent.and_then(|name| find(name).ok()).or_else(|| find(whose(bytes)).ok());
+    let Some(agent) = agent else { return Reply::default() };
+    let mut reader = agent.analyst();
     let mut out = Vec::new();
-    if !(may_be_document(bytes) && output.document(bytes, &mut out)) {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let end = memchr(b'\n', rest).unwrap_or(rest.len());
-            output.line(rest.get(..end).unwrap_or(rest), &mut out, |text| Activity::Noise { text });
+    if !(may_be_document(bytes) && reader.read_document(bytes, &mut out)) {
+        for line in lines(bytes) {
+            reader.read(line, &mut out);
             out.clear();
-            rest = rest.get(end + 1..).unwrap_or(&[]);
         }
     }
-    let reader: Box<dyn Reader> = match agent {
-        Some("claude" | "sim") => Box::new(ClaudeReader::of(output)),
-        _ => Box::new(CommandReader::of(output)),
-    };
     reader.close(exit)
+}
+
+/// The agent that printed this, by its events; any program where none is known.
+pub fn whose(bytes: &[u8]) -> &'static str {
+    let sample = bytes.get(..SAMPLE.min(bytes.len())).unwrap_or(bytes);
+    let mut best = ("command", 0);
+    for (name, heard) in DIALECTS.iter().map(|(name, heard_in)| (*name, heard_in(sample))) {
+        if heard > best.1 {
+            best = (name, heard);
+        }
+    }
+    best.0
+}
+
+fn heard_in<D: Dialect>(sample: &[u8]) -> u32 {
+    let mut dialect = D::default();
+    let mut out = Vec::new();
+    let mut heard = 0;
+    for line in lines(sample).filter(|line| line.starts_with(b"{")) {
+        let event =
+            std::str::from_utf8(line).map_or(Heed::No, |text| dialect.object(text.trim_end(), &mut out));
+        heard += u32::from(event == Heed::Event);
+        out.clear();
+    }
+    heard
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest.get(..end).unwrap_or(rest);
+        rest = rest.get(end + 1..).unwrap_or(&[]);
+        Some(line)
+    })
 }
 
 /// One JSON document rather than a line per event: an array, or an object that goes on after its first line.

@@ -3,14 +3,26 @@
 //!
 //! Start with `seam.rs` (what every adapter promises); `claude.rs` is the fullest example and `command.rs`
 //! runs any program. The hands (`ralph-engine`) start what `launch` describes and feed the `Reader`;
-//! `detect.rs` reads an output that is already there.
+//! `detect.rs` reads an output that is already there. What the readers share is in `events.rs` (the reader), `output.rs`
+//! (finding events) and `dialect.rs` (what an adapter adds).
 
 pub mod claude;
+pub mod codex;
 pub mod command;
+pub mod copilot;
 pub mod detect;
+mod dialect;
+mod events;
+pub mod gemini;
+pub mod goose;
+pub mod grok;
 mod json;
+pub mod kimi;
+pub mod opencode;
 mod output;
+pub mod pi;
 mod plain;
+pub mod qwen;
 pub mod registry;
 mod reset;
 pub mod seam;

@@ -1,12 +1,12 @@
-//! One call's output while it is read: events where there are any, else plain text. Lines are tried as they
-//! are, then between their first and last brace, and at the end as one document. `claude/reader.rs` and
-//! `command.rs` put their own rules about exits on top.
+//! One call's output while it is read: events of a dialect where there are any, else plain text. Lines are
+//! tried as they are, then between their first and last brace, and at the end as one document. `events.rs` and
+//! `command.rs` put their own rules about exits on top; `dialect.rs` says what a dialect is.
 
-use crate::claude::hearing::{Hearing, Heed};
-use crate::claude::verdict::{failure, worded};
+use crate::dialect::{Dialect, Ended, Heed};
 use crate::json::repaired;
 use crate::plain::{KEPT, Tail, clean, from_brace, is_blank, short_bytes};
 use crate::seam::{Activity, Exit, Failure, Format, Heard, Reply};
+use crate::words::worded;
 use ralph_rules::failure::Class;
 use serde_json::value::RawValue;
 
@@ -17,8 +17,9 @@ const STDERR: usize = 8 << 10;
 
 /// What was read so far.
 #[derive(Debug)]
-pub struct Output {
-    hearing: Hearing,
+pub struct Output<D> {
+    dialect: D,
+    events: u32,
     /// One document, not a line per event.
     document: bool,
     text: Tail,
@@ -26,11 +27,12 @@ pub struct Output {
     garbled: u32,
 }
 
-impl Output {
+impl<D: Dialect> Output<D> {
     /// Nothing read yet.
-    pub fn new() -> Output {
+    pub fn new() -> Output<D> {
         Output {
-            hearing: Hearing::default(),
+            dialect: D::default(),
+            events: 0,
             document: false,
             text: Tail::new(KEPT),
             stderr: Tail::new(STDERR),
@@ -40,7 +42,7 @@ impl Output {
 
     /// Whether it is the known event stream.
     pub fn has_events(&self) -> bool {
-        self.hearing.events > 0
+        self.events > 0
     }
 
     /// One line of stdout. `shown_as` says how a line that is no event is shown.
@@ -48,7 +50,7 @@ impl Output {
         let before = self.has_events();
         let heed = if is_blank(line) { Heed::Unheard } else { self.heed(line, out) };
         if heed == Heed::No {
-            self.hearing.cut_short(line, out);
+            self.dialect.cut_short(line, out);
             self.garbled = self.garbled.saturating_add(1);
             if self.garbled <= SHOWN {
                 out.push(Heard::Activity(shown_as(short_bytes(line, 200))));
@@ -70,17 +72,18 @@ impl Output {
     /// Says whether it was one.
     pub fn document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
         let bytes = bytes.trim_ascii();
-        let envelope = |hearing: &mut Hearing, out: &mut Vec<Heard>| {
-            bytes.starts_with(b"{")
-                && std::str::from_utf8(bytes).is_ok_and(|text| hearing.envelope(text, out))
-        };
-        let known = self.json(bytes, out) == Heed::Event || envelope(&mut self.hearing, out);
+        let known = self.json(bytes, out) == Heed::Event || self.envelope(bytes, out);
         if known {
-            self.hearing.events = self.hearing.events.max(1);
+            self.events = self.events.max(1);
             self.document = true;
             self.text.clear();
         }
         known
+    }
+
+    fn envelope(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+        bytes.starts_with(b"{")
+            && std::str::from_utf8(bytes).is_ok_and(|text| self.dialect.envelope(text, out))
     }
 
     /// No event came line by line: perhaps the lines are one document.
@@ -120,15 +123,21 @@ impl Output {
 
     fn value(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
         if !text.starts_with('[') {
-            return self.hearing.object(text, out);
+            return self.object(text, out);
         }
         let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else { return Heed::No };
-        let heard = items.iter().filter(|item| self.hearing.object(item.get(), out) == Heed::Event).count();
+        let heard = items.iter().filter(|item| self.object(item.get(), out) == Heed::Event).count();
         if heard == 0 {
             return Heed::No;
         }
         self.document = true;
         Heed::Event
+    }
+
+    fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
+        let heed = self.dialect.object(text, out);
+        self.events = self.events.saturating_add(u32::from(heed == Heed::Event));
+        heed
     }
 
     /// The plain text, terminal sequences taken out.
@@ -142,39 +151,12 @@ impl Output {
     }
 
     /// The reply of an event stream: its terminal event decides, and without one it was aborted.
-    pub fn event_reply(mut self, exit: Exit) -> Reply {
-        let denials = self.hearing.take_denials();
-        let heard = self.hearing;
-        let spent = heard.meter.spent();
-        let single = self.document || (heard.events == 1 && heard.end.is_some());
-        let reply = Reply {
-            session: heard.session,
-            model: heard.model,
-            denials,
-            garbled: self.garbled,
-            format: if single { Format::Json } else { Format::Jsonl },
-            ..Reply::default()
-        };
-        match heard.end {
-            Some(end) => Reply {
-                text_bytes: end.text.length(),
-                text: end.text.text().into_owned(),
-                finished: true,
-                failure: end.failure,
-                usage: end.usage.unwrap_or(spent.usage),
-                cost: end.cost,
-                turns: end.turns,
-                ..reply
-            },
-            None => {
-                let mut facts = heard.facts;
-                facts.is_error = facts.api != Default::default();
-                facts.stop_reason.clear();
-                let told = if facts.is_error { failure(&facts) } else { None };
-                let failure = told.filter(|f| f.class != Class::Unknown).unwrap_or_else(|| aborted(exit));
-                Reply { failure: Some(failure), usage: spent.usage, ..reply }
-            }
-        }
+    pub fn event_reply(self, exit: Exit) -> Reply {
+        let stderr = self.stderr_text();
+        let reply = self.dialect.reply(&Ended { exit, stderr: &stderr });
+        let single = self.document || (self.events == 1 && reply.finished);
+        let format = if single { Format::Json } else { Format::Jsonl };
+        Reply { garbled: self.garbled, format, ..reply }
     }
 
     /// The reply of plain text.

@@ -2,17 +2,28 @@
 //! has no adapter yet gets told so, and how to use it all the same.
 
 use crate::claude::Claude;
+use crate::codex::Codex;
 use crate::command::Command;
+use crate::copilot::Copilot;
+use crate::gemini::Gemini;
+use crate::goose::Goose;
+use crate::grok::Grok;
+use crate::kimi::Kimi;
+use crate::opencode::Opencode;
+use crate::pi::Pi;
+use crate::qwen::Qwen;
 use crate::seam::Agent;
 use crate::sim::Sim;
 use thiserror::Error;
 
 /// The agents that can be used.
-pub const NAMES: &[&str] = &["claude", "command", "sim"];
+pub const NAMES: &[&str] = &[
+    "claude", "codex", "opencode", "gemini", "qwen", "goose", "copilot", "kimi", "grok", "pi", "command",
+    "sim",
+];
 
 /// Agents that exist and have no adapter yet.
-const LATER: &[&str] =
-    &["codex", "opencode", "gemini", "qwen", "copilot", "goose", "kimi", "grok", "pi", "aider", "amp", "acp"];
+const LATER: &[&str] = &["aider", "mini", "amp", "acp"];
 
 /// Why there is no such agent here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -41,6 +52,15 @@ pub fn find(name: &str) -> Result<Box<dyn Agent>, UnknownAgent> {
     match name {
         "claude" => Ok(Box::new(Claude)),
         "command" => Ok(Box::new(Command)),
+        "codex" => Ok(Box::new(Codex)),
+        "opencode" => Ok(Box::new(Opencode)),
+        "gemini" => Ok(Box::new(Gemini)),
+        "qwen" => Ok(Box::new(Qwen)),
+        "goose" => Ok(Box::new(Goose)),
+        "copilot" => Ok(Box::new(Copilot)),
+        "kimi" => Ok(Box::new(Kimi)),
+        "grok" => Ok(Box::new(Grok)),
+        "pi" => Ok(Box::new(Pi)),
         "sim" => Ok(Box::new(Sim)),
         later if LATER.contains(&later) => Err(UnknownAgent::NotYet { name: later.to_owned() }),
         other => Err(UnknownAgent::Unknown { name: other.to_owned(), suggestion: nearest(other) }),
@@ -75,10 +95,11 @@ mod tests {
         let message = |name: &str| find(name).err().unwrap().to_string();
         assert_eq!(
             message("cluade"),
-            "unknown agent \"cluade\" (did you mean \"claude\"?); agents are: claude, command, sim"
+            "unknown agent \"cluade\" (did you mean \"claude\"?); agents are: claude, codex, opencode, gemini, qwen, \
+             goose, copilot, kimi, grok, pi, command, sim"
         );
         assert!(message("claude-code").contains("did you mean \"claude\""));
-        assert!(message("codex").contains("not supported yet"));
+        assert!(message("amp").contains("not supported yet"));
         assert!(message("zzz").starts_with("unknown agent \"zzz\"; agents are"));
     }
 }

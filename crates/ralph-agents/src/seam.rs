@@ -15,6 +15,12 @@ pub trait Agent: Send + Sync {
     fn launch(&self, call: &Call) -> Launch;
     /// A fresh reader for one call's output.
     fn reader(&self, call: &Call) -> Box<dyn Reader>;
+    /// A reader of an output that is there already, in whatever format the agent has.
+    fn analyst(&self) -> Box<dyn Reader>;
+    /// The arguments that make it print its version.
+    fn version_args(&self) -> &'static [&'static str] {
+        &["--version"]
+    }
 }
 
 /// What an agent can report and do; banner, doctor and rules depend on it.
@@ -54,6 +60,8 @@ pub struct Call {
     pub args: Vec<String>,
     /// What may be spent in this call at most, for agents with a budget of their own.
     pub budget: Option<Micro>,
+    /// A directory for this call's own files, outside the workspace; `Launch::files` are written there.
+    pub scratch: String,
 }
 
 /// How to start an agent.
@@ -67,6 +75,11 @@ pub struct Launch {
     pub env: Vec<(String, String)>,
     /// Environment to take away.
     pub env_remove: Vec<String>,
+    /// Files to write into the call's scratch directory before the start: a name and its bytes. For a prompt
+    /// that an agent takes neither from stdin nor safely as an argument.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Names in the scratch directory that the agent may have written; the reader gets them at the end.
+    pub reports: Vec<String>,
 }
 
 /// Reads one call's output. Never panics, never quadratic, whatever the bytes.
@@ -77,6 +90,12 @@ pub trait Reader: Send {
     fn read(&mut self, line: &[u8], out: &mut Vec<Heard>);
     /// One line of stderr; most adapters only look for a known failure wording.
     fn read_stderr(&mut self, _line: &[u8]) {}
+    /// A file of `Launch::reports`, read after the end and before `close`.
+    fn read_report(&mut self, _name: &str, _bytes: &[u8]) {}
+    /// The whole output as one document, where it is there already. Says whether it was one.
+    fn read_document(&mut self, _bytes: &[u8], _out: &mut Vec<Heard>) -> bool {
+        false
+    }
     /// The answer to an `Asks`.
     fn answer(&mut self, _ask: u64, _allow: bool, _out: &mut Vec<Heard>) {}
     /// Ask the agent to stop in its own words.

@@ -1,7 +1,8 @@
 //! The scripted agent that ships with ralph (`ralph agent-sim`): it prints Claude's format, so Claude's reader
 //! reads it. For demos and tests; it costs nothing and needs no key.
 
-use crate::claude::reader::ClaudeReader;
+use crate::claude::hearing::Hearing;
+use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
 
 /// The adapter.
@@ -24,7 +25,11 @@ impl Agent for Sim {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(ClaudeReader::new(&call.prompt, false))
+        Box::new(EventReader::<Hearing>::new(&call.prompt, false))
+    }
+
+    fn analyst(&self) -> Box<dyn Reader> {
+        EventReader::<Hearing>::analyst()
     }
 }
 

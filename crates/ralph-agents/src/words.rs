@@ -1,8 +1,14 @@
 //! The wordings by which agents report a failure, of every version seen, where no structured fact says it.
 //! Only text that is known to be an error is asked here: a model that merely writes such words did not fail.
-//! `claude/verdict.rs` and `command.rs` ask; `reset.rs` reads the time in the same words.
+//! The dialects, `events.rs` and `command.rs` ask; `reset.rs` reads the time in the same words.
 
+use crate::plain::short;
+use crate::reset::reset_in;
+use crate::seam::Failure;
 use ralph_rules::failure::Class;
+
+/// How much of the agent's words a failure carries.
+pub const MESSAGE: usize = 500;
 
 /// Class by words, in this order: the first row with a match wins. All lower case.
 const TABLE: &[(Class, &[&str])] = &[
@@ -147,6 +153,27 @@ pub fn class_of_status(status: u64) -> Option<Class> {
         400..=499 => Class::BadRequest,
         _ => return None,
     })
+}
+
+/// What a failed request means by its status and its words. A status is a fact, but 400, 403 and 429 each
+/// stand for several things that only the words tell apart.
+pub fn class_of_answer(status: u64, words: &str) -> Option<Class> {
+    let class = class_of_status(status)?;
+    let finer = class_of(words).filter(|worded| match class {
+        Class::BadRequest => {
+            matches!(worded, Class::Billing | Class::ContextTooLong | Class::Refusal | Class::UsageLimit)
+        }
+        Class::Auth => matches!(worded, Class::Billing | Class::Refusal),
+        Class::RateLimited => matches!(worded, Class::Billing | Class::UsageLimit),
+        _ => false,
+    });
+    Some(finer.unwrap_or(class))
+}
+
+/// A failure that is told by words alone, with the reset time they name.
+pub fn worded(class: Class, words: &str) -> Failure {
+    let limited = matches!(class, Class::UsageLimit | Class::RateLimited);
+    Failure { class, message: short(words, MESSAGE), reset: if limited { reset_in(words) } else { None } }
 }
 
 /// How the lines begin that Claude prints in text mode instead of an answer.

@@ -1,11 +1,12 @@
-//! Every recorded call of Claude Code, versions 1.0.60 to 2.1.325, good and bad: class, end, claim, denials, cost.
+//! Every recorded call of every agent, good and bad, in all versions there are: class, end, claim, denials, cost,
+//! tokens. What only one agent has is in a file of its name.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
 
 use ralph_agents::detect::read_all;
 use ralph_agents::{Exit, Format, Heard, Reply, Reset};
-use support::{Capture, captures, feed, named};
+use support::{Capture, captures, feed, named, recorded};
 
 fn class(reply: &Reply) -> Option<String> {
     let class = reply.failure.as_ref()?.class;
@@ -19,16 +20,35 @@ fn check(capture: &Capture, reply: &Reply, how: &str) {
     assert_eq!(reply.text.contains("---END_RALPH_STATUS---"), capture.claim, "{how}: claim of {file}");
     assert_eq!(reply.denials.len(), capture.denials, "{how}: denials of {file}");
     assert_eq!(reply.cost.map(|c| c.0), capture.cost, "{how}: cost of {file}");
-    assert_eq!(reply.garbled, 0, "{how}: {file}");
+    if let Some(tokens) = &capture.tokens {
+        let used = reply.usage;
+        let heard = format!("{}/{}/{}", used.input, used.cache_read, used.output);
+        assert_eq!(&heard, tokens, "{how}: tokens of {file}");
+    }
+    if let Some(session) = capture.session {
+        assert_eq!(reply.session.is_some(), session, "{how}: session of {file}");
+    }
+}
+
+#[test]
+fn every_reader_understands_every_recorded_call() {
+    for agent in recorded() {
+        for capture in captures(agent) {
+            let (heard, reply) = capture.read();
+            check(&capture, &reply, agent);
+            let finals = heard.iter().filter(|h| **h == Heard::Final).count();
+            assert!(finals <= 1, "{agent}: {} final events in {}", finals, capture.file);
+        }
+    }
 }
 
 #[test]
 fn the_claude_reader_understands_every_recorded_call() {
-    let all = captures();
+    let all = captures("claude");
     assert!(all.len() > 180, "{}", all.len());
     for capture in &all {
         let (heard, reply) = capture.read();
-        check(capture, &reply, "claude");
+        assert_eq!(reply.garbled, 0, "{}", capture.file);
         let finals = heard.iter().filter(|h| **h == Heard::Final).count();
         let result = reply.finished && reply.format != Format::Text;
         assert_eq!(finals, usize::from(result), "{}", capture.file);
@@ -37,7 +57,7 @@ fn the_claude_reader_understands_every_recorded_call() {
 
 #[test]
 fn the_command_reader_opens_the_same_output() {
-    for capture in captures() {
+    for capture in captures("claude") {
         let (_, reply) = feed("command", &[], &capture.stdout, &capture.stderr, capture.exit);
         if reply.format == Format::Text {
             assert_eq!(reply.failure.is_some(), capture.class.is_some(), "{}", capture.file);
@@ -49,7 +69,7 @@ fn the_command_reader_opens_the_same_output() {
 
 #[test]
 fn analysis_without_an_exit_code_comes_to_the_same_class() {
-    for capture in captures() {
+    for capture in captures("claude") {
         if capture.stdout.is_empty() {
             continue;
         }

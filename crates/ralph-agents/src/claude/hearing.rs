@@ -6,10 +6,13 @@ use crate::claude::meter::Meter;
 use crate::claude::opening::{Introduction, User, open};
 use crate::claude::tools::{Tools, listed};
 use crate::claude::verdict::{ApiError, Facts, failure};
+use crate::dialect::{Dialect, Ended, Heed};
 use crate::json::Field;
+use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
 use crate::reset::epoch;
-use crate::seam::{Activity, Denial, Failure, Heard};
+use crate::seam::{Activity, Denial, Failure, Heard, Reply};
+use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -23,24 +26,11 @@ const PIECE: &str = r#"{"type":"stream_event","event":{"type":"content_block_"#;
 /// The start of the introduction in all versions seen.
 const INIT: &str = r#"{"type":"system","subtype":"init","#;
 
-/// What a line was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heed {
-    /// An event of the known stream.
-    Event,
-    /// JSON with a type, but none that is known.
-    Unheard,
-    /// No event.
-    No,
-}
-
 /// What was heard so far.
 #[derive(Debug, Default)]
 pub struct Hearing {
-    /// Events heard.
-    pub events: u32,
     /// The terminal event, the last one if there were several.
-    pub end: Option<End>,
+    end: Option<End>,
     /// Conversation id.
     pub session: Option<String>,
     /// The model that works.
@@ -68,23 +58,58 @@ pub struct End {
     denials: Option<Vec<Denial>>,
 }
 
-impl Hearing {
-    /// One JSON object.
-    pub fn object(&mut self, line: &str, out: &mut Vec<Heard>) -> Heed {
-        let heard = match quick_kind(line) {
+impl Dialect for Hearing {
+    fn object(&mut self, line: &str, out: &mut Vec<Heard>) -> Heed {
+        match quick_kind(line) {
             Some(kind) => self.event(kind, line, out),
             None => match read::<Terminal<'_>>(line) {
                 None => Heed::No,
                 Some(event) if event.kind.is("result") => heed(self.terminal(&event, out)),
                 Some(event) => event.kind.text().map_or(Heed::Unheard, |kind| self.event(&kind, line, out)),
             },
-        };
-        if heard == Heed::Event {
-            self.events = self.events.saturating_add(1);
         }
-        heard
     }
 
+    /// A line that is no event may be a tool's result that was too long for the hands and cut: the tool has
+    /// ended all the same.
+    fn cut_short(&mut self, line: &[u8], out: &mut Vec<Heard>) {
+        let head = line.get(..line.len().min(512)).unwrap_or(line);
+        if head.starts_with(br#"{"type":"user""#) && memchr::memmem::find(head, b"tool_result").is_some() {
+            out.push(Heard::Activity(self.tools.end("", false, false)));
+        }
+    }
+
+    /// A reply of older tools: an object without a type whose `result` is the final message.
+    fn envelope(&mut self, document: &str, out: &mut Vec<Heard>) -> bool {
+        let Some(event) = read::<Terminal<'_>>(document) else { return false };
+        let plain = event.kind.0.is_none() && event.result.text().is_some();
+        plain && self.terminal(&event, out)
+    }
+
+    fn reply(mut self, ended: &Ended<'_>) -> Reply {
+        let denials = self.take_denials();
+        let spent = self.meter.spent();
+        let reply = Reply { session: self.session, model: self.model, denials, ..Reply::default() };
+        match self.end {
+            Some(end) => Reply {
+                text_bytes: end.text.length(),
+                text: end.text.text().into_owned(),
+                finished: true,
+                failure: end.failure,
+                usage: end.usage.unwrap_or(spent.usage),
+                cost: end.cost,
+                turns: end.turns,
+                ..reply
+            },
+            None => {
+                let failure = unfinished(self.facts).unwrap_or_else(|| aborted(ended.exit));
+                Reply { failure: Some(failure), usage: spent.usage, ..reply }
+            }
+        }
+    }
+}
+
+impl Hearing {
     fn event(&mut self, kind: &str, line: &str, out: &mut Vec<Heard>) -> Heed {
         let known = match kind {
             "stream_event" if line.starts_with(PIECE) && line.ends_with('}') => Some(true),
@@ -102,24 +127,8 @@ impl Hearing {
         known.map_or(Heed::No, heed)
     }
 
-    /// A line that is no event may be a tool's result that was too long for the hands and cut: the tool has
-    /// ended all the same.
-    pub fn cut_short(&mut self, line: &[u8], out: &mut Vec<Heard>) {
-        let head = line.get(..line.len().min(512)).unwrap_or(line);
-        if head.starts_with(br#"{"type":"user""#) && memchr::memmem::find(head, b"tool_result").is_some() {
-            out.push(Heard::Activity(self.tools.end("", false, false)));
-        }
-    }
-
-    /// A reply of older tools: an object without a type whose `result` is the final message.
-    pub fn envelope(&mut self, document: &str, out: &mut Vec<Heard>) -> bool {
-        let Some(event) = read::<Terminal<'_>>(document) else { return false };
-        let plain = event.kind.0.is_none() && event.result.text().is_some();
-        plain && self.terminal(&event, out)
-    }
-
     /// The refusals: as the end lists them, else as they were seen.
-    pub fn take_denials(&mut self) -> Vec<Denial> {
+    fn take_denials(&mut self) -> Vec<Denial> {
         let seen = std::mem::take(&mut self.tools).into_refused();
         self.end.as_mut().and_then(|end| end.denials.take()).unwrap_or(seen)
     }
@@ -281,6 +290,14 @@ impl Hearing {
         facts.words = error_words(event);
         facts
     }
+}
+
+/// The failure a stream told of before it stopped without a terminal event.
+fn unfinished(mut facts: Facts) -> Option<Failure> {
+    facts.is_error = facts.api != ApiError::default();
+    facts.stop_reason.clear();
+    let told = if facts.is_error { failure(&facts) } else { None };
+    told.filter(|failure| failure.class != Class::Unknown)
 }
 
 /// The kind of an object where it comes first, as it mostly does.

@@ -4,11 +4,8 @@
 use crate::plain::short;
 use crate::reset::reset_in;
 use crate::seam::{Failure, Reset};
-use crate::words::{class_of, class_of_status};
+use crate::words::{MESSAGE, class_of, class_of_answer};
 use ralph_rules::failure::Class;
-
-/// How much of the agent's words a failure carries.
-const MESSAGE: usize = 500;
 
 /// What the stream and its terminal event said about the end, gathered on the way.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +59,7 @@ fn class(facts: &Facts) -> Option<Class> {
         return None;
     }
     let class = by_code(facts)
-        .or_else(|| by_status(facts))
+        .or_else(|| class_of_answer(facts.api.status?, &facts.words))
         .or_else(|| by_kind(&facts.api.kind))
         .or_else(|| class_of(&facts.words))
         .or_else(|| class_of(&facts.api.category));
@@ -103,20 +100,6 @@ fn by_code(facts: &Facts) -> Option<Class> {
     }
 }
 
-/// A status is a fact, but 400, 403 and 429 each stand for several things that only the words tell apart.
-fn by_status(facts: &Facts) -> Option<Class> {
-    let class = class_of_status(facts.api.status?)?;
-    let finer = class_of(&facts.words).filter(|worded| match class {
-        Class::BadRequest => {
-            matches!(worded, Class::Billing | Class::ContextTooLong | Class::Refusal | Class::UsageLimit)
-        }
-        Class::Auth => matches!(worded, Class::Billing | Class::Refusal),
-        Class::RateLimited => matches!(worded, Class::Billing | Class::UsageLimit),
-        _ => false,
-    });
-    Some(finer.unwrap_or(class))
-}
-
 fn by_kind(kind: &str) -> Option<Class> {
     match kind {
         "" => None,
@@ -145,12 +128,6 @@ fn message(class: Class, facts: &Facts) -> String {
     };
     let named = [&facts.terminal_reason, &facts.subtype].into_iter().find(|s| !s.is_empty());
     named.map_or_else(|| said.to_owned(), |name| format!("{said} ({})", short(name, 100)))
-}
-
-/// A failure that is told by plain words alone.
-pub fn worded(class: Class, words: &str) -> Failure {
-    let limited = matches!(class, Class::UsageLimit | Class::RateLimited);
-    Failure { class, message: short(words, MESSAGE), reset: if limited { reset_in(words) } else { None } }
 }
 
 #[cfg(test)]

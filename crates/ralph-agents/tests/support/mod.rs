@@ -1,12 +1,15 @@
 //! Recorded output of real calls, and a hand that feeds it to a reader line by line as the engine does.
 #![allow(clippy::disallowed_methods, dead_code)] // the tests read files; not every test uses every helper
 
-use ralph_agents::registry::find;
+use ralph_agents::registry::{self, find};
 use ralph_agents::{Call, Exit, Heard, Reply};
 use std::path::PathBuf;
 
-/// One row of `captures/claude.tsv`.
+/// One row of `captures/AGENT.tsv`. Its columns: `file`, `exit` (negative: a signal), `class`, `finished`, `claim`,
+/// `denials`, `cost` (micro-dollars), and where an agent's table has them `tokens` (fresh input/cache read/output), `session`
+/// (yes or no), `args` (what the user passed on) and `case` (which case of the suite it shows).
 pub struct Capture {
+    pub agent: &'static str,
     pub file: String,
     pub exit: Exit,
     pub class: Option<String>,
@@ -14,6 +17,10 @@ pub struct Capture {
     pub claim: bool,
     pub denials: usize,
     pub cost: Option<i64>,
+    pub tokens: Option<String>,
+    pub session: Option<bool>,
+    pub args: Vec<String>,
+    pub case: Option<String>,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }
@@ -22,37 +29,48 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
 }
 
-/// Every recorded call.
-pub fn captures() -> Vec<Capture> {
-    table().lines().skip(1).map(capture).collect()
+/// The agents whose calls were recorded.
+pub fn recorded() -> Vec<&'static str> {
+    let known = registry::NAMES.iter().copied();
+    known.filter(|name| folder().join(format!("{name}.tsv")).exists()).collect()
 }
 
-fn table() -> String {
-    std::fs::read_to_string(folder().join("claude.tsv")).unwrap()
+/// Every recorded call of an agent.
+pub fn captures(agent: &'static str) -> Vec<Capture> {
+    let table = std::fs::read_to_string(folder().join(format!("{agent}.tsv"))).unwrap();
+    let mut rows = table.lines();
+    let header: Vec<&str> = rows.next().unwrap().split('\t').collect();
+    rows.map(|row| capture(agent, &header, row)).collect()
 }
 
-fn capture(row: &str) -> Capture {
+fn capture(agent: &'static str, header: &[&str], row: &str) -> Capture {
     let cells: Vec<&str> = row.split('\t').collect();
-    let [file, exit, class, finished, claim, denials, cost] = cells[..] else { panic!("{row}") };
-    let path = folder().join("claude").join(file);
+    assert_eq!(cells.len(), header.len(), "{row}");
+    let cell = |name: &str| header.iter().position(|h| *h == name).map(|at| cells[at]).filter(|c| *c != "-");
+    let need = |name: &str| cell(name).unwrap_or_else(|| panic!("{name} of {row}"));
+    let path = folder().join(agent).join(need("file"));
     Capture {
-        file: file.to_owned(),
-        exit: exit_of(exit.parse().unwrap()),
-        class: (class != "-").then(|| class.to_owned()),
-        finished: finished == "yes",
-        claim: claim == "yes",
-        denials: denials.parse().unwrap(),
-        cost: cost.parse().ok(),
-        stdout: std::fs::read(&path).unwrap(),
+        agent,
+        file: need("file").to_owned(),
+        exit: exit_of(need("exit").parse().unwrap()),
+        class: cell("class").map(str::to_owned),
+        finished: need("finished") == "yes",
+        claim: need("claim") == "yes",
+        denials: need("denials").parse().unwrap(),
+        cost: cell("cost").map(|cost| cost.parse().unwrap()),
+        tokens: cell("tokens").map(str::to_owned),
+        session: cell("session").map(|cell| cell == "yes"),
+        args: cell("args").map(|args| args.split(' ').map(str::to_owned).collect()).unwrap_or_default(),
+        case: cell("case").map(str::to_owned),
+        stdout: std::fs::read(&path).unwrap_or_default(),
         stderr: std::fs::read(path.with_extension("stderr")).unwrap_or_default(),
     }
 }
 
-/// The capture with this name.
+/// The recorded call of Claude Code with this name.
 pub fn named(file: &str) -> Capture {
-    let table = table();
-    let row = table.lines().find(|row| row.split('\t').next() == Some(file));
-    capture(row.unwrap_or_else(|| panic!("no capture {file}")))
+    let found = captures("claude").into_iter().find(|capture| capture.file == file);
+    found.unwrap_or_else(|| panic!("no capture {file}"))
 }
 
 fn exit_of(code: i32) -> Exit {
@@ -84,10 +102,15 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl Capture {
-    /// Reads it as the claude adapter would, with the output format it was recorded in.
+    /// Reads it as its adapter would, with the output format it was recorded in.
     pub fn read(&self) -> (Vec<Heard>, Reply) {
-        let format = ["stream-json", "json", "text"].into_iter().find(|f| self.file.contains(f)).unwrap();
-        let args: &[&str] = if format == "stream-json" { &[] } else { &["--output-format", format] };
-        feed("claude", args, &self.stdout, &self.stderr, self.exit)
+        let mut args: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        if self.agent == "claude" {
+            let format = ["stream-json", "json", "text"].into_iter().find(|f| self.file.contains(f)).unwrap();
+            if format != "stream-json" {
+                args.extend(["--output-format", format]);
+            }
+        }
+        feed(self.agent, &args, &self.stdout, &self.stderr, self.exit)
     }
 }

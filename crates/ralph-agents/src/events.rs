@@ -1,33 +1,33 @@
-//! Reads one call of Claude Code, in any of its output formats: events by lines (what we ask for), one JSON
-//! object, an array, or plain text (what a user's own arguments may ask for). Also reads `sim`.
+//! The reader of agents that print events: one dialect in any of its output formats, events by lines (what we
+//! ask for), one JSON document, or plain text (what a user's own arguments may ask for).
 
-use crate::claude::verdict::worded;
+use crate::dialect::Dialect;
 use crate::output::{Output, aborted};
 use crate::seam::{Activity, Exit, Failure, Heard, Reader, Reply};
-use crate::words::{class_of, class_of_plain};
+use crate::words::{class_of, class_of_plain, worded};
 use ralph_rules::failure::Class;
 
-/// The reader of one call.
-pub struct ClaudeReader {
+/// The reader of one call of an agent that speaks dialect `D`.
+pub struct EventReader<D> {
     prompt: Vec<u8>,
     may_be_text: bool,
-    output: Output,
+    output: Output<D>,
 }
 
-impl ClaudeReader {
+impl<D: Dialect> EventReader<D> {
     /// A reader that sends this prompt. Where the call asked for events, text alone is no answer:
     /// `may_be_text` says that it could be.
-    pub fn new(prompt: &str, may_be_text: bool) -> ClaudeReader {
-        ClaudeReader { prompt: prompt.as_bytes().to_vec(), may_be_text, output: Output::new() }
+    pub fn new(prompt: &str, may_be_text: bool) -> EventReader<D> {
+        EventReader { prompt: prompt.as_bytes().to_vec(), may_be_text, output: Output::new() }
     }
 
-    /// A reader of output that is there already.
-    pub(crate) fn of(output: Output) -> ClaudeReader {
-        ClaudeReader { prompt: Vec::new(), may_be_text: true, output }
+    /// A reader of output that is there already, in any format.
+    pub fn analyst() -> Box<dyn Reader> {
+        Box::new(EventReader::<D>::new("", true))
     }
 }
 
-impl Reader for ClaudeReader {
+impl<D: Dialect> Reader for EventReader<D> {
     fn start(&mut self, out: &mut Vec<Heard>) {
         // Left open, stdin keeps the client waiting for more prompt forever.
         out.push(Heard::Send(std::mem::take(&mut self.prompt)));
@@ -42,6 +42,10 @@ impl Reader for ClaudeReader {
         self.output.stderr(line);
     }
 
+    fn read_document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+        self.output.document(bytes, out)
+    }
+
     fn close(mut self: Box<Self>, exit: Exit) -> Reply {
         self.output.try_document();
         if self.output.has_events() {
@@ -53,7 +57,7 @@ impl Reader for ClaudeReader {
     }
 }
 
-impl ClaudeReader {
+impl<D: Dialect> EventReader<D> {
     /// Why output without any event failed, if it did.
     fn text_failure(&self, exit: Exit) -> Option<Failure> {
         let (text, stderr) = (self.output.plain(), self.output.stderr_text());

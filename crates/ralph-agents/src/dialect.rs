@@ -1,0 +1,42 @@
+//! What an agent's adapter has to know of its own events; everything else about reading is shared. `output.rs`
+//! finds the events in the output, a `Dialect` understands them, `events.rs` makes a reader of the two.
+
+use crate::seam::{Exit, Heard, Reply};
+use std::fmt::Debug;
+
+/// What a line was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heed {
+    /// An event of the known stream.
+    Event,
+    /// JSON, but no event that is known: a newer version may print such.
+    Unheard,
+    /// No event.
+    No,
+}
+
+/// How one agent's events read. Keeps little, whatever comes.
+pub trait Dialect: Debug + Default + Send + 'static {
+    /// One JSON object as it was printed.
+    fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed;
+
+    /// The whole output as one object that is no event: the reply of another output format. Says whether it was.
+    fn envelope(&mut self, _document: &str, _out: &mut Vec<Heard>) -> bool {
+        false
+    }
+
+    /// A line that is no event; perhaps one that was too long for the hands and cut.
+    fn cut_short(&mut self, _line: &[u8], _out: &mut Vec<Heard>) {}
+
+    /// What it all came to. Only asked where an event was heard; `garbled` and `format` are filled in later.
+    fn reply(self, ended: &Ended<'_>) -> Reply;
+}
+
+/// How the call ended, beside its events.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'a> {
+    /// How the program ended.
+    pub exit: Exit,
+    /// The end of what it wrote to stderr, cleaned.
+    pub stderr: &'a str,
+}
