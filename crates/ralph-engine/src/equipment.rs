@@ -20,6 +20,8 @@ pub struct Equipment {
     pub redactor: Arc<Redactor>,
     /// Variables that agents and verification must not inherit.
     pub env_remove: Vec<OsString>,
+    /// Variables that the user's config gives this agent. Not in the journal: they may be keys.
+    pub agent_env: Vec<(OsString, OsString)>,
     /// From TERM to KILL.
     pub end_grace: Duration,
     /// From a final result until a lingering agent is ended.

@@ -2,6 +2,7 @@
 //! each command resolves its own arguments.
 
 mod agent;
+mod agents;
 mod analyze;
 mod ask;
 mod circuit;
@@ -18,6 +19,7 @@ mod resume;
 mod run;
 mod runs;
 mod status;
+mod versions;
 
 use crate::env::Env;
 use crate::print::{lost, say};
@@ -80,6 +82,9 @@ enum Command {
     /// Analyse one agent response, from a file or stdin, and print the analysis as JSON.
     #[command(before_help = examples::ANALYZE)]
     Analyze(analyze::Args),
+    /// List the agents: which are installed, their versions, what each can report.
+    #[command(before_help = examples::AGENTS)]
+    Agents(agents::Args),
     /// Play a scripted agent: behaves like Claude Code, needs no key.
     #[command(before_help = examples::AGENT_SIM)]
     AgentSim {
@@ -175,6 +180,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Stop(args) => ask::stop(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
+        Command::Agents(args) => agents::agents(&args, here),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }
 }

@@ -3,8 +3,10 @@
 use super::Here;
 use super::run::Args;
 use crate::config::Layers;
+use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::registry::{self, UnknownAgent};
+use ralph_agents::roster;
 use ralph_engine::equipment::Equipment;
 use ralph_engine::redact::{Redactor, secrets_in_env};
 use ralph_rules::record::AgentChoice;
@@ -61,23 +63,25 @@ pub fn unknown(error: &UnknownAgent) -> Problem {
 pub fn missing(name: &str, program: &str) -> Problem {
     let message = format!("the agent's program `{program}` is not installed or not executable");
     let problem = Problem::new(Code::Unavailable, message);
-    match name {
-        "claude" => problem
-            .hint("install Claude Code: npm install -g @anthropic-ai/claude-code, then log in with `claude`")
-            .hint("or use another agent: --agent command … -- PROGRAM"),
-        _ => problem.hint("check its name and that it is on your PATH"),
-    }
+    let problem = match roster::card(name).filter(|card| card.program == Some(program)) {
+        Some(card) => problem.hint(format!("install {}: {}", card.title, card.install)),
+        None => problem.hint("check its name and that it is on your PATH"),
+    };
+    problem.hint("or use another agent: `ralph agents` shows what is installed")
 }
 
 /// What the hands work with, for an agent that was chosen.
-pub fn equipment(agent: &AgentChoice) -> Result<Equipment, Problem> {
+pub fn equipment(agent: &AgentChoice, layers: &Layers) -> Result<Equipment, Problem> {
+    let given = layers.agent_env(&agent.name);
+    let secrets = Env::all().into_iter().chain(given.clone());
     let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
     Ok(Equipment {
         tender: own_program()?,
         tender_args: vec!["__tend".into()],
         agent: Arc::from(adapter),
-        redactor: Arc::new(Redactor::new(secrets_in_env(crate::env::Env::all()).into_iter())),
+        redactor: Arc::new(Redactor::new(secrets_in_env(secrets).into_iter())),
         env_remove: Vec::new(),
+        agent_env: given.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),

@@ -65,7 +65,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let (policy, mut warnings) = policy(args, &layers, here)?;
     let (prompt, prompt_from) = prompt::prompt(args, &layers, here)?;
     let chosen = agent::choose(args, &layers, here)?;
-    let equipment = agent::equipment(&chosen)?;
+    let equipment = agent::equipment(&chosen, &layers)?;
     let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if verify.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")

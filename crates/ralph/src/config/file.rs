@@ -1,7 +1,7 @@
 //! One config file, as it may be written. Unknown keys are errors. Keys that the contract names but this version does
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
-use super::values::{Dollars, Duration, Limit, Promise};
+use super::values::{Dollars, Duration, Limit, Promise, Variable};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -61,7 +61,7 @@ pub struct AgentOverride {
     pub command: Option<String>,
     pub args: Option<Vec<String>>,
     pub model: Option<String>,
-    pub env: Option<toml::Value>,
+    pub env: BTreeMap<Variable, String>,
     pub timeout: Option<Limit>,
 }
 
@@ -200,12 +200,7 @@ impl File {
             (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
             (self.preset.is_some_and(|p| p != Preset::Strict), "preset"),
         ];
-        let env = self
-            .agents
-            .iter()
-            .find(|(_, over)| over.env.is_some())
-            .map(|(name, _)| format!("agents.{name}.env"));
-        set.into_iter().find(|(on, _)| *on).map(|(_, key)| key.to_string()).or(env)
+        set.into_iter().find(|(on, _)| *on).map(|(_, key)| key.to_string())
     }
 
     /// The first key that only the user's or the system's own file may set.
