@@ -1,17 +1,20 @@
-//! The chores, one command each: `cargo xtask test|lint|bench|long`. Each installs what it needs and says what it does.
+//! The chores, one command each: `cargo xtask test|lint|bench|live|long`. Each installs what it needs and says what it does.
 
+mod agents;
 mod bench;
 mod lint;
+mod live;
 mod shell;
 mod test;
 
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test     everything CI checks: format, lints, all tests, simulation, kill matrix, the demo
+cargo xtask test     everything CI checks: format, lints, all tests, simulation, kill matrix, real agents, the demo
 cargo xtask lint     format and lints only
 cargo xtask bench    the figures, each beside its floor from the same run
-cargo xtask long     long campaigns: 100 million simulated steps, the full kill matrix
+cargo xtask live     the tests with real agent CLIs alone; `live all` with those of the long campaigns too
+cargo xtask long     long campaigns: 100 million simulated steps, the full kill matrix, more real agents
 ";
 
 fn main() -> ExitCode {
@@ -20,6 +23,8 @@ fn main() -> ExitCode {
         "test" => test::test(),
         "lint" => lint::lint(),
         "bench" => bench::bench(),
+        "live" if std::env::args().nth(2).as_deref() == Some("all") => live::all(),
+        "live" => live::live(agents::Tier::First),
         "long" => test::long(),
         _ => {
             shell::say(HELP);

@@ -1,15 +1,19 @@
 //! Everything CI checks, and the long campaigns.
 
+use crate::agents::Tier;
 use crate::lint::lint;
+use crate::live;
 use crate::shell::{Done, cargo, root, run};
 use std::process::Command;
 
-/// Format, lints, tests, the simulation, the kill matrix on the release binary, and the demo as a newcomer types it.
+/// Format, lints, tests, the simulation, the kill matrix on the release binary, the real agents, and the demo as a
+/// newcomer types it.
 pub fn test() -> Done {
     lint()?;
     run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
     run("tests", with_binary(&mut cargo(&["test", "--workspace", "--no-fail-fast"])))?;
     run("simulation", &mut simulation())?;
+    live::live(Tier::First)?;
     run("demo", Command::new(root().join("target/release/ralph")).arg("demo"))
 }
 
@@ -23,7 +27,8 @@ pub fn long() -> Done {
             cargo(&["test", "--package", "ralph", "--test", "kill_matrix", "--", "--nocapture"])
                 .env("RALPH_KILL_MATRIX", "full"),
         ),
-    )
+    )?;
+    live::all()
 }
 
 /// The simulation, optimised: its steps are what it is for.

@@ -1,0 +1,149 @@
+//! What ralph adds to the run of a real agent CLI: the fastest two, each by itself and the same within `ralph run`, in
+//! turns on the same machine. Their model is the scripted server, which answers at once, so that nothing hides behind
+//! waiting. Times are only reported: machines are shared.
+//!
+//! `cargo xtask bench` installs the CLIs and runs it; `RALPH_BIN` names another binary than the one built beside this.
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+#[allow(dead_code)]
+#[path = "../tests/live/cli.rs"]
+mod cli;
+#[allow(dead_code)]
+#[path = "../tests/live/clis.rs"]
+mod clis;
+#[allow(dead_code)]
+#[path = "../tests/live/run.rs"]
+mod run;
+#[allow(dead_code)]
+#[path = "../tests/live/server.rs"]
+mod server;
+#[path = "product_bench/stats.rs"]
+#[allow(dead_code)]
+mod stats;
+
+use cli::{Cli, Setup};
+use clis::{CODEX, GOOSE};
+use ralph_agents::{Call, registry};
+use ralph_rules::prompt::protocol;
+use ralph_testkit::Scratch;
+use server::{Server, free_port};
+use stats::{p50, timed};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Runs of each kind that count, after one that does not.
+const RUNS: usize = 15;
+/// What ralph may add, as a share of the CLI's own run.
+const LIMIT: f64 = 0.05;
+const TASK: &str = "Write hello into greeting.txt.";
+
+fn main() {
+    println!(
+        "{:<10} {:>12} {:>12} {:>10} {:>8}  (medians of {RUNS})",
+        "agent", "by itself", "within ralph", "added", "share"
+    );
+    for cli in [&CODEX, &GOOSE] {
+        let bench = Bench::new(cli);
+        let (mut alone, mut within) = (Vec::new(), Vec::new());
+        bench.alone();
+        bench.within();
+        for _ in 0..RUNS {
+            alone.push(timed(|| bench.alone()));
+            within.push(timed(|| bench.within()));
+        }
+        let (alone, within) = (p50(&alone), p50(&within));
+        let share = (within - alone) / alone;
+        let verdict = if share <= LIMIT { "ok" } else { "OVER 5 %" };
+        println!(
+            "{:<10} {alone:>9.1} ms {within:>9.1} ms {:>7.1} ms {:>6.1} %  {verdict}",
+            cli.name,
+            within - alone,
+            share * 100.0
+        );
+    }
+}
+
+/// One CLI, its home and its server.
+struct Bench {
+    cli: &'static Cli,
+    scratch: Scratch,
+    env: Vec<(&'static str, String)>,
+    _server: Server,
+}
+
+impl Bench {
+    fn new(cli: &'static Cli) -> Bench {
+        let scratch = Scratch::git_repo();
+        let at = |name: &str| scratch.root().join(name);
+        std::fs::create_dir(at("tmp")).unwrap();
+        let port = free_port();
+        let setup =
+            Setup { home: at("home"), config: at("config"), url: format!("http://127.0.0.1:{port}/ok") };
+        let mut env = (cli.configure)(&setup);
+        env.push(("TMPDIR", at("tmp").display().to_string()));
+        env.push(("PATH", cli.path()));
+        let server = Server::start(scratch.root(), &scratch.workspace(), port);
+        Bench { cli, scratch, env, _server: server }
+    }
+
+    /// The CLI as ralph's adapter starts it, without ralph.
+    fn alone(&self) {
+        let agent = registry::find(self.cli.name).unwrap();
+        let system = protocol("COMPLETE");
+        let prompt =
+            if agent.can().system_prompt { TASK.to_owned() } else { format!("{TASK}\n\n---\n{system}") };
+        let scratch = self.scratch.root().join("tmp").display().to_string();
+        let call = Call { prompt, system, scratch, ..Call::default() };
+        let launch = agent.launch(&call);
+        assert!(launch.files.is_empty(), "{} takes its prompt from stdin", self.cli.name);
+        let mut command = self.command(launch.program.into());
+        command.args(&launch.args).envs(launch.env);
+        for name in &launch.env_remove {
+            command.env_remove(name);
+        }
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(call.prompt.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("EXIT_SIGNAL"), "{} did not work: {said}", self.cli.name);
+        self.tidy();
+    }
+
+    /// The same as the only iteration of a run.
+    fn within(&self) {
+        let mut command = self.command(binary());
+        command.args(["run", TASK, "--agent", self.cli.name, "--fresh", "--quiet"]);
+        command.args(["--max-iterations", "1", "--max-cost", "5", "--calls-per-hour", "0"]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self.tidy();
+    }
+
+    fn command(&self, program: PathBuf) -> Command {
+        let mut command = self.scratch.command(program);
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// The work is to be done anew.
+    fn tidy(&self) {
+        std::fs::remove_file(self.scratch.workspace().join("greeting.txt")).unwrap();
+    }
+}
+
+/// `RALPH_BIN`, else the binary built beside this example.
+fn binary() -> PathBuf {
+    let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("ralph"));
+    let path = std::env::var_os("RALPH_BIN").map(PathBuf::from).or_else(beside).unwrap();
+    assert!(path.is_file(), "{} is not there: cargo build --release -p ralph", path.display());
+    path
+}

@@ -1,0 +1,79 @@
+//! The live tests: ralph with the real agent CLIs, which talk to the scripted model server of `tools/model_server`.
+//! They run where nothing but loopback can be reached, as far as this machine permits; `agents.rs` installs the CLIs.
+
+use crate::agents::{self, Tier};
+use crate::shell::{Done, cargo, root, run, say};
+use std::process::{Command, Stdio};
+
+/// Cases at a time: much of a case is waiting, and each agent takes up to 700 MB.
+const AT_ONCE: &str = "4";
+
+/// Both tiers.
+pub fn all() -> Done {
+    live(Tier::First)?;
+    live(Tier::Second)
+}
+
+/// Installs the agents of a tier and runs their tests. An agent that could not be installed fails the tests, in the
+/// end: those of the others still run.
+pub fn live(tier: Tier) -> Done {
+    let (what, module) = match tier {
+        Tier::First => ("live tests", "first_tier"),
+        Tier::Second => ("live tests, second tier", "second_tier"),
+    };
+    let installed = agents::install(tier);
+    // Built outside: the build may need the network, the tests must not.
+    run(
+        "build of the live tests",
+        &mut cargo(&["test", "--package", "ralph", "--test", "live", "--no-run"]),
+    )?;
+    let tests = [
+        "test",
+        "--offline",
+        "--package",
+        "ralph",
+        "--test",
+        "live",
+        "--",
+        "--test-threads",
+        AT_ONCE,
+        module,
+    ];
+    let tested = run(what, &mut alone(&cargo(&tests)));
+    installed.and(tested)
+}
+
+/// How a network namespace is made: by root, or by an ordinary user, who stays one in it.
+const WAYS: [(&[&str], &str); 2] = [
+    (&["--net", "--mount"], "exec"),
+    (
+        &["--map-current-user", "--keep-caps", "--net", "--mount"],
+        "exec setpriv --inh-caps=-all --ambient-caps=-all",
+    ),
+];
+
+/// The command in a network of its own with only loopback in it, where that is permitted; else as it is.
+fn alone(command: &Command) -> Command {
+    let permitted = |way: &&(&[&str], &str)| {
+        let mut probe = within(way, &Command::new("true"));
+        probe.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    if let Some(way) = WAYS.iter().find(permitted) {
+        return within(way, command);
+    }
+    say("── no network namespace is permitted here: the agents run with this machine's network\n");
+    let mut plain = Command::new(command.get_program());
+    plain.args(command.get_args()).current_dir(root()).env("RALPH_AGENTS_DIR", agents::folder());
+    plain
+}
+
+/// The command in its own namespaces. The agents appear in /mnt there: some tests run as a user who may not be allowed to
+/// look into the directory above the repository.
+fn within((flags, exec): &(&[&str], &str), command: &Command) -> Command {
+    let prepare = "python3 -B tools/loopback.py && mount --bind target/agents /mnt";
+    let mut through = Command::new("unshare");
+    through.args(*flags).args(["sh", "-c", &format!("{prepare} && {exec} \"$@\""), "sh"]);
+    through.arg(command.get_program()).args(command.get_args());
+    through.current_dir(root()).env("RALPH_AGENTS_DIR", "/mnt");
+    through
+}
