@@ -24,6 +24,7 @@ pub mod money;
 pub mod next;
 pub mod objection;
 pub mod part;
+pub mod plan;
 pub mod policy;
 pub mod prompt;
 pub mod record;
