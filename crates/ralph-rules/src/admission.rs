@@ -7,7 +7,7 @@ use crate::guard::time::{self, Moment};
 use crate::next::{Wake, act, interrupted, keep, leave, limits, person, verify};
 use crate::objection::Objection;
 use crate::policy::{MINUTE, Policy};
-use crate::record::{Check, Decision, Ms, Refused, Refuser, RunStarted};
+use crate::record::{Attempt, Check, Decision, Ms, Refused, Refuser, RunStarted};
 use crate::state::State;
 use crate::step::Step;
 
@@ -19,6 +19,9 @@ pub fn admission(state: &State, start: &RunStarted, because: Vec<Objection>) -> 
     }
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
         return leave(interrupted(signal), vec![person("stop")]);
+    }
+    if let Some(decision) = nothing_to_do(state) {
+        return decision;
     }
     if let Some(decision) = unavailable(state).or_else(|| spent(state, policy)) {
         return decision;
@@ -48,6 +51,14 @@ fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
     }
     let commands = u32::try_from(commands).unwrap_or(u32::MAX);
     Some(verify(Check::Baseline, policy, Objection::BaselineWanted { commands }))
+}
+
+/// A plan that was complete before the first call, with a passing verification: the agent is not called at all.
+fn nothing_to_do(state: &State) -> Option<Decision> {
+    let untouched = state.calls.id == Attempt::default();
+    let done = state.tasks.latest.as_ref().filter(|_| state.tasks.pending() == Some(0))?.done;
+    (untouched && state.checks.baseline_green())
+        .then(|| leave(Ending::new(Reason::AlreadyComplete, true), vec![Objection::PlanComplete { done }]))
 }
 
 /// Failures that waiting cannot heal.

@@ -19,7 +19,10 @@ pub enum Objection {
     ClaimAndProof { indicators: u32 },
     ClaimUnverified { indicators: u32 },
     SignalsRunning { iterations: u32, verified: bool },
+    SignalAgain { running: u32, needed: u32 },
     ProofAlone,
+    GreenBefore,
+    PlanComplete { done: u32 },
     NothingToDo,
     SeeItTwice,
     ExplicitContinue,
@@ -95,7 +98,16 @@ impl Objection {
                 "{iterations} iterations running showed enough signs of completion{}",
                 if *verified { " and verification passed" } else { "; nothing was verified" }
             ),
+            O::SignalAgain { running, needed } => {
+                format!("{running} of {needed} completion signals running: if all is done, say so once more")
+            }
             O::ProofAlone => "verification passed".into(),
+            O::GreenBefore => {
+                "verification was green before the run and nothing has changed: that proves nothing".into()
+            }
+            O::PlanComplete { done } => {
+                format!("the plan is complete ({done} item{}) and verification passes already", s(*done))
+            }
             O::NothingToDo => "verification was green before and nothing needed changing".into(),
             O::SeeItTwice => "nothing changed and verification was green before: asked once more".into(),
             O::ExplicitContinue => "the agent says there is more to do (EXIT_SIGNAL: false)".into(),

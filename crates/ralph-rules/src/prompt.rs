@@ -68,8 +68,20 @@ fn context(state: &State, start: &RunStarted) -> String {
     if !state.trees.commits.is_empty() && !short {
         let _ = writeln!(text, "- Latest commits: {}", list(&state.trees.commits, 5));
     }
+    remaining(&mut text, state, short);
     objections(&mut text, state);
     text
+}
+
+/// What is still open in the bound plan.
+fn remaining(text: &mut String, state: &State, short: bool) {
+    let Some(open) = state.tasks.pending().filter(|open| *open > 0) else { return };
+    let named = state.tasks.remaining();
+    let shown = if short { 1 } else { named.len() };
+    let _ = writeln!(text, "- Still open in the plan {}: {open}", head(&state.tasks.file, LINE));
+    for item in named.iter().take(shown) {
+        let _ = writeln!(text, "  - {}", head(item, LINE));
+    }
 }
 
 fn files(state: &State) -> String {

@@ -3,7 +3,7 @@
 
 use crate::claim::{self, Claim};
 use crate::failure::Faults;
-use crate::gate::Signals;
+use crate::gate::{Signals, signal};
 use crate::guard::Closed;
 use crate::guard::budget::Budget;
 use crate::guard::decline::Decline;
@@ -14,7 +14,7 @@ use crate::guard::stall::Stall;
 use crate::guard::time::Moment;
 use crate::next::{Next, Why};
 use crate::objection::Objection;
-use crate::part::{Calls, Checks, Person, Trees};
+use crate::part::{Calls, Checks, Person, Tasks, Trees};
 use crate::record::*;
 use crate::step::Step;
 
@@ -39,6 +39,8 @@ pub struct State {
     pub trees: Trees,
     /// Verification results.
     pub checks: Checks,
+    /// The bound plan.
+    pub tasks: Tasks,
     /// What the last call claimed.
     pub claim: Claim,
     /// The last iterations' claims, for the gate.
@@ -185,6 +187,7 @@ impl State {
             Seen::RunStarted(start) => {
                 self.started_at = self.at;
                 self.trees.began(start.tree);
+                self.tasks.began(start.plan.as_ref());
                 self.start = Some(start.clone());
                 self.phase = Phase::Ready;
             }
@@ -293,6 +296,7 @@ impl State {
 
     fn inspected(&mut self, inspected: &Inspected) {
         self.trees.inspected(inspected);
+        self.tasks.inspected(inspected.plan.as_ref());
         self.faults.inspected(self.trees.progress);
         self.phase = Phase::Inspected;
         if !self.verifies() && self.calls.counted {
@@ -349,7 +353,7 @@ impl State {
             self.decline.closed(&closed);
             self.denials.closed(&closed);
         }
-        self.signals.closed(&self.claim, self.checks.passed(), self.trees.changed_in_run(), again);
+        self.signals.closed(signal(self), again);
         if !self.verifies() {
             self.phase = Phase::Judging;
         }

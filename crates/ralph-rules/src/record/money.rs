@@ -16,9 +16,6 @@ pub struct Admitted {
     /// The tree right before the call: what differs from the last one is not the agent's.
     #[serde(with = "crate::record::tree_id")]
     pub tree: u128,
-    /// Open items of the bound plan, where one is named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending: Option<u32>,
 }
 
 /// A file kept beside the journal.

@@ -1,6 +1,6 @@
 //! How a run began, went on and was changed.
 
-use super::Ms;
+use super::{Ms, PlanGiven};
 use crate::money::Micro;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,12 @@ pub struct RunStarted {
     /// The tree before the run.
     #[serde(with = "crate::record::tree_id")]
     pub tree: u128,
+    /// The plan that binds, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanGiven>,
+    /// What the marker file looked like before the run; only a later one is the agent's claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker_before: Option<String>,
 }
 
 /// Which agent, how it was started, and what it can report.
