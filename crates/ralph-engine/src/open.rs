@@ -16,11 +16,11 @@ use crate::rows::{OpenBreaker, breaker_key};
 use crate::run::{Run, Unwritable};
 use crate::told::Told;
 use crate::watch::{Watcher, Watchers};
-use crate::{inbox, signals};
+use crate::{bound, inbox, signals};
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{PolicyChanged, Resumed, RunStarted, Seen};
+use ralph_rules::record::{PlanGiven, PolicyChanged, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
@@ -245,6 +245,12 @@ pub fn reset_breaker(store: &dyn Store, workspace: &Path) -> Result<bool, OpenEr
 }
 
 fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> RunStarted {
+    let tasks = plan.tasks.map(|(file, path)| {
+        let given = PlanGiven { file, path: path.to_string_lossy().into_owned(), ..PlanGiven::default() };
+        PlanGiven { seen: bound::seen(&given, &equipment.redactor), ..given }
+    });
+    let marker = plan.policy.gate.marker_file.as_deref();
+    let marker_before = marker.and_then(|file| bound::marker(&plan.workspace, file));
     RunStarted {
         run: id.into(),
         rules: RULES,
@@ -260,6 +266,8 @@ fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> Ru
         sandbox: "none".into(),
         base: git_facts(&plan.workspace).head,
         tree: index.id(),
+        plan: tasks,
+        marker_before,
     }
 }
 

@@ -24,4 +24,6 @@ pub struct Plan {
     pub protect: Vec<String>,
     /// The user's time zone, an IANA name.
     pub zone: String,
+    /// The plan that binds, as the user named it and where it really is.
+    pub tasks: Option<(String, PathBuf)>,
 }

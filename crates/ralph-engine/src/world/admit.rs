@@ -40,7 +40,7 @@ pub fn admit(
         }
     };
     let tree = bench.walked_within(FRESH).id();
-    let admitted = Admitted { id, grant: amount, prompt: kept, tree, pending: None };
+    let admitted = Admitted { id, grant: amount, prompt: kept, tree };
     let reserve = ledger::reserve(&bench.books(), id, amount, limits);
     let told = Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() };
     (told, prompt)

@@ -4,7 +4,7 @@ use super::dice::Dice;
 use ralph_rules::RULES;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE, OnViolation, Oracle, Policy, SECOND, Until};
-use ralph_rules::record::{AgentChoice, HOUR, Ms, RunStarted};
+use ralph_rules::record::{AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, RunStarted};
 
 /// What the agent of a run tends to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,18 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         sandbox: "none".into(),
         base: None,
         tree: dice.tree(),
+        plan: plan(dice),
+        marker_before: None,
     }
+}
+
+/// One run in three has a plan; some of those are complete before it begins.
+fn plan(dice: &mut Dice) -> Option<PlanGiven> {
+    dice.one_in(3).then(|| {
+        let (done, pending) = (dice.below(4) as u32, dice.pick(&[0, 1, 2, 5]));
+        let seen = PlanSeen { done, pending, ..PlanSeen::default() };
+        PlanGiven { file: "fix_plan.md".into(), path: "/w/fix_plan.md".into(), seen }
+    })
 }
 
 fn policy(shared: Shared, temper: Temper, commands: usize, dice: &mut Dice) -> Policy {
@@ -151,6 +162,7 @@ fn policy(shared: Shared, temper: Temper, commands: usize, dice: &mut Dice) -> P
     policy.pause_between = if dice.one_in(8) { dice.between(1, MINUTE) } else { 0 };
     policy.gate.until = if commands > 0 && dice.one_in(8) { Until::Verified } else { Until::Claimed };
     policy.gate.explicit_alone = dice.one_in(8);
+    policy.gate.exit_signals = if dice.one_in(8) { 2 } else { 1 };
     if dice.one_in(3) {
         policy.gate.promise = "ALL-GREEN".into();
     }

@@ -13,7 +13,7 @@ use ralph_rules::policy::SECOND;
 use ralph_rules::prompt::compose;
 use ralph_rules::record::{
     Admitted, Attempt, CallEnded, CallLost, Came, Check, CheckResult, Extended, FileRef, Inspected, Limits,
-    Ms, Refused, Refuser, Restored, Seen, Verified, Violation,
+    Ms, PlanSeen, Refused, Refuser, Restored, Seen, Verified, Violation,
 };
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -93,8 +93,7 @@ impl Site {
         }
         self.stained = false;
         self.files = 0;
-        let admitted =
-            Admitted { id, grant: amount, prompt: FileRef::default(), tree: self.tree, pending: None };
+        let admitted = Admitted { id, grant: amount, prompt: FileRef::default(), tree: self.tree };
         let reserve = ledger::reserve(&self.day_books(), id, amount, limits);
         self.will_tell(1, Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
     }
@@ -147,8 +146,23 @@ impl Site {
             commits: Vec::new(),
             oracle: if self.bent { vec!["tests/a.rs".into()] } else { Vec::new() },
             marker: !self.healed() && self.dice.one_in(30),
+            plan: self.plan(),
         };
         self.will_tell(20, Seen::Inspected(inspected));
+    }
+
+    /// The plan after a call, where one is bound: mostly ticked, sometimes broken or emptied.
+    fn plan(&mut self) -> Option<PlanSeen> {
+        let given = self.like.start.plan.as_ref()?;
+        let total = given.seen.done + given.seen.pending;
+        let pending = if self.healed() { 0 } else { self.dice.below(u64::from(total) + 1) as u32 };
+        let seen = match self.dice.below(40) {
+            0 if !self.healed() => PlanSeen::unreadable("there is no such file"),
+            1 if !self.healed() => PlanSeen::default(),
+            _ => PlanSeen { done: total - pending, pending, ..PlanSeen::default() },
+        };
+        self.open = seen.pending > 0 || seen.problem.is_some();
+        Some(seen)
     }
 
     fn restore(&mut self, paths: &[Violation]) {
@@ -191,7 +205,7 @@ impl Site {
         match check {
             Check::AsIs => self.proof = Some((self.version, how == Came::Passed)),
             Check::WithBaselineOracle => self.oracle_proof = (how == Came::Passed).then_some(self.version),
-            Check::Baseline => {}
+            Check::Baseline => self.baseline = Some((self.version, how == Came::Passed)),
         }
         let takes = if how == Came::TimedOut { deadline } else { self.dice.between(10, 30 * SECOND) };
         let verified = Verified { check, results, interrupted: false, tree: self.tree, violations };

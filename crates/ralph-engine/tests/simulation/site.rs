@@ -48,6 +48,10 @@ pub struct Site {
     pub files: u32,
     /// Which version was verified last, and whether it passed.
     pub proof: Option<(u64, bool)>,
+    /// Which version was verified before the first call, and whether it passed.
+    pub baseline: Option<(u64, bool)>,
+    /// The plan, as it was seen last, has open items or cannot be read.
+    pub open: bool,
     /// Which version passed with the baseline's oracle.
     pub oracle_proof: Option<u64>,
     /// Facts on their way, by the time they arrive.
@@ -85,6 +89,8 @@ impl Site {
             bent: false,
             files: 0,
             proof: None,
+            baseline: None,
+            open: false,
             oracle_proof: None,
             queue: VecDeque::new(),
             agent: None,
