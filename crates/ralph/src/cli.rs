@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod runs;
 mod status;
+mod tasks;
 
 use crate::env::Env;
 use crate::print::{lost, say};

@@ -5,9 +5,11 @@ mod duration;
 mod file;
 mod layers;
 mod place;
+mod preset;
 mod read;
 mod values;
 
 pub use duration::parse_duration;
+pub use file::Preset;
 
 pub use layers::{Layers, load};

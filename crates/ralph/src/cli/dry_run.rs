@@ -29,6 +29,10 @@ pub fn text(resolved: &Resolved) -> String {
     );
     row("verified by", &if plan.verify.is_empty() { "nothing".into() } else { plan.verify.join(" && ") });
     row("promise", &policy.gate.promise);
+    row("preset", resolved.preset.name());
+    if let Some(bound) = &resolved.bound {
+        row("plan", &bound.words());
+    }
     row("protected", &plan.protect.join(" "));
     for warning in &resolved.warnings {
         row("warning", warning);
@@ -44,6 +48,10 @@ pub fn value(resolved: &Resolved) -> Value {
     json!({
         "v": 1, "type": "dry_run", "workspace": plan.workspace, "agent": plan.agent, "policy": plan.policy,
         "verify": plan.verify, "protect": plan.protect, "prompt": plan.prompt, "promptFrom": plan.prompt_from,
-        "warnings": resolved.warnings,
+        "warnings": resolved.warnings, "preset": resolved.preset.name(),
+        "plan": resolved.bound.as_ref().map(|bound| json!({
+            "file": bound.file, "done": bound.plan.done, "pending": bound.plan.pending,
+            "optional": bound.plan.optional, "next": bound.plan.next,
+        })),
     })
 }

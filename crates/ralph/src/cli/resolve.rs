@@ -1,8 +1,8 @@
 //! What was typed → what it means: flags over variables over files, ceilings over all, the agent found, the prompt read.
 
 use super::run::Args;
-use super::{Here, agent, prompt};
-use crate::config::{self, Layers};
+use super::{Here, agent, prompt, tasks};
+use crate::config::{self, Layers, Preset};
 use crate::problem::{Code, Problem};
 use crate::values;
 use jiff::tz::TimeZone;
@@ -24,6 +24,10 @@ pub struct Resolved {
     pub equipment: Equipment,
     /// What the person should know before.
     pub warnings: Vec<String>,
+    /// The preset behind the numbers.
+    pub preset: Preset,
+    /// The plan that binds.
+    pub bound: Option<tasks::Bound>,
 }
 
 /// Limits that a resumed run may be given.
@@ -61,7 +65,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
             Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
         );
     }
-    let layers = config::load(&here.workspace, here.env.config_home.as_deref())?;
+    let layers = config::load(&here.workspace, here.env.config_home.as_deref())?.over(args.preset)?;
     let (policy, mut warnings) = policy(args, &layers, here)?;
     let (prompt, prompt_from) = prompt::prompt(args, &layers, here)?;
     let chosen = agent::choose(args, &layers, here)?;
@@ -81,6 +85,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
                 .into(),
         );
     }
+    let bound = tasks::bound(args, &layers, here)?;
+    warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(UNCONTAINED.into());
     if !chosen.live_usage {
         warnings.push(format!(
@@ -100,8 +106,9 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         verify,
         protect,
         zone: zone(here),
+        tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
-    Ok(Resolved { plan, equipment, warnings })
+    Ok(Resolved { plan, equipment, warnings, preset: layers.preset(), bound })
 }
 
 fn policy(args: &Args, layers: &Layers, here: &Here) -> Result<(Policy, Vec<String>), Problem> {

@@ -1,7 +1,7 @@
 //! One config file, as it may be written. Unknown keys are errors. Keys that the contract names but this version does
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
-use super::values::{Dollars, Duration, Limit, Promise};
+use super::values::{Dollars, Duration, Inside, Limit, Promise};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -23,7 +23,7 @@ pub struct File {
     pub ceilings: Ceilings,
     pub sandbox: Sandbox,
     pub ladder: Option<toml::Value>,
-    pub plan: Option<toml::Value>,
+    pub plan: Plan,
     pub views: Option<toml::Value>,
     pub notify: Option<toml::Value>,
 }
@@ -82,10 +82,12 @@ pub struct Verify {
 #[allow(missing_docs)]
 pub struct Gate {
     pub until: Option<Until>,
-    pub indicators: Option<NonZeroU32>,
+    /// 0: an explicit signal needs none.
+    pub indicators: Option<u32>,
     pub promise: Option<Promise>,
+    pub exit_signals: Option<NonZeroU32>,
     pub done_signals: Option<NonZeroU32>,
-    pub marker_file: Option<toml::Value>,
+    pub marker_file: Option<Inside>,
 }
 
 /// `gate.until`.
@@ -103,10 +105,13 @@ pub enum Until {
 #[allow(missing_docs)]
 pub struct Breaker {
     pub half_open_after: Option<NonZeroU32>,
-    pub open_after: Option<NonZeroU32>,
+    /// 0: no recovery iteration.
+    pub open_after: Option<u32>,
     pub same_error: Option<NonZeroU32>,
-    pub saturation: Option<NonZeroU32>,
-    pub denials: Option<NonZeroU32>,
+    /// 0: off.
+    pub saturation: Option<u32>,
+    /// 0: off.
+    pub denials: Option<u32>,
     pub decline: Option<Decline>,
     pub cooldown: Option<toml::Value>,
 }
@@ -137,6 +142,14 @@ pub struct Prompt {
     pub file: Option<String>,
     pub templates: Option<toml::Value>,
     pub context: Option<toml::Value>,
+}
+
+/// `[plan]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Plan {
+    pub file: Option<String>,
 }
 
 /// `[ceilings]`.
@@ -170,7 +183,7 @@ pub enum SandboxMode {
 }
 
 /// `preset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Preset {
@@ -185,12 +198,10 @@ impl File {
     pub fn not_yet(&self) -> Option<String> {
         let set = [
             (self.ladder.is_some(), "ladder"),
-            (self.plan.is_some(), "plan"),
             (self.views.is_some(), "views"),
             (self.notify.is_some(), "notify"),
             (self.verify.oracle.is_some(), "verify.oracle"),
             (self.verify.oracle_paths.is_some(), "verify.oracle_paths"),
-            (self.gate.marker_file.is_some(), "gate.marker_file"),
             (self.breaker.cooldown.is_some(), "breaker.cooldown"),
             (self.protect.on_violation.is_some(), "protect.on_violation"),
             (self.prompt.templates.is_some(), "prompt.templates"),
@@ -198,7 +209,6 @@ impl File {
             (self.sandbox.network.is_some(), "sandbox.network"),
             (self.sandbox.writable.is_some(), "sandbox.writable"),
             (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
-            (self.preset.is_some_and(|p| p != Preset::Strict), "preset"),
         ];
         let env = self
             .agents

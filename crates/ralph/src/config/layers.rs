@@ -1,7 +1,7 @@
 //! The files, layered: read lowest first, a later value replaces an earlier one. Ceilings come only from the user's or
 //! the system's own file; what is above one is lowered to it, and said.
 
-use super::file::{AgentOverride, Ceilings as CeilingKeys, File};
+use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset};
 use super::read::{Trust, read};
 use crate::problem::Problem;
 use ralph_rules::money::Micro;
@@ -87,6 +87,8 @@ impl Layers {
 
     fn merge(&mut self, file: File) {
         let to = &mut self.merged;
+        take(&mut to.preset, file.preset);
+        take(&mut to.plan.file, file.plan.file);
         take(&mut to.run.max_iterations, file.run.max_iterations);
         take(&mut to.run.max_cost_usd, file.run.max_cost_usd);
         take(&mut to.run.max_time, file.run.max_time);
@@ -102,7 +104,9 @@ impl Layers {
         take(&mut to.gate.until, file.gate.until);
         take(&mut to.gate.indicators, file.gate.indicators);
         take(&mut to.gate.promise, file.gate.promise);
+        take(&mut to.gate.exit_signals, file.gate.exit_signals);
         take(&mut to.gate.done_signals, file.gate.done_signals);
+        take(&mut to.gate.marker_file, file.gate.marker_file);
         take(&mut to.breaker.half_open_after, file.breaker.half_open_after);
         take(&mut to.breaker.open_after, file.breaker.open_after);
         take(&mut to.breaker.same_error, file.breaker.same_error);
@@ -121,6 +125,25 @@ impl Layers {
             take(&mut to.model, over.model);
             take(&mut to.timeout, over.timeout);
         }
+    }
+
+    /// With the numbers of a preset below everything that is set: the one asked for, else the files'.
+    pub fn over(self, asked: Option<Preset>) -> Result<Layers, Problem> {
+        let preset = asked.or(self.merged.preset).unwrap_or(Preset::Strict);
+        let set = File { preset: Some(preset), ..self.merged };
+        let mut layers = Layers { merged: preset.file()?, ..self };
+        layers.merge(set);
+        Ok(layers)
+    }
+
+    /// The preset whose numbers hold where nothing else is set.
+    pub fn preset(&self) -> Preset {
+        self.merged.preset.unwrap_or(Preset::Strict)
+    }
+
+    /// The plan's file.
+    pub fn plan_file(&self) -> Option<&str> {
+        self.merged.plan.file.as_deref()
     }
 
     /// Who works.
@@ -170,8 +193,11 @@ impl Layers {
         set(&mut policy.verify_timeout, self.merged.verify.timeout.map(|d| d.0));
         set(&mut policy.calls_per_hour, run.calls_per_hour.map(|n| (n > 0).then_some(n)));
         policy.tokens_per_hour = run.tokens_per_hour.filter(|n| *n > 0);
-        set(&mut policy.gate.indicators, number(gate.indicators));
+        set(&mut policy.gate.explicit_alone, gate.indicators.map(|n| n == 0));
+        set(&mut policy.gate.indicators, gate.indicators.filter(|n| *n > 0));
+        set(&mut policy.gate.exit_signals, number(gate.exit_signals));
         set(&mut policy.gate.done_signals, number(gate.done_signals));
+        policy.gate.marker_file = gate.marker_file.clone().map(|file| file.0);
         set(&mut policy.gate.promise, gate.promise.clone().map(|p| p.0));
         set(
             &mut policy.gate.until,
@@ -181,10 +207,10 @@ impl Layers {
             }),
         );
         set(&mut policy.breaker.half_open_after, number(breaker.half_open_after));
-        set(&mut policy.breaker.open_after, number(breaker.open_after));
+        set(&mut policy.breaker.open_after, breaker.open_after);
         set(&mut policy.breaker.same_error, number(breaker.same_error));
-        set(&mut policy.breaker.saturation, number(breaker.saturation));
-        set(&mut policy.breaker.denials, number(breaker.denials));
+        set(&mut policy.breaker.saturation, breaker.saturation);
+        set(&mut policy.breaker.denials, breaker.denials);
         set(
             &mut policy.breaker.decline,
             breaker.decline.map(|d| match d {

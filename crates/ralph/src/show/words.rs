@@ -148,6 +148,10 @@ fn inspected_words(seen: &Inspected) -> Vec<String> {
     lines.extend(
         seen.violations.iter().map(|v| format!("protected path touched: {} ({})", v.path, how(v.how))),
     );
+    lines.extend(seen.plan.as_ref().map(|plan| match &plan.problem {
+        Some(problem) => format!("the plan cannot be read: {problem}"),
+        None => format!("plan: {} done, {} open", plan.done, plan.pending),
+    }));
     lines
 }
 
