@@ -6,6 +6,8 @@ mod file;
 mod layers;
 mod place;
 mod preset;
+#[cfg(test)]
+mod preset_tests;
 mod read;
 mod values;
 

@@ -283,6 +283,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_set_wins_over_a_preset_wherever_it_is_set() {
+        let files = [
+            ("~/config.toml", "[breaker]\nopen_after = 2\n[gate]\nindicators = 3"),
+            ("ralph.toml", "preset = \"wrapper\"\n[gate]\npromise = \"DONE\"\n[plan]\nfile = \"TODO.md\""),
+        ];
+        let shaped = |asked| {
+            let mut policy = Policy::strict(4, Micro(1));
+            let over = layers(&files).unwrap().over(asked).unwrap();
+            over.shape(&mut policy);
+            (over.preset(), policy)
+        };
+        let (preset, policy) = shaped(None);
+        assert_eq!(
+            (preset, policy.breaker.half_open_after, policy.breaker.open_after),
+            (Preset::Wrapper, 5, 2)
+        );
+        assert_eq!((policy.gate.indicators, policy.gate.explicit_alone), (3, false));
+        assert_eq!((policy.gate.promise.as_str(), policy.breaker.saturation), ("DONE", 0));
+        let (preset, policy) = shaped(Some(Preset::Classic));
+        assert_eq!(
+            (preset, policy.breaker.half_open_after, policy.breaker.open_after),
+            (Preset::Classic, 3, 2)
+        );
+        assert_eq!(layers(&files).unwrap().plan_file(), Some("TODO.md"));
+    }
+
+    #[test]
     fn what_is_set_for_one_agent_is_merged_key_by_key() {
         let files = [
             ("~/config.toml", "[agents.claude]\nmodel = \"opus\"\ntimeout = \"5m\""),

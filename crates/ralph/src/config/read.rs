@@ -122,6 +122,15 @@ mod tests {
                 "[gate]\nuntil = \"x\"\n",
                 "/ralph.toml:2:9: unknown value `x`, expected `claimed` or `verified`",
             ),
+            (
+                "preset = \"clasic\"\n",
+                "/ralph.toml:1:10: unknown value `clasic`, expected one of `strict`, `classic`, `analyzer`, `wrapper`",
+            ),
+            (
+                "[gate]\nmarker_file = \"../done\"\n",
+                "/ralph.toml:2:15: `../done` is outside the workspace; write a path within it, like .ralph-complete",
+            ),
+            ("[plan]\npath = \"x\"\n", "/ralph.toml:2:1: unknown key `path`"),
             ("[[ladder]]\nx = 1\n", "/ralph.toml:1:3: `ladder` is not supported by this version of ralph"),
             (
                 "[agents.sim]\nenv = {}\n",
