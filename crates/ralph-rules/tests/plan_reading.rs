@@ -64,8 +64,11 @@ fn the_named_items_are_bounded() {
     assert!(plan.next.iter().all(|text| text.len() <= TEXT + "…".len()), "{:?}", plan.next);
 }
 
+/// Its name, a file in it, how many are done and open, and what is next.
+type Dialect = (&'static str, &'static str, (u32, u32), &'static [&'static str]);
+
 /// Each dialect of the older tools, as its tool writes it: counts, and the texts in the order to take them.
-const DIALECTS: [(&str, &str, (u32, u32), &[&str]); 6] = [
+const DIALECTS: [Dialect; 6] = [
     (
         "first",
         r#"{"project":"p","generated":"2026-01-01","granularity":"micro","stories":[

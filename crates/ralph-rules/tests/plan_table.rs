@@ -87,7 +87,7 @@ fn it_counts_towards_signals_running_and_open_items_against_them() {
 #[test]
 fn a_plan_that_vanished_or_broke_is_not_complete() {
     let broken = PlanSeen::unreadable("line 3, column 4: trailing comma");
-    for seen in [broken.clone(), PlanSeen::default()] {
+    for seen in [broken, PlanSeen::default()] {
         let mut journal = Journal::after_baseline(false, given(1, 2));
         iteration(&mut journal, &done(), seen.clone(), Some(Came::Passed));
         journal.goes_on("contradictory_claim");

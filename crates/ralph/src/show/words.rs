@@ -5,7 +5,9 @@ use jiff::tz::TimeZone;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
-use ralph_rules::record::{CallEnded, Came, Check, Inspected, Ms, PriceFrom, Request, Seen, Verified};
+use ralph_rules::record::{
+    CallEnded, Came, Check, Inspected, Ms, PlanSeen, PriceFrom, Request, Seen, Verified,
+};
 use ralph_rules::step::Step;
 
 /// Names of files shown.
@@ -96,10 +98,12 @@ fn facts(seen: &Seen) -> Vec<String> {
     match seen {
         Seen::RunStarted(start) => {
             let from = if start.prompt_from == "argument" { "the command line" } else { &start.prompt_from };
-            vec![format!(
+            let run = format!(
                 "run started: task from {from}, agent {}, at most {} iterations and {}",
                 start.agent.name, start.policy.max_iterations, start.policy.max_cost
-            )]
+            );
+            let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
+            std::iter::once(run).chain(plan).collect()
         }
         Seen::Resumed(_) => vec!["resumed".into()],
         Seen::PolicyChanged(changed) => vec![format!(
@@ -148,11 +152,15 @@ fn inspected_words(seen: &Inspected) -> Vec<String> {
     lines.extend(
         seen.violations.iter().map(|v| format!("protected path touched: {} ({})", v.path, how(v.how))),
     );
-    lines.extend(seen.plan.as_ref().map(|plan| match &plan.problem {
-        Some(problem) => format!("the plan cannot be read: {problem}"),
-        None => format!("plan: {} done, {} open", plan.done, plan.pending),
-    }));
+    lines.extend(seen.plan.as_ref().map(|plan| plan_words("as it stands", plan)));
     lines
+}
+
+fn plan_words(which: &str, plan: &PlanSeen) -> String {
+    match &plan.problem {
+        Some(problem) => format!("the plan, {which}, cannot be read: {problem}"),
+        None => format!("the plan, {which}: {} done, {} open", plan.done, plan.pending),
+    }
 }
 
 fn call_words(call: &CallEnded) -> Vec<String> {
