@@ -102,7 +102,7 @@ fn admitted(state: &State, start: &RunStarted) -> Decision {
         id: state.calls.id,
         prompt: state.calls.prompt.clone(),
         hints: state.calls.hints,
-        rung: 0,
+        rung: state.ladder.rung,
         tell_spend_from: state.budget.reserved,
         tell_silence_after: start.policy.idle_timeout,
     };
@@ -156,7 +156,12 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     if !state.verifies() {
         return verdict(state, start);
     }
-    let clean = Objection::InspectionClean { files: state.trees.files, progress: state.trees.progress };
+    let trees = &state.trees;
+    let clean = Objection::InspectionClean {
+        files: trees.files,
+        progress: trees.progress,
+        seen_at: trees.seen_at,
+    };
     verify(Check::AsIs, &start.policy, clean)
 }
 

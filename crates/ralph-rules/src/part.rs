@@ -4,8 +4,10 @@ mod calls;
 mod checks;
 mod person;
 mod trees;
+mod tried;
 
 pub use calls::Calls;
 pub use checks::Checks;
 pub use person::Person;
 pub use trees::Trees;
+pub use tried::{Tried, Try};

@@ -19,6 +19,9 @@ pub struct Admitted {
     /// Open items of the bound plan, where one is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<u32>,
+    /// What was wrong with the user's templates, where ralph's own had to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template_failed: Option<String>,
 }
 
 /// A file kept beside the journal.

@@ -51,6 +51,15 @@ pub fn more() -> String {
     block(Progress::InProgress, Tests::NotRun, false)
 }
 
+/// A ladder: a stronger model, then another agent that takes no system prompt.
+pub fn rungs() -> Vec<AgentChoice> {
+    let claude = given().agent;
+    vec![
+        AgentChoice { model: Some("opus".into()), ..claude },
+        AgentChoice { name: "codex".into(), ..AgentChoice::default() },
+    ]
+}
+
 /// What a run is given, with one command that proves it.
 pub fn given() -> RunStarted {
     RunStarted {
@@ -74,6 +83,8 @@ pub fn given() -> RunStarted {
         sandbox: "none".into(),
         base: None,
         tree: 1,
+        ladder: Vec::new(),
+        prompting: Prompting::default(),
     }
 }
 
@@ -159,7 +170,9 @@ impl Journal {
             panic!("no reservation is asked for: {:?}", self.answer)
         };
         let tree = self.tree;
-        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt: FileRef::default(), tree, pending }))
+        let prompt = FileRef::default();
+        let template_failed = None;
+        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt, tree, pending, template_failed }))
     }
 
     pub fn closing(&self, text: &str) -> CallEnded {
