@@ -13,40 +13,86 @@ use serde::{Deserialize, Serialize};
 #[allow(missing_docs)] // the fields are the facts; `say` puts each into words
 pub enum Objection {
     FirstIteration,
-    BaselineWanted { commands: u32 },
-    CallClosed { iteration: u32 },
+    BaselineWanted {
+        commands: u32,
+    },
+    CallClosed {
+        iteration: u32,
+    },
     InspectionClean {
         files: u32,
         progress: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen_at: Option<u32>,
     },
-    ClaimAndProof { indicators: u32 },
-    ClaimUnverified { indicators: u32 },
-    SignalsRunning { iterations: u32, verified: bool },
+    ClaimAndProof {
+        indicators: u32,
+    },
+    ClaimUnverified {
+        indicators: u32,
+    },
+    SignalsRunning {
+        iterations: u32,
+        verified: bool,
+    },
     ProofAlone,
     NothingToDo,
     SeeItTwice,
     ExplicitContinue,
-    UnreadableBlock { lint: Code },
+    UnreadableBlock {
+        lint: Code,
+    },
     NoClaim,
-    VerificationFailed { command: String, how: Came, exit: Option<i32>, claimed: bool },
-    ClaimWithoutEvidence { indicators: u32, needed: u32 },
-    ContradictoryClaim { what: String },
-    Blocked { recommendation: String },
-    ProhibitedPath { paths: Vec<Violation> },
-    RestoreLimit { times: u32 },
-    OracleChanged { files: Vec<String> },
-    NoProgress { running: u32, limit: u32 },
+    VerificationFailed {
+        command: String,
+        how: Came,
+        exit: Option<i32>,
+        claimed: bool,
+    },
+    ClaimWithoutEvidence {
+        indicators: u32,
+        needed: u32,
+    },
+    ContradictoryClaim {
+        what: String,
+    },
+    Blocked {
+        recommendation: String,
+    },
+    ProhibitedPath {
+        paths: Vec<Violation>,
+    },
+    RestoreLimit {
+        times: u32,
+    },
+    OracleChanged {
+        files: Vec<String>,
+    },
+    NoProgress {
+        running: u32,
+        limit: u32,
+    },
     HalfOpen {
         running: u32,
         #[serde(default)]
         limit: u32,
     },
     ProgressAgain,
-    SeenBefore { iteration: u32 },
-    Escalated { rung: u32, of: u32, agent: String, model: Option<String> },
-    Deescalated { rung: u32, of: u32, agent: String, model: Option<String> },
+    SeenBefore {
+        iteration: u32,
+    },
+    Escalated {
+        rung: u32,
+        of: u32,
+        agent: String,
+        model: Option<String>,
+    },
+    Deescalated {
+        rung: u32,
+        of: u32,
+        agent: String,
+        model: Option<String>,
+    },
     SameError {
         running: u32,
         limit: u32,
@@ -54,7 +100,10 @@ pub enum Objection {
         #[serde(default)]
         fingerprint: String,
     },
-    TestOnly { running: u32, limit: u32 },
+    TestOnly {
+        running: u32,
+        limit: u32,
+    },
     OutputDecline {
         percent: u32,
         of_mean: u32,
@@ -68,26 +117,82 @@ pub enum Objection {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         allow: String,
     },
-    Lint { lint: Code, line: u32, detail: String },
+    Lint {
+        lint: Code,
+        line: u32,
+        detail: String,
+    },
     AsksPerson,
-    CallFailed { class: Class, message: String, running: u32 },
-    Backoff { until: Ms, class: Class },
-    WaitTooLong { until: Ms, max_wait: Ms },
-    NoWait { until: Option<Ms> },
-    RateWindow { used: i64, cap: i64, until: Option<Ms> },
-    CostReached { spent: Micro, cap: Micro },
-    CostNearly { spent: Micro, cap: Micro },
-    DayReached { spent: Micro, cap: Micro },
-    IterationsReached { used: u32, max: u32 },
-    IterationsNearly { used: u32, max: u32 },
-    TimeReached { ran: Ms, max: Ms },
-    CallTooLong { ms: Ms, limit: Ms },
-    TooSilent { ms: Ms, limit: Ms },
-    UsageAhead { seen: Micro, dearest: Micro, reserved: Micro },
-    PersonAsked { request: String },
-    CallWasOpen { attempt: String },
-    BaselineTimedOut { command: String },
-    StoreUnsafe { what: String },
+    CallFailed {
+        class: Class,
+        message: String,
+        running: u32,
+    },
+    Backoff {
+        until: Ms,
+        class: Class,
+    },
+    WaitTooLong {
+        until: Ms,
+        max_wait: Ms,
+    },
+    NoWait {
+        until: Option<Ms>,
+    },
+    RateWindow {
+        used: i64,
+        cap: i64,
+        until: Option<Ms>,
+    },
+    CostReached {
+        spent: Micro,
+        cap: Micro,
+    },
+    CostNearly {
+        spent: Micro,
+        cap: Micro,
+    },
+    DayReached {
+        spent: Micro,
+        cap: Micro,
+    },
+    IterationsReached {
+        used: u32,
+        max: u32,
+    },
+    IterationsNearly {
+        used: u32,
+        max: u32,
+    },
+    TimeReached {
+        ran: Ms,
+        max: Ms,
+    },
+    CallTooLong {
+        ms: Ms,
+        limit: Ms,
+    },
+    TooSilent {
+        ms: Ms,
+        limit: Ms,
+    },
+    UsageAhead {
+        seen: Micro,
+        dearest: Micro,
+        reserved: Micro,
+    },
+    PersonAsked {
+        request: String,
+    },
+    CallWasOpen {
+        attempt: String,
+    },
+    BaselineTimedOut {
+        command: String,
+    },
+    StoreUnsafe {
+        what: String,
+    },
 }
 
 impl Objection {
@@ -197,7 +302,9 @@ impl Objection {
                     s(*running)
                 )
             }
-            O::Lint { lint, line: 0, detail } => format!("the report breaks a rule, {}: {detail}", name(lint)),
+            O::Lint { lint, line: 0, detail } => {
+                format!("the report breaks a rule, {}: {detail}", name(lint))
+            }
             O::Lint { lint, line, detail } => {
                 format!("the report breaks a rule in line {line}, {}: {detail}", name(lint))
             }

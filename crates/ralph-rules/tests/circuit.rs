@@ -55,9 +55,12 @@ fn the_history_has_bounds() {
     assert_eq!(journal.state.circuit.history.last().unwrap().iteration, 60);
 }
 
+/// A guard's code, and an iteration that it objects to.
+type Opens = (&'static str, fn(&mut Journal));
+
 #[test]
 fn each_guard_that_opens_it_is_named() {
-    let table: [(&str, fn(&mut Journal)); 3] = [
+    let table: [Opens; 3] = [
         ("same_error", |j| {
             j.iteration(&more(), true, Some(Came::Failed));
         }),
@@ -69,7 +72,8 @@ fn each_guard_that_opens_it_is_named() {
             j.verified(Came::Passed);
         }),
         ("output_decline", |j| {
-            let text = if j.state.calls.done == 3 { "Ok." } else { "I looked at the parser, then at the rest." };
+            let text =
+                if j.state.calls.done == 3 { "Ok." } else { "I looked at the parser, then at the rest." };
             j.iteration(text, true, Some(Came::Failed));
         }),
     ];

@@ -49,7 +49,7 @@ fn the_context_says_what_it_is_meant_to_say() {
         "- Remaining tasks: 2\n  - Read comments\n",
         "\nWhat was not accepted:\n- no progress in 3 iterations\n",
         "Nobody will answer",
-        "- Iteration 2: 1 files changed (src/parser.rs); 1 test failed; it said: Next: the lexer\n",
+        "- Iteration 2: 1 file changed (src/parser.rs); 1 test failed; it said: Next: the lexer\n",
     ] {
         assert!(text.contains(part), "{part:?} is missing:\n{text}");
     }
@@ -81,7 +81,8 @@ fn mistakes_are_found_before_the_night_with_their_line() {
 
 #[test]
 fn the_users_template_takes_the_place_of_ralphs() {
-    let journal = second(|s| given(s, CONTEXT, "Call {{ iteration }}, {{ verification.failing | length }} red."));
+    let journal =
+        second(|s| given(s, CONTEXT, "Call {{ iteration }}, {{ verification.failing | length }} red."));
     let prompt = compose(&journal.state);
     assert_eq!(prompt, "Mend the parser.\n\n---\nCall 2, 1 red.\n");
     let journal = second(|s| given(s, PROTOCOL, "Say <promise>{{ promise }}</promise>."));

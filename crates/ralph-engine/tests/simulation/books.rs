@@ -35,16 +35,7 @@ impl Books {
     pub fn new(like: &Character) -> Books {
         let cap = like.start.policy.max_cost.0;
         let live = like.live && like.start.ladder.iter().all(|agent| agent.live_usage);
-        Books {
-            live,
-            turn: like.turn,
-            real: 0,
-            unknowable: 0,
-            dearest: 0,
-            open: None,
-            cap,
-            over: 0,
-        }
+        Books { live, turn: like.turn, real: 0, unknowable: 0, dearest: 0, open: None, cap, over: 0 }
     }
 
     /// The cap was raised.

@@ -99,6 +99,9 @@ pub struct AgentChoice {
     pub shows_tool_start: bool,
     /// Takes the protocol as a system prompt; else it goes into the prompt's footer.
     pub system_prompt: bool,
+    /// One call of it at most, where that differs from the run's own limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Ms>,
     /// The setting that allows it a tool, `{tools}` standing for their names.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub allow: String,
