@@ -9,6 +9,7 @@ mod demo;
 mod dry_run;
 mod examples;
 mod explain;
+mod ladder;
 mod list;
 mod prompt;
 mod refused;
@@ -18,6 +19,7 @@ mod resume;
 mod run;
 mod runs;
 mod status;
+mod templates;
 
 use crate::env::Env;
 use crate::print::{lost, say};

@@ -10,4 +10,5 @@ mod values;
 
 pub use duration::parse_duration;
 
+pub use file::Rung;
 pub use layers::{Layers, load};
