@@ -20,6 +20,7 @@ mod json;
 pub mod kimi;
 pub mod opencode;
 mod output;
+pub mod permits;
 pub mod pi;
 mod plain;
 pub mod qwen;

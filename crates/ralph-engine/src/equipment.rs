@@ -16,6 +16,8 @@ pub struct Equipment {
     pub tender_args: Vec<OsString>,
     /// The agent's adapter.
     pub agent: Arc<dyn Agent>,
+    /// Those of the ladder's rungs.
+    pub rungs: Vec<Arc<dyn Agent>>,
     /// Removes known secrets and key shapes from everything that is kept.
     pub redactor: Arc<Redactor>,
     /// Variables that agents and verification must not inherit.
@@ -26,4 +28,12 @@ pub struct Equipment {
     pub final_grace: Duration,
     /// ralph's version, for the journal.
     pub version: String,
+}
+
+impl Equipment {
+    /// The adapter of a rung; 0 is the agent the run began with, one too high is the highest.
+    pub fn agent_on(&self, rung: u32) -> &Arc<dyn Agent> {
+        let highest = self.rungs.len().min(rung as usize);
+        highest.checked_sub(1).and_then(|at| self.rungs.get(at)).unwrap_or(&self.agent)
+    }
 }

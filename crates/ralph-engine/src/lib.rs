@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod bound;
+pub mod circuit;
 pub mod clock;
 pub mod drive;
 pub mod ears;

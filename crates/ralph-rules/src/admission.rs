@@ -4,6 +4,7 @@
 use crate::ending::{Ending, Reason};
 use crate::failure::{Class, Then};
 use crate::guard::time::{self, Moment};
+use crate::ladder;
 use crate::next::{Wake, act, interrupted, keep, leave, limits, person, verify};
 use crate::objection::Objection;
 use crate::policy::{MINUTE, Policy};
@@ -12,7 +13,7 @@ use crate::state::State;
 use crate::step::Step;
 
 /// Another call, a wait, or the end. `because` is what the judgement of the last iteration found.
-pub fn admission(state: &State, start: &RunStarted, because: Vec<Objection>) -> Decision {
+pub fn admission(state: &State, start: &RunStarted, mut because: Vec<Objection>) -> Decision {
     let policy = &start.policy;
     if let Some(decision) = baseline(state, policy) {
         return decision;
@@ -33,7 +34,9 @@ pub fn admission(state: &State, start: &RunStarted, because: Vec<Objection>) -> 
         return keep(Wake { at: None, ran: policy.max_time });
     }
     let id = state.calls.next_id();
-    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy) }, because)
+    let rung = ladder::wanted(state, start);
+    because.extend(ladder::said(state, start, rung));
+    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy), rung }, because)
 }
 
 /// What was red before the agent came must be known; a baseline that never ends proves nothing.

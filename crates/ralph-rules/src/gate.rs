@@ -7,6 +7,7 @@ use crate::objection::Objection;
 use crate::policy::{GatePolicy, Until};
 use crate::record::Came;
 use crate::state::State;
+use std::collections::BTreeSet;
 
 /// One iteration's signs of completion.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +86,11 @@ pub enum Answer {
 
 /// Distinct indicators: claimed ones, and what ralph observed itself.
 pub fn indicators(claim: &Claim, passed: bool, pending: Option<u32>) -> u32 {
+    u32::try_from(kinds(claim, passed, pending).len()).unwrap_or(u32::MAX)
+}
+
+/// The same, by name.
+pub fn kinds(claim: &Claim, passed: bool, pending: Option<u32>) -> BTreeSet<Evidence> {
     let mut kinds = claim.evidence.clone();
     if passed {
         kinds.insert(Evidence::Verified);
@@ -92,7 +98,7 @@ pub fn indicators(claim: &Claim, passed: bool, pending: Option<u32>) -> u32 {
     if pending == Some(0) {
         kinds.insert(Evidence::NoPending);
     }
-    u32::try_from(kinds.len()).unwrap_or(u32::MAX)
+    kinds
 }
 
 fn count(state: &State) -> u32 {
@@ -141,7 +147,7 @@ fn unproven(state: &State, claimed: bool) -> Option<Objection> {
 }
 
 /// The marker file counts as an explicit signal where the message has none.
-fn explicit(state: &State) -> Exit {
+pub fn explicit(state: &State) -> Exit {
     if state.claim.exit == Exit::Absent && state.trees.marker { Exit::True } else { state.claim.exit }
 }
 

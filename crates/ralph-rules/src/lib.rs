@@ -10,7 +10,7 @@
 //!
 //! Start with `next.rs`, the table of phases. `verdict.rs` judges a closed iteration (gate, guards),
 //! `admission.rs` says whether another begins, `state.rs` lists what is remembered, `record.rs` what is written
-//! down, `replay.rs` decides a journal again. `claim/` reads what an agent says of itself.
+//! down, `replay.rs` decides a journal again, `grounds.rs` says what stood behind a judgement. `claim/` reads what an agent says of itself.
 
 pub mod admission;
 pub mod breaker;
@@ -19,7 +19,9 @@ pub mod ending;
 pub mod failure;
 pub mod fingerprint;
 pub mod gate;
+pub mod grounds;
 pub mod guard;
+pub mod ladder;
 pub mod money;
 pub mod next;
 pub mod objection;
@@ -34,4 +36,4 @@ pub mod step;
 pub mod verdict;
 
 /// Names these rules. A change that alters a decision on a golden journal needs a new number.
-pub const RULES: u32 = 1;
+pub const RULES: u32 = 2;

@@ -144,6 +144,9 @@ pub struct BreakerPolicy {
     pub decline_below: u32,
     /// What a decline leads to.
     pub decline: Decline,
+    /// An open breaker of the workspace closes by itself after this long; none is never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cooldown: Option<Ms>,
 }
 
 impl Default for BreakerPolicy {
@@ -157,6 +160,7 @@ impl Default for BreakerPolicy {
             denials: 3,
             decline_below: 30,
             decline: Decline::Warn,
+            cooldown: None,
         }
     }
 }

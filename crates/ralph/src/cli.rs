@@ -9,6 +9,7 @@ mod demo;
 mod dry_run;
 mod examples;
 mod explain;
+mod ladder;
 mod list;
 mod prompt;
 mod refused;
@@ -19,6 +20,7 @@ mod run;
 mod runs;
 mod status;
 mod tasks;
+mod templates;
 
 use crate::env::Env;
 use crate::print::{lost, say};

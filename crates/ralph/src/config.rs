@@ -14,4 +14,5 @@ mod values;
 pub use duration::parse_duration;
 pub use file::Preset;
 
+pub use file::Rung;
 pub use layers::{Layers, load};

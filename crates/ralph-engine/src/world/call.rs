@@ -23,6 +23,8 @@ pub struct Order {
     pub id: Attempt,
     /// The prompt, unredacted.
     pub prompt: String,
+    /// Which rung of the ladder works.
+    pub rung: u32,
     /// What the run may still spend: the agent's own budget, as a second net.
     pub left: Option<Micro>,
     /// Tell when usage plus two dearest turns passes this.
@@ -33,6 +35,7 @@ pub struct Order {
 
 /// How a call ended, before it is put into the rules' words.
 pub(super) struct Ended {
+    pub(super) rung: u32,
     pub(super) reply: Reply,
     pub(super) exit: Exit,
     pub(super) told: Option<Why>,
@@ -44,8 +47,8 @@ pub(super) struct Ended {
 
 /// Calls the agent and says what it came to.
 pub fn call(bench: &Bench, order: Order) -> Told {
-    let id = order.id;
-    let ended = listen(bench, order).unwrap_or_else(|why| not_started(bench, &why));
+    let (id, rung) = (order.id, order.rung);
+    let ended = listen(bench, order).unwrap_or_else(|why| not_started(bench, rung, &why));
     let held = Micro(bench.held.load(Ordering::Relaxed));
     told(bench, reply::call_ended(bench, id, held, ended))
 }
@@ -57,14 +60,16 @@ pub(super) fn told(bench: &Bench, ended: CallEnded) -> Told {
 }
 
 fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
-    let agent = &bench.equipment.agent;
+    let agent = bench.equipment.agent_on(order.rung);
+    let choice = bench.start.rung(order.rung);
     let call = Call {
         prompt: order.prompt,
-        system: protocol(&bench.start.policy.gate.promise),
-        model: bench.start.agent.model.clone(),
-        program: Some(bench.start.agent.program.clone()),
-        args: bench.start.agent.args.clone(),
+        system: protocol(&bench.start),
+        model: choice.model.clone(),
+        program: Some(choice.program.clone()),
+        args: choice.args.clone(),
         budget: order.left,
+        ..Call::default()
     };
     let launch = launch(bench, &agent.launch(&call), order.id);
     // The files first: an agent that cannot be listened to is not started.
@@ -77,7 +82,8 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
     let exit = std::thread::scope(|scope| {
         let (_open, over) = channel::<()>();
         let watched = tended.clone();
-        scope.spawn(move || silence::watch(bench, &watched, &tools, order.silence, &over));
+        let limit = (order.silence, choice.shows_tool_start);
+        scope.spawn(move || silence::watch(bench, &watched, &tools, limit, &over));
         pump.run(&mut listener)
     });
     bench.under_way.ended();
@@ -94,7 +100,7 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         failure.message = why.to_string();
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    Ok(Ended { reply, exit: seen, told, kept, spent, outlived, ms })
+    Ok(Ended { rung: order.rung, reply, exit: seen, told, kept, spent, outlived, ms })
 }
 
 fn launch(bench: &Bench, line: &ralph_agents::Launch, id: Attempt) -> Launch {
@@ -107,9 +113,9 @@ fn launch(bench: &Bench, line: &ralph_agents::Launch, id: Attempt) -> Launch {
 }
 
 /// Not even the tender or the transcript could be opened: nothing ran.
-fn not_started(bench: &Bench, why: &str) -> Ended {
+fn not_started(bench: &Bench, rung: u32, why: &str) -> Ended {
     let reply = reply::never_ran(why);
     bench.under_way.ended();
     let exit = Exit { not_started: true, ..Exit::default() };
-    Ended { reply, exit, told: None, kept: Kept::default(), spent: None, outlived: 0, ms: 0 }
+    Ended { rung, reply, exit, told: None, kept: Kept::default(), spent: None, outlived: 0, ms: 0 }
 }

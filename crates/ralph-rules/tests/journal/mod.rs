@@ -62,6 +62,15 @@ pub fn bound(seen: PlanSeen) -> Option<PlanGiven> {
     Some(PlanGiven { file: "fix_plan.md".into(), path: "/work/fix_plan.md".into(), seen })
 }
 
+/// A ladder: a stronger model, then another agent that takes no system prompt.
+pub fn rungs() -> Vec<AgentChoice> {
+    let claude = given().agent;
+    vec![
+        AgentChoice { model: Some("opus".into()), ..claude },
+        AgentChoice { name: "codex".into(), ..AgentChoice::default() },
+    ]
+}
+
 /// What a run is given, with one command that proves it.
 pub fn given() -> RunStarted {
     RunStarted {
@@ -87,6 +96,8 @@ pub fn given() -> RunStarted {
         tree: 1,
         plan: None,
         marker_before: None,
+        ladder: Vec::new(),
+        prompting: Prompting::default(),
     }
 }
 
@@ -168,7 +179,8 @@ impl Journal {
             panic!("no reservation is asked for: {:?}", self.answer)
         };
         let tree = self.tree;
-        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt: FileRef::default(), tree }))
+        let (prompt, template_failed) = (FileRef::default(), None);
+        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt, tree, template_failed }))
     }
 
     pub fn closing(&self, text: &str) -> CallEnded {

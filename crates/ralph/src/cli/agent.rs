@@ -4,6 +4,7 @@ use super::Here;
 use super::run::Args;
 use crate::config::Layers;
 use crate::problem::{Code, Problem};
+use ralph_agents::permits;
 use ralph_agents::registry::{self, UnknownAgent};
 use ralph_engine::equipment::Equipment;
 use ralph_engine::redact::{Redactor, secrets_in_env};
@@ -20,13 +21,24 @@ pub fn name<'a>(args: &'a Args, layers: &'a Layers, here: &'a Here) -> &'a str {
 /// The agent that was chosen, found on this machine.
 pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, Problem> {
     let name = name(args, layers, here);
-    let can = registry::find(name).map_err(|e| unknown(&e))?.can();
     let over = layers.agent(name);
     let model = args.model.as_deref().or(here.env.model.as_deref());
     let model = model.or(over.and_then(|o| o.model.as_deref())).or(layers.model());
     let mut rest = over.and_then(|o| o.args.clone()).unwrap_or_default();
     rest.extend(args.rest.iter().cloned());
-    let program = match (name, over.and_then(|o| o.command.clone())) {
+    found(name, model.map(Into::into), rest, over.and_then(|o| o.command.clone()), here)
+}
+
+/// An agent by name, found on this machine.
+pub fn found(
+    name: &str,
+    model: Option<String>,
+    mut rest: Vec<String>,
+    command: Option<String>,
+    here: &Here,
+) -> Result<AgentChoice, Problem> {
+    let can = registry::find(name).map_err(|e| unknown(&e))?.can();
+    let program = match (name, command) {
         (_, Some(command)) => command,
         ("sim", None) => own_program()?.display().to_string(),
         ("command", None) if rest.is_empty() => {
@@ -40,11 +52,13 @@ pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, 
     Ok(AgentChoice {
         name: name.into(),
         program: found.display().to_string(),
-        model: model.map(Into::into),
+        model,
         args: rest,
         live_usage: can.live_usage,
         shows_tool_start: can.shows_tool_start,
         system_prompt: can.system_prompt,
+        timeout: None,
+        allow: permits::setting(name),
     })
 }
 
@@ -69,13 +83,14 @@ pub fn missing(name: &str, program: &str) -> Problem {
     }
 }
 
-/// What the hands work with, for an agent that was chosen.
-pub fn equipment(agent: &AgentChoice) -> Result<Equipment, Problem> {
-    let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
+/// What the hands work with, for an agent that was chosen and those on its ladder.
+pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice]) -> Result<Equipment, Problem> {
+    let adapter = |agent: &AgentChoice| registry::find(&agent.name).map(Arc::from).map_err(|e| unknown(&e));
     Ok(Equipment {
         tender: own_program()?,
         tender_args: vec!["__tend".into()],
-        agent: Arc::from(adapter),
+        agent: adapter(agent)?,
+        rungs: ladder.iter().map(adapter).collect::<Result<_, _>>()?,
         redactor: Arc::new(Redactor::new(secrets_in_env(crate::env::Env::all()).into_iter())),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),

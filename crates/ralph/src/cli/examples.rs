@@ -36,6 +36,7 @@ Examples:
 pub const EXPLAIN: &str = "\
 Examples:
   ralph explain               why the newest run of this workspace stopped, and all before
+  ralph explain --prompt 3    what the agent was told in iteration 3
   ralph explain --json        its records, for scripts";
 
 pub const REPLAY: &str = "\

@@ -1,7 +1,7 @@
 //! What was typed → what it means: flags over variables over files, ceilings over all, the agent found, the prompt read.
 
 use super::run::Args;
-use super::{Here, agent, prompt, tasks};
+use super::{Here, agent, ladder, prompt, tasks, templates};
 use crate::config::{self, Layers, Preset};
 use crate::problem::{Code, Problem};
 use crate::values;
@@ -12,6 +12,7 @@ use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
 use ralph_rules::record::Ms;
 use ralph_tree::Protect;
+use std::collections::BTreeSet;
 
 /// Said before every run until there is a sandbox.
 pub const UNCONTAINED: &str = "nothing contains the agent: it can do whatever you can (sandbox: none)";
@@ -69,7 +70,9 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let (policy, mut warnings) = policy(args, &layers, here)?;
     let (prompt, prompt_from) = prompt::prompt(args, &layers, here)?;
     let chosen = agent::choose(args, &layers, here)?;
-    let equipment = agent::equipment(&chosen)?;
+    let ladder = ladder::ladder(&chosen, args, &layers, here)?;
+    let prompting = templates::prompting(&layers, here)?;
+    let equipment = agent::equipment(&chosen, &ladder)?;
     let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if verify.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")
@@ -88,10 +91,10 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let bound = tasks::bound(args, &layers, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(UNCONTAINED.into());
-    if !chosen.live_usage {
+    let blind = std::iter::once(&chosen).chain(&ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
+    for name in blind.collect::<BTreeSet<&str>>() {
         warnings.push(format!(
-            "`{}` shows its cost only at the end of a call, if at all: a single call can pass the limit",
-            chosen.name
+            "`{name}` shows its cost only at the end of a call, if at all: a single call can pass the limit"
         ));
     }
     let protect = Protect::DEFAULTS.iter().map(ToString::to_string);
@@ -102,6 +105,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         prompt,
         prompt_from,
         agent: chosen,
+        ladder,
+        prompting,
         policy,
         verify,
         protect,

@@ -13,7 +13,7 @@ use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_engine::watch::Watcher;
 use ralph_rules::money::Micro;
-use ralph_rules::policy::Policy;
+use ralph_rules::policy::{BreakerPolicy, Policy};
 use ralph_rules::record::{Ms, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
@@ -175,6 +175,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         daily_cost: Micro::ZERO,
         max_time: None,
         no_wait: false,
+        breaker: BreakerPolicy { cooldown: None, ..policy.breaker.clone() },
         ..policy.clone()
     };
     let differs = [
@@ -186,6 +187,8 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         ),
         (start.agent.model != plan.agent.model, "another model"),
         (start.agent.args != plan.agent.args, "other arguments for the agent"),
+        (start.ladder != plan.ladder, "another ladder"),
+        (start.prompting != plan.prompting, "other prompt templates"),
         (limits(&start.policy) != limits(&plan.policy), "another time-out, rate, promise or threshold"),
     ];
     let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) else { return Ok(()) };

@@ -2,6 +2,7 @@
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
 use super::values::{Dollars, Duration, Inside, Limit, Promise};
+use ralph_agents::registry;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -22,7 +23,7 @@ pub struct File {
     pub prompt: Prompt,
     pub ceilings: Ceilings,
     pub sandbox: Sandbox,
-    pub ladder: Option<toml::Value>,
+    pub ladder: Vec<Rung>,
     pub plan: Plan,
     pub views: Option<toml::Value>,
     pub notify: Option<toml::Value>,
@@ -63,6 +64,23 @@ pub struct AgentOverride {
     pub model: Option<String>,
     pub env: Option<toml::Value>,
     pub timeout: Option<Limit>,
+}
+
+/// `[[ladder]]`: who works where the run is stuck, one rung after the other. What is left out is as it was.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Rung {
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub args: Vec<String>,
+}
+
+impl Rung {
+    /// A rung that changes nothing is a mistake.
+    fn is_empty(&self) -> bool {
+        self.agent.is_none() && self.model.is_none() && self.args.is_empty()
+    }
 }
 
 /// `[verify]`.
@@ -113,7 +131,7 @@ pub struct Breaker {
     /// 0: off.
     pub denials: Option<u32>,
     pub decline: Option<Decline>,
-    pub cooldown: Option<toml::Value>,
+    pub cooldown: Option<Limit>,
 }
 
 /// `breaker.decline`.
@@ -140,8 +158,8 @@ pub struct Protect {
 #[allow(missing_docs)]
 pub struct Prompt {
     pub file: Option<String>,
-    pub templates: Option<toml::Value>,
-    pub context: Option<toml::Value>,
+    pub templates: Option<String>,
+    pub context: Option<bool>,
 }
 
 /// `[plan]`.
@@ -197,15 +215,11 @@ impl File {
     /// The first key of the contract that is set but not honoured by this version.
     pub fn not_yet(&self) -> Option<String> {
         let set = [
-            (self.ladder.is_some(), "ladder"),
             (self.views.is_some(), "views"),
             (self.notify.is_some(), "notify"),
             (self.verify.oracle.is_some(), "verify.oracle"),
             (self.verify.oracle_paths.is_some(), "verify.oracle_paths"),
-            (self.breaker.cooldown.is_some(), "breaker.cooldown"),
             (self.protect.on_violation.is_some(), "protect.on_violation"),
-            (self.prompt.templates.is_some(), "prompt.templates"),
-            (self.prompt.context.is_some(), "prompt.context"),
             (self.sandbox.network.is_some(), "sandbox.network"),
             (self.sandbox.writable.is_some(), "sandbox.writable"),
             (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
@@ -216,6 +230,19 @@ impl File {
             .find(|(_, over)| over.env.is_some())
             .map(|(name, _)| format!("agents.{name}.env"));
         set.into_iter().find(|(on, _)| *on).map(|(_, key)| key.to_string()).or(env)
+    }
+
+    /// What is wrong with the ladder.
+    pub fn bad_rung(&self) -> Option<String> {
+        let bad = |(n, rung): (usize, &Rung)| {
+            let n = n + 1;
+            if rung.is_empty() {
+                return Some(format!("rung {n} changes nothing: name an agent, a model or args"));
+            }
+            let unknown = registry::find(rung.agent.as_deref()?).err()?;
+            Some(format!("rung {n}: {unknown}"))
+        };
+        self.ladder.iter().enumerate().find_map(bad)
     }
 
     /// The first key that only the user's or the system's own file may set.

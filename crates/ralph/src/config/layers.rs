@@ -1,11 +1,12 @@
 //! The files, layered: read lowest first, a later value replaces an earlier one. Ceilings come only from the user's or
 //! the system's own file; what is above one is lowered to it, and said.
 
-use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset};
+use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
 use super::read::{Trust, read};
 use crate::problem::Problem;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
+use ralph_rules::record::Ms;
 use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -113,7 +114,13 @@ impl Layers {
         take(&mut to.breaker.saturation, file.breaker.saturation);
         take(&mut to.breaker.denials, file.breaker.denials);
         take(&mut to.breaker.decline, file.breaker.decline);
+        take(&mut to.breaker.cooldown, file.breaker.cooldown);
         take(&mut to.prompt.file, file.prompt.file);
+        take(&mut to.prompt.templates, file.prompt.templates);
+        take(&mut to.prompt.context, file.prompt.context);
+        if !file.ladder.is_empty() {
+            to.ladder = file.ladder;
+        }
         if !file.verify.commands.is_empty() {
             to.verify.commands = file.verify.commands;
         }
@@ -176,6 +183,26 @@ impl Layers {
         self.merged.prompt.file.as_deref()
     }
 
+    /// The directory of the user's own templates.
+    pub fn templates(&self) -> Option<&str> {
+        self.merged.prompt.templates.as_deref()
+    }
+
+    /// Whether prompts carry a context section.
+    pub fn context(&self) -> bool {
+        self.merged.prompt.context.unwrap_or(true)
+    }
+
+    /// Who works where the run is stuck; the nearest file's ladder counts as a whole.
+    pub fn ladder(&self) -> &[Rung] {
+        &self.merged.ladder
+    }
+
+    /// After how long an open breaker closes by itself.
+    pub fn cooldown(&self) -> Option<Ms> {
+        self.merged.breaker.cooldown.map(|limit| limit.0)
+    }
+
     /// The two limits that have no default.
     pub fn limits(&self) -> (Option<u32>, Option<Micro>) {
         let run = &self.merged.run;
@@ -211,6 +238,7 @@ impl Layers {
         set(&mut policy.breaker.same_error, number(breaker.same_error));
         set(&mut policy.breaker.saturation, breaker.saturation);
         set(&mut policy.breaker.denials, breaker.denials);
+        policy.breaker.cooldown = self.cooldown();
         set(
             &mut policy.breaker.decline,
             breaker.decline.map(|d| match d {

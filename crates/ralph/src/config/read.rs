@@ -45,6 +45,10 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
         };
         return Err(place::at_key(path, text, key, what).hint("set it in your own config.toml instead"));
     }
+    if let Some(what) = file.bad_rung() {
+        return Err(place::at_key(path, text, "ladder", &what)
+            .hint("a rung looks so:\n\n      [[ladder]]\n      model = \"opus\""));
+    }
     for name in file.agents.keys() {
         if let Err(UnknownAgent::Unknown { suggestion, .. }) = registry::find(name) {
             let problem = place::at_key(path, text, &format!("agents.{name}"), "is no agent");
@@ -131,7 +135,15 @@ mod tests {
                 "/ralph.toml:2:15: `../done` is outside the workspace; write a path within it, like .ralph-complete",
             ),
             ("[plan]\npath = \"x\"\n", "/ralph.toml:2:1: unknown key `path`"),
-            ("[[ladder]]\nx = 1\n", "/ralph.toml:1:3: `ladder` is not supported by this version of ralph"),
+            ("[[ladder]]\nx = 1\n", "/ralph.toml:2:1: unknown key `x`"),
+            (
+                "[run]\n[[ladder]]\n",
+                "/ralph.toml:2:3: `ladder` rung 1 changes nothing: name an agent, a model or args",
+            ),
+            (
+                "[breaker]\ncooldown = \"0s\"\n",
+                "/ralph.toml:2:12: a time of zero would never start; write it like 90s, 15m or 1h30m",
+            ),
             (
                 "[agents.sim]\nenv = {}\n",
                 "/ralph.toml:2:1: `agents.sim.env` is not supported by this version of ralph",

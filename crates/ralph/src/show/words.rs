@@ -60,10 +60,11 @@ pub fn decision_words(next: &Next) -> String {
 fn step_words(step: &Step) -> String {
     match step {
         Step::Admit { id, amount, .. } => format!("prepare iteration {}, reserve {amount}", id.iteration),
-        Step::Call { id, .. } if id.attempt > 1 => {
-            format!("call the agent, iteration {} attempt {}", id.iteration, id.attempt)
+        Step::Call { id, rung, .. } => {
+            let attempt = if id.attempt > 1 { format!(" attempt {}", id.attempt) } else { String::new() };
+            let rung = if *rung > 0 { format!(", rung {rung}") } else { String::new() };
+            format!("call the agent, iteration {}{attempt}{rung}", id.iteration)
         }
-        Step::Call { id, .. } => format!("call the agent, iteration {}", id.iteration),
         Step::Extend { to, .. } => format!("raise the reservation to {to}"),
         Step::Inspect { .. } => "inspect the workspace".into(),
         Step::Restore { paths } => format!("put {} protected paths back", paths.len()),
@@ -111,7 +112,11 @@ fn facts(seen: &Seen) -> Vec<String> {
             changed.policy.max_iterations, changed.policy.max_cost
         )],
         Seen::Woke => Vec::new(),
-        Seen::Admitted(admitted) => vec![format!("{} reserved", admitted.grant)],
+        Seen::Admitted(admitted) => {
+            let mistake = admitted.template_failed.as_ref();
+            let mistake = mistake.map(|m| format!("a template failed, ralph's own was used: {m}"));
+            std::iter::once(format!("{} reserved", admitted.grant)).chain(mistake).collect()
+        }
         Seen::Refused(refused) if !refused.what.is_empty() => vec![format!("refused: {}", refused.what)],
         Seen::Refused(refused) => {
             vec![format!("refused by {:?}: {} of {}", refused.by, refused.total, refused.cap)]
