@@ -6,7 +6,7 @@
 
 mod journal;
 
-use journal::{Journal, block, done, more, read};
+use journal::{Journal, block, bound, done, more, plan, read};
 use ralph_rules::RULES;
 use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 type Golden = (&'static str, fn() -> Journal, Reason);
 
 /// Each journal and how it ends.
-const RUNS: [Golden; 8] = [
+const RUNS: [Golden; 9] = [
     ("completed_in_3", completed_in_3, Reason::GatePassed),
     ("unverified", unverified, Reason::GatePassed),
     ("stall", stall, Reason::Stall),
@@ -31,6 +31,7 @@ const RUNS: [Golden; 8] = [
     ("prohibited_path", prohibited_path, Reason::ProhibitedPath),
     ("rate_limit", rate_limit, Reason::GatePassed),
     ("blocked", blocked, Reason::Blocked),
+    ("planned", planned, Reason::GatePassed),
 ];
 
 fn completed_in_3() -> Journal {
@@ -122,6 +123,17 @@ fn rate_limit() -> Journal {
 fn blocked() -> Journal {
     let mut journal = Journal::after_baseline(true, |_| {});
     journal.iteration(&block(Progress::Blocked, Tests::NotRun, false), false, Some(Came::Passed));
+    journal
+}
+
+fn planned() -> Journal {
+    let mut journal = Journal::after_baseline(false, |start| start.plan = bound(plan(0, 2)));
+    for (done_now, how) in [(1, Came::Passed), (2, Came::Failed), (2, Came::Passed)] {
+        journal.later(1_000).admit();
+        journal.later(60_000).says(&done());
+        journal.planned(done_now, 2 - done_now);
+        journal.later(1_000).verified(how);
+    }
     journal
 }
 
