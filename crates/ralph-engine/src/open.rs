@@ -127,7 +127,8 @@ pub fn resume(
     let tree = Tree::new(&workspace, Protect::new(&started.protect)?);
     let now = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
     let index = before_the_crash(home, &state, id).unwrap_or(now);
-    let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES });
+    let plan = started.plan.as_ref().map(|given| bound::seen(given, &equipment.redactor));
+    let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES, plan });
     let mut facts = vec![Told { done: inbox::unheard_stops(&store, id), ..resumed.into() }];
     let policy = change(&started.policy);
     if policy != started.policy {

@@ -204,7 +204,7 @@ impl State {
                 self.start = Some(start.clone());
                 self.phase = Phase::Ready;
             }
-            Seen::Resumed(_) => self.resumed(),
+            Seen::Resumed(resumed) => self.resumed(resumed),
             Seen::PolicyChanged(changed) => {
                 if let Some(start) = &mut self.start {
                     start.policy = changed.policy.clone();
@@ -243,11 +243,14 @@ impl State {
     }
 
     /// A crash or a suspension lies behind: an open call is lost, another open step is begun again.
-    fn resumed(&mut self) {
+    fn resumed(&mut self, resumed: &Resumed) {
         self.ending = None;
         self.person.resumed();
         self.faults.resumed(self.at);
-        self.checks.resumed();
+        self.tasks.inspected(resumed.plan.as_ref());
+        // A complete plan may end the run without a call, but not on a proof from before the interruption.
+        let nothing_to_do = self.tasks.pending() == Some(0) && self.calls.id == Attempt::default();
+        self.checks.resumed(nothing_to_do);
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Calling { .. } | Phase::Ending | Phase::Recovering => Phase::Lost,
             Phase::Admitting | Phase::Refused(_) => Phase::Ready,

@@ -129,6 +129,33 @@ fn otherwise_the_agent_is_called() {
 }
 
 #[test]
+fn an_interruption_asks_for_plan_and_proof_anew() {
+    let stopped = || {
+        let mut journal = Journal::start(given(3, 0));
+        journal.stop();
+        journal.verified(Came::Interrupted);
+        journal.ended_with(Reason::Interrupted, 130);
+        journal
+    };
+    for (seen, how, ends) in [
+        (plan(3, 0), Came::Passed, true),
+        (plan(3, 0), Came::Failed, false),
+        (plan(3, 1), Came::Passed, false),
+    ] {
+        let mut journal = stopped();
+        journal.resume_with(Some(seen.clone()));
+        journal.verified(how);
+        assert_eq!(matches!(journal.answer.next, Next::Leave(_)), ends, "{:?}", journal.answer);
+    }
+    // A reservation was being asked for when it was interrupted; the items have been ticked since.
+    let mut journal = Journal::after_baseline(true, given(3, 1));
+    journal.resume_with(Some(plan(4, 0)));
+    assert!(matches!(journal.answer.next, Next::Do(Step::Verify { .. })), "{:?}", journal.answer);
+    journal.verified(Came::Passed);
+    journal.ended_with(Reason::AlreadyComplete, 0);
+}
+
+#[test]
 fn it_is_asked_only_before_the_first_call() {
     let mut journal = Journal::after_baseline(true, given(1, 1));
     iteration(&mut journal, "Next.", plan(2, 0), Some(Came::Passed));

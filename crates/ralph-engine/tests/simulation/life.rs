@@ -116,7 +116,7 @@ impl<'a> Life<'a> {
             // The last process ended the run, and was cut off before it could say so.
             return Ok(run.state.ending);
         }
-        run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES }).into());
+        run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan: None }).into());
         if let Some(policy) = changed {
             run.keep()?;
             run.note(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());

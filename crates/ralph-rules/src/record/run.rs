@@ -1,6 +1,6 @@
 //! How a run began, went on and was changed.
 
-use super::{Ms, PlanGiven};
+use super::{Ms, PlanGiven, PlanSeen};
 use crate::money::Micro;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
@@ -130,6 +130,9 @@ pub struct Resumed {
     pub version: String,
     /// The rules' number now.
     pub rules: u32,
+    /// How the bound plan stands now, where one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanSeen>,
 }
 
 /// A person changed limits.

@@ -295,7 +295,12 @@ impl Journal {
     }
 
     pub fn resume(&mut self) -> &Decision {
-        self.see(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES }))
+        self.resume_with(None)
+    }
+
+    /// The run goes on, and its plan stands so by now.
+    pub fn resume_with(&mut self, plan: Option<PlanSeen>) -> &Decision {
+        self.see(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan }))
     }
 
     pub fn spent(&mut self, total: i64, dearest: i64) -> &Decision {
