@@ -92,6 +92,7 @@ impl Analyst {
         if matches!(self.shape, Shape::Unknown) {
             self.begin();
         }
+        self.choose();
         let Some(mut reader) = self.reader.take() else { return Reply::default() };
         let mut out = Vec::new();
         let held = std::mem::take(&mut self.held);
@@ -112,14 +113,20 @@ impl Analyst {
         reply
     }
 
-    /// Enough was seen to say whose output it is and how it is to be read.
+    /// Takes the reader of whoever printed what is held; a document shows that only as a whole.
+    fn choose(&mut self) {
+        if self.reader.is_none() {
+            let named = self.agent.as_deref().and_then(|name| find(name).ok());
+            let agent = named.or_else(|| find(whose(&self.held)).ok());
+            self.reader = agent.map(|agent| agent.analyst());
+        }
+    }
+
+    /// Enough was seen to say how it is to be read.
     fn begin(&mut self) {
         if self.held.starts_with(BOM) {
             self.held.drain(..BOM.len());
         }
-        let named = self.agent.as_deref().and_then(|name| find(name).ok());
-        let agent = named.or_else(|| find(whose(&self.held)).ok());
-        self.reader = agent.map(|agent| agent.analyst());
         match begins(&self.held) {
             (Some(b'['), Some(b'{')) => {
                 self.shape = Shape::Document;
@@ -160,6 +167,7 @@ impl Analyst {
                 return self.go_by_lines();
             }
             array = Array::default();
+            self.choose();
             let held = std::mem::take(&mut self.held);
             feed_array(&mut array, &held, self.bounds, &mut self.reader);
             self.shape = Shape::Array(array);
@@ -169,6 +177,7 @@ impl Analyst {
     }
 
     fn go_by_lines(&mut self) {
+        self.choose();
         self.shape = Shape::Lines;
         let held = std::mem::take(&mut self.held);
         self.by_lines(&held);
