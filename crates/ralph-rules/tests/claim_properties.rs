@@ -18,7 +18,8 @@ fn status() -> impl Strategy<Value = Status> {
         Just(WorkType::Refactoring),
     ];
     // A byte order mark at either end is trimmed like white space.
-    let words = "[^<\\[\u{feff}]{0,60}".prop_map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let words =
+        "[^<\\[\u{feff}]{0,60}".prop_map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     (progress, any::<u64>(), any::<u64>(), tests, work, any::<bool>(), words).prop_map(
         |(status, tasks, files, tests, work, exit_signal, words)| Status {
             status,
