@@ -306,3 +306,16 @@ fn the_kind_of_work_is_told_or_read_from_words() {
         assert_eq!(read(text, "COMPLETE").work, work, "{text}");
     }
 }
+
+/// The block that ralph's own prompt shows is a template in each of its fields: none may be left as it was.
+#[test]
+fn no_field_of_the_shown_template_counts() {
+    let shown = ralph_rules::prompt::protocol("COMPLETE");
+    let from = shown.find("---RALPH_STATUS---").unwrap();
+    let to = shown.find("---END_RALPH_STATUS---").unwrap();
+    let good = render(&status(Progress::Complete, Tests::Passing, true));
+    for (line, filled) in shown[from..to].lines().zip(good.lines()).skip(1) {
+        let claim = read(&good.replace(&format!("\n{filled}\n"), &format!("\n{line}\n")), "COMPLETE");
+        assert!(claim.attempted && claim.block.is_none(), "{line}");
+    }
+}

@@ -16,8 +16,9 @@ const FIELDS: [&str; 7] = [
 ];
 const RECOMMENDATION: usize = 6;
 
-/// Placeholders of the seeds' templates for RECOMMENDATION.
-const PLACEHOLDERS: [&str; 6] = [
+/// Placeholders of the templates, ralph's own and the seeds', for RECOMMENDATION.
+const PLACEHOLDERS: [&str; 7] = [
+    "<one line>",
     "<one line summary>",
     "<one-line summary>",
     "<summary>",
