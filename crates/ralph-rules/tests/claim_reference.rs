@@ -66,6 +66,33 @@ fn lines(message: &str) -> Lines {
     out
 }
 
+impl Lines {
+    fn said(&self, at: usize) -> bool {
+        !self.quoted[at] && !self.edge[at]
+    }
+}
+
+/// The complete blocks, and whether a head or an end stands alone.
+fn blocks(lines: &Lines) -> (Vec<(usize, usize)>, bool) {
+    let is = |at: usize, mark: &str| lines.said(at) && bare(&lines.text[at]) == mark;
+    let mut blocks: Vec<(usize, usize)> = Vec::new();
+    let mut open: Option<usize> = None;
+    let mut broken = false;
+    for at in 0..lines.text.len() {
+        if is(at, HEAD) {
+            broken |= open.is_some();
+            open = Some(at);
+        } else if is(at, END) {
+            match open.take() {
+                Some(first) => blocks.push((first, at)),
+                None => broken = true,
+            }
+        }
+    }
+    broken |= open.is_some();
+    (blocks, broken)
+}
+
 /// What the block of these lines says of EXIT_SIGNAL: nothing where it is unreadable.
 fn exit_signal(lines: &[String]) -> Option<bool> {
     let mut said: Vec<String> = Vec::new();
@@ -89,23 +116,8 @@ fn exit_signal(lines: &[String]) -> Option<bool> {
 fn reference(message: &str) -> Exit {
     const PROMISE: &str = "<promise>COMPLETE</promise>";
     let lines = lines(message);
-    let said = |at: usize| !lines.quoted[at] && !lines.edge[at];
-    let is = |at: usize, mark: &str| said(at) && bare(&lines.text[at]) == mark;
-    let mut blocks: Vec<(usize, usize)> = Vec::new();
-    let mut open: Option<usize> = None;
-    let mut broken = false;
-    for at in 0..lines.text.len() {
-        if is(at, HEAD) {
-            broken |= open.is_some();
-            open = Some(at);
-        } else if is(at, END) {
-            match open.take() {
-                Some(first) => blocks.push((first, at)),
-                None => broken = true,
-            }
-        }
-    }
-    broken |= open.is_some();
+    let said = |at: usize| lines.said(at);
+    let (blocks, broken) = blocks(&lines);
     let own = |first: usize, last: usize| -> Vec<String> {
         let same = |at: &usize| said(*at) && lines.fence[*at] == lines.fence[first];
         (first + 1..last).filter(same).map(|at| lines.text[at].clone()).collect()

@@ -3,6 +3,7 @@
 //! message) and other `outputs/*.txt` (whole outputs with the decision that must follow).
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use proptest::prelude::*;
 use ralph_agents::detect::read_all;
 use ralph_agents::{Exit, Format, Reply};
 use ralph_rules::analysis::{ExitDecision, Response, Trend};
@@ -158,4 +159,49 @@ fn every_message_means_the_same_in_every_format() {
         }
     }
     assert!(seen >= 3000, "only {seen} were read");
+}
+
+/// A block in every place of an event stream but its final message.
+fn noise() -> impl Strategy<Value = String> {
+    let done = inside(&filled("@DONE@"));
+    let lines = [
+        format!(r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":"{done}"}}]}}}}"#),
+        format!(r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":"{done}"}}]}}}}"#),
+        format!(r#"{{"type":"system","subtype":"init","session_id":"{done}","model":"m"}}"#),
+        format!(
+            r#"{{"type":"stream_event","event":{{"type":"content_block_delta","delta":{{"text":"{done}"}}}}}}"#
+        ),
+        format!(r#"{{"type":"unheard","result":"{done}"}}"#),
+        format!(r#"{{"result":"{done}"}}"#),
+        format!(r#"{{"type":"result","result":"{done}"#),
+        filled("@DONE@"),
+        "<promise>COMPLETE</promise>".to_owned(),
+        "npm warn [ { \" \\ \0".to_owned(),
+        String::new(),
+    ];
+    prop::sample::select(lines.to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Only the final message claims, whatever surrounds its event.
+    #[test]
+    fn only_the_final_message_claims(
+        before in prop::collection::vec(noise(), 0..6),
+        after in prop::collection::vec(noise(), 0..3),
+        last in prop::sample::select(vec!["@DONE@", "@MORE@", "@STUCK@", "@TEMPLATE@", "Working.", "<promise>COMPLETE</promise>"]),
+        cut in any::<bool>(),
+    ) {
+        let last = filled(last);
+        let mut result = format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{}"}}"#, inside(&last));
+        if cut {
+            result.truncate(result.len() - 1);
+        }
+        let start = r#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#.to_owned();
+        let lines: Vec<String> = [vec![start], before, vec![result], after].concat();
+        let decision = decide(&read(&lines.join("\n")), "COMPLETE");
+        let expected = if cut { ExitDecision::Continue } else { decided(&Response::read(&last, "COMPLETE", None)) };
+        prop_assert_eq!(decision, expected, "{}", lines.join("\n"));
+    }
 }

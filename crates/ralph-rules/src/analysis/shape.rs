@@ -172,3 +172,60 @@ impl Session {
         self.iterations.push(iteration);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::Micro;
+
+    /// The seed's own example, first fields first and named as there.
+    #[test]
+    fn an_analysis_begins_as_the_seed_shows_it() {
+        let policy = Policy::strict(9, Micro(1));
+        let text = "---RALPH_STATUS---\nSTATUS: IN_PROGRESS\nTASKS_COMPLETED_THIS_LOOP: 1\nFILES_MODIFIED: 2\n\
+            TESTS_STATUS: PASSING\nWORK_TYPE: IMPLEMENTATION\nEXIT_SIGNAL: false\n\
+            RECOMMENDATION: Continue to US-006\n---END_RALPH_STATUS---";
+        let response = Response::read(text, "COMPLETE", None);
+        let mut trend = Trend::default();
+        for _ in 0..5 {
+            trend.add(&response, &policy);
+        }
+        let analysis = Analysis {
+            timestamp: "2025-01-13T10:45:00Z".into(),
+            completion_indicators: 0,
+            ..Analysis::of(&response, &trend, &policy)
+        };
+        let json = serde_json::to_string(&analysis).unwrap();
+        let seed = concat!(
+            r#"{"timestamp":"2025-01-13T10:45:00Z","iteration":5,"ralph_status":{"found":true,"status":"IN_PROGRESS","#,
+            r#""tasks_completed":1,"files_modified":2,"tests_status":"PASSING","work_type":"IMPLEMENTATION","#,
+            r#""exit_signal":false,"recommendation":"Continue to US-006"},"completion_indicators":0,"#,
+            r#""exit_decision":"continue","stuck_loop_detected":false,"circuit_breaker_state":"CLOSED","#,
+        );
+        assert!(json.starts_with(seed), "{json}");
+    }
+
+    #[test]
+    fn a_session_has_the_seeds_shape_and_a_bound() {
+        let mut session = Session { session_id: "s".into(), started_at: "t".into(), ..Session::default() };
+        for number in 1..=150 {
+            let iteration = SessionIteration {
+                number,
+                timestamp: "t".into(),
+                status: Some(Progress::InProgress),
+                tasks_completed: 1,
+                files_modified: 3,
+                exit_decision: ExitDecision::Continue,
+            };
+            session.add(iteration, 2);
+        }
+        assert_eq!((session.iterations.len(), session.iterations[0].number), (SESSION_ITERATIONS, 51));
+        session.iterations.truncate(1);
+        let seed = concat!(
+            r#"{"session_id":"s","started_at":"t","iterations":[{"number":51,"timestamp":"t","status":"IN_PROGRESS","#,
+            r#""tasks_completed":1,"files_modified":3,"exit_decision":"continue"}],"total_tasks_completed":150,"#,
+            r#""total_files_modified":450,"total_commits":300}"#,
+        );
+        assert_eq!(serde_json::to_string(&session).unwrap(), seed);
+    }
+}
