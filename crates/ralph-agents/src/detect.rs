@@ -1,9 +1,13 @@
-//! Reads an output that is already there, whole and of any size, whatever its format: what `ralph analyze`
-//! uses. The same readers as in a run, fed from memory.
+//! Reads an output that is already there, of any size and whatever its format: what `ralph analyze` uses. The same
+//! readers as in a run; `detect/analyst.rs` feeds them piece by piece, `detect/array.rs` cuts long arrays.
+
+mod analyst;
+mod array;
+
+pub use analyst::Analyst;
 
 use crate::claude::hearing::Hearing;
 use crate::dialect::{Dialect, Heed};
-use crate::registry::find;
 use crate::seam::{Exit, Reply};
 use crate::{codex, copilot, gemini, goose, grok, kimi, opencode, pi, qwen};
 use memchr::memchr;
@@ -28,18 +32,9 @@ const DIALECTS: &[(&str, fn(&[u8]) -> u32)] = &[
 
 /// Reads everything. `agent` picks the reader (none: found out); an `exit` without code and signal is unknown.
 pub fn read_all(bytes: &[u8], agent: Option<&str>, exit: Exit) -> Reply {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let agent = agent.and_then(|name| find(name).ok()).or_else(|| find(whose(bytes)).ok());
-    let Some(agent) = agent else { return Reply::default() };
-    let mut reader = agent.analyst();
-    let mut out = Vec::new();
-    if !(may_be_document(bytes) && reader.read_document(bytes, &mut out)) {
-        for line in lines(bytes) {
-            reader.read(line, &mut out);
-            out.clear();
-        }
-    }
-    reader.close(exit)
+    let mut analyst = Analyst::new(agent);
+    analyst.feed(bytes);
+    analyst.close(exit)
 }
 
 /// The agent that printed this, by its events; any program where none is known.
@@ -78,19 +73,6 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = rest.get(end + 1..).unwrap_or(&[]);
         Some(line)
     })
-}
-
-/// One JSON document rather than a line per event: an array, or an object that goes on after its first line.
-fn may_be_document(bytes: &[u8]) -> bool {
-    let bytes = bytes.trim_ascii();
-    let first = bytes.get(..memchr(b'\n', bytes).unwrap_or(bytes.len())).unwrap_or(bytes);
-    match first.first() {
-        Some(b'[') => true,
-        Some(b'{') => {
-            first.len() == bytes.len() || serde_json::from_slice::<serde::de::IgnoredAny>(first).is_err()
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -10,12 +10,15 @@
 //!
 //! Start with `next.rs`, the table of phases. `verdict.rs` judges a closed iteration (gate, guards),
 //! `admission.rs` says whether another begins, `state.rs` lists what is remembered, `record.rs` what is written
-//! down, `replay.rs` decides a journal again, `grounds.rs` says what stood behind a judgement. `claim/` reads what an agent says of itself.
+//! down, `replay.rs` decides a journal again, `grounds.rs` says what stood behind a judgement. `claim/` reads what an
+//! agent says of itself, `analysis.rs` weighs responses outside of a run.
 
 pub mod admission;
+pub mod analysis;
 pub mod breaker;
 pub mod claim;
 pub mod ending;
+pub mod errors;
 pub mod failure;
 pub mod fingerprint;
 pub mod gate;

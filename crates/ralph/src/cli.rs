@@ -4,6 +4,7 @@
 mod agent;
 mod analyze;
 mod ask;
+mod block;
 mod circuit;
 mod demo;
 mod dry_run;
@@ -83,6 +84,9 @@ enum Command {
     /// Analyse one agent response, from a file or stdin, and print the analysis as JSON.
     #[command(before_help = examples::ANALYZE)]
     Analyze(analyze::Args),
+    /// Check a status block, or write a truthful one.
+    #[command(before_help = examples::BLOCK)]
+    Block(block::Args),
     /// Play a scripted agent: behaves like Claude Code, needs no key.
     #[command(before_help = examples::AGENT_SIM)]
     AgentSim {
@@ -178,6 +182,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Stop(args) => ask::stop(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
+        Command::Block(args) => block::block(&args),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }
 }

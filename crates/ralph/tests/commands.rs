@@ -4,6 +4,8 @@
 
 #[path = "commands/analyze.rs"]
 mod analyze;
+#[path = "commands/block.rs"]
+mod block;
 #[path = "commands/config.rs"]
 mod config;
 #[path = "commands/demo.rs"]
