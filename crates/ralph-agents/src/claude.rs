@@ -2,13 +2,16 @@
 //! Every call is a fresh conversation: a resumed one ignores a changed system prompt and, in new versions,
 //! reports the cost of all its calls together.
 
+pub(crate) mod accent;
 pub(crate) mod event;
 pub(crate) mod hearing;
 pub(crate) mod meter;
 pub(crate) mod opening;
 pub(crate) mod tools;
+pub(crate) mod used;
 pub(crate) mod verdict;
 
+use crate::args::names;
 use crate::claude::hearing::Hearing;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
@@ -96,16 +99,8 @@ fn args(call: &Call) -> Vec<String> {
     args
 }
 
-/// Whether the user's own arguments set one of these flags.
-fn names(call: &Call, flags: &[&str]) -> bool {
-    call.args.iter().any(|arg| {
-        let flag = arg.split('=').next().unwrap_or(arg);
-        flags.contains(&flag)
-    })
-}
-
 /// Dollars to the last micro-dollar; never zero, which the client may take for no limit.
-fn dollars(amount: Micro) -> String {
+pub(crate) fn dollars(amount: Micro) -> String {
     let micro = amount.0.max(1);
     let digits = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
     let short = digits.trim_end_matches('0');

@@ -11,13 +11,19 @@ use crate::dialect::{Dialect, Heed};
 use crate::seam::{Exit, Reply};
 use crate::{codex, copilot, gemini, goose, grok, kimi, opencode, pi, qwen};
 use memchr::memchr;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::fmt;
 
 /// How much of an output is looked at to find out whose it is.
 const SAMPLE: usize = 256 << 10;
 
-/// How many events each agent's dialect finds in a sample. The earlier one wins where two find the same
-/// number: some agents speak Claude's dialect with an accent of their own.
-const DIALECTS: &[(&str, fn(&[u8]) -> u32)] = &[
+/// Says how many events a dialect finds in a sample, and whether it knows an accent in them.
+type Listen = fn(&[u8]) -> (u32, bool);
+
+/// The agents' dialects. Where two find the same number of events the one with the accent wins, else the earlier
+/// one: some agents speak Claude's dialect.
+const DIALECTS: &[(&str, Listen)] = &[
     ("claude", heard_in::<Hearing>),
     ("codex", heard_in::<codex::Hearing>),
     ("opencode", heard_in::<opencode::Hearing>),
@@ -39,27 +45,72 @@ pub fn read_all(bytes: &[u8], agent: Option<&str>, exit: Exit) -> Reply {
 
 /// The agent that printed this, by its events; any program where none is known.
 pub fn whose(bytes: &[u8]) -> &'static str {
-    let sample = bytes.get(..SAMPLE.min(bytes.len())).unwrap_or(bytes);
-    let mut best = ("command", 0);
+    // A document is only one as a whole; of everything else the beginning is enough.
+    let whole = may_be_document(bytes) && !bytes.trim_ascii_start().starts_with(b"[");
+    let sample = if whole { bytes } else { bytes.get(..SAMPLE).unwrap_or(bytes) };
+    let mut best = ("command", (0, false));
     for (name, heard) in DIALECTS.iter().map(|(name, heard_in)| (*name, heard_in(sample))) {
         if heard > best.1 {
             best = (name, heard);
         }
     }
-    best.0
+    if best.1.0 == 0 { by_banner(sample) } else { best.0 }
 }
 
-fn heard_in<D: Dialect>(sample: &[u8]) -> u32 {
+/// The agents that print text for people and say who they are before everything else.
+fn by_banner(sample: &[u8]) -> &'static str {
+    const BANNERS: &[(&str, &[u8])] = &[("aider", b"Aider v"), ("mini", b"This is mini-swe-agent version ")];
+    let mut first = lines(sample).take(40);
+    let found = first.find_map(|line| BANNERS.iter().find(|(_, banner)| line.starts_with(banner)));
+    found.map_or("command", |(name, _)| *name)
+}
+
+fn heard_in<D: Dialect>(sample: &[u8]) -> (u32, bool) {
     let mut dialect = D::default();
     let mut out = Vec::new();
     let mut heard = 0;
-    for line in lines(sample).filter(|line| line.starts_with(b"{")) {
-        let event =
-            std::str::from_utf8(line).map_or(Heed::No, |text| dialect.object(text.trim_end(), &mut out));
-        heard += u32::from(event == Heed::Event);
+    each_object(sample, |object| {
+        heard += u32::from(dialect.object(object, &mut out) == Heed::Event);
         out.clear();
+    });
+    let document = std::str::from_utf8(sample.trim_ascii()).unwrap_or("");
+    if heard == 0 && document.starts_with('{') && dialect.envelope(document, &mut out) {
+        heard = 1;
     }
-    heard
+    (heard, heard > 0 && dialect.accent())
+}
+
+/// The objects of a sample: a line each, or the items of one array, the last of which may be cut.
+fn each_object(sample: &[u8], mut with: impl FnMut(&str)) {
+    let start = sample.trim_ascii_start();
+    if start.starts_with(b"[") {
+        let valid = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        // What cannot be read any more ends the sample; it is no fault.
+        let _ = serde_json::Deserializer::from_str(valid).deserialize_seq(Items(&mut with));
+        return;
+    }
+    for line in lines(sample).filter(|line| line.starts_with(b"{")) {
+        if let Ok(text) = std::str::from_utf8(line) {
+            with(text.trim_end());
+        }
+    }
+}
+
+struct Items<'w, W>(&'w mut W);
+
+impl<'de, W: FnMut(&str)> Visitor<'de> for Items<'_, W> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("events")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            (self.0)(item.get());
+        }
+        Ok(())
+    }
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -73,6 +124,19 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = rest.get(end + 1..).unwrap_or(&[]);
         Some(line)
     })
+}
+
+/// One JSON document rather than a line per event: an array, or an object that goes on after its first line.
+fn may_be_document(bytes: &[u8]) -> bool {
+    let bytes = bytes.trim_ascii();
+    let first = bytes.get(..memchr(b'\n', bytes).unwrap_or(bytes.len())).unwrap_or(bytes);
+    match first.first() {
+        Some(b'[') => true,
+        Some(b'{') => {
+            first.len() == bytes.len() || serde_json::from_slice::<serde::de::IgnoredAny>(first).is_err()
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]

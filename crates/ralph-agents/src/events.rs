@@ -1,7 +1,7 @@
 //! The reader of agents that print events: one dialect in any of its output formats, events by lines (what we
 //! ask for), one JSON document, or plain text (what a user's own arguments may ask for).
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Ended};
 use crate::output::{Output, aborted};
 use crate::seam::{Activity, Exit, Failure, Heard, Reader, Reply};
 use crate::words::{class_of, class_of_plain, worded};
@@ -30,7 +30,9 @@ impl<D: Dialect> EventReader<D> {
 impl<D: Dialect> Reader for EventReader<D> {
     fn start(&mut self, out: &mut Vec<Heard>) {
         // Left open, stdin keeps the client waiting for more prompt forever.
-        out.push(Heard::Send(std::mem::take(&mut self.prompt)));
+        if !self.prompt.is_empty() {
+            out.push(Heard::Send(std::mem::take(&mut self.prompt)));
+        }
         out.push(Heard::CloseStdin);
     }
 
@@ -40,6 +42,10 @@ impl<D: Dialect> Reader for EventReader<D> {
 
     fn read_stderr(&mut self, line: &[u8]) {
         self.output.stderr(line);
+    }
+
+    fn read_report(&mut self, name: &str, bytes: &[u8]) {
+        self.output.report(name, bytes);
     }
 
     fn read_document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
@@ -62,8 +68,16 @@ impl<D: Dialect> EventReader<D> {
     fn text_failure(&self, exit: Exit) -> Option<Failure> {
         let (text, stderr) = (self.output.plain(), self.output.stderr_text());
         let killed = exit.code.is_some_and(|code| code > 128);
-        if exit.not_started || exit.by_us || exit.signal.is_some() || killed {
+        let complaint = D::complaint(&text, &stderr).filter(|_| !exit.not_started);
+        if complaint.is_some() {
+            return complaint;
+        }
+        if exit.not_started || exit.by_us || exit.signal.is_some() {
             return Some(aborted(exit));
+        }
+        let told = D::without_events(&Ended { exit, stderr: &stderr });
+        if told.is_some() || killed {
+            return told.or_else(|| Some(aborted(exit)));
         }
         let said = if text.trim().is_empty() { &stderr } else { &text };
         let class = match exit.code {

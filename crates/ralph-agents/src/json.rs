@@ -3,7 +3,7 @@
 //! are in `claude/event.rs`.
 
 use crate::plain::Tail;
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -105,6 +105,30 @@ impl<'a> Field<'a> {
     pub fn read<T: Deserialize<'a>>(self) -> Option<T> {
         serde_json::from_str(self.raw()?).ok()
     }
+}
+
+/// The `type` of an object where it comes first, as it mostly does.
+pub fn first_kind(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix(r#"{"type":""#)?;
+    rest.get(..rest.find('"')?)
+}
+
+/// What follows the opening quote of a string, split: the string as it was written with both its quotes, and what
+/// comes after it. For lines that are looked at without being parsed.
+pub fn split_string(from_quote: &str) -> Option<(Field<'_>, &str)> {
+    let inside = from_quote.strip_prefix('"')?.as_bytes();
+    let mut at = 0;
+    while *inside.get(at + memchr2(b'"', b'\\', inside.get(at..)?)?)? == b'\\' {
+        at += memchr(b'\\', inside.get(at..)?)? + 2;
+    }
+    let end = at + memchr(b'"', inside.get(at..)?)? + 2;
+    let (string, rest) = (from_quote.get(..end)?, from_quote.get(end..)?);
+    Some((serde_json::from_str(string).ok()?, rest))
+}
+
+/// A line read as something typed.
+pub fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Option<T> {
+    serde_json::from_str(line).ok()
 }
 
 /// Decodes the inside of a JSON string piece by piece, as long as `put` wants more. Half a surrogate pair
@@ -226,6 +250,22 @@ mod tests {
         }
         assert!(field("12").text().is_none());
         assert!(field("null").raw().is_none());
+    }
+
+    #[test]
+    fn a_string_ends_at_its_own_quote() {
+        for (text, string, rest) in [
+            (r#""a","b""#, "a", r#","b""#),
+            (r#""""#, "", ""),
+            (r#""a \" b \\"}"#, r#"a " b \"#, "}"),
+            (r#""\\\\\"",1"#, r#"\\""#, ",1"),
+        ] {
+            let (found, after) = split_string(text).unwrap();
+            assert_eq!((found.text().unwrap().as_ref(), after), (string, rest), "{text}");
+        }
+        for broken in ["", "a", "\"", "\"a", "\"a\\", "\"a\\\"", "\"\\x\""] {
+            assert!(split_string(broken).is_none(), "{broken}");
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! `detect.rs` reads an output that is already there. What the readers share is in `events.rs` (the reader), `output.rs`
 //! (finding events) and `dialect.rs` (what an adapter adds).
 
+pub mod aider;
+mod args;
 pub mod claude;
 pub mod codex;
 pub mod command;
@@ -18,6 +20,8 @@ pub mod goose;
 pub mod grok;
 mod json;
 pub mod kimi;
+mod litellm;
+pub mod mini;
 pub mod opencode;
 mod output;
 pub mod permits;
@@ -26,8 +30,10 @@ mod plain;
 pub mod qwen;
 pub mod registry;
 mod reset;
+pub mod roster;
 pub mod seam;
 pub mod sim;
+mod tally;
 mod words;
 
 pub use seam::*;

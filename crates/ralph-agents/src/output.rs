@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 /// How many lines that are no events are shown live; the rest is only counted.
 const SHOWN: u32 = 200;
-/// How much of stderr is kept for a failure's wording.
-const STDERR: usize = 8 << 10;
+/// How much of stderr is kept for a failure's wording; a client's help may follow it.
+const STDERR: usize = 32 << 10;
 
 /// What was read so far.
 #[derive(Debug)]
@@ -68,6 +68,11 @@ impl<D: Dialect> Output<D> {
         self.stderr.push_line(line);
     }
 
+    /// A file that the agent wrote.
+    pub fn report(&mut self, name: &str, bytes: &[u8]) {
+        self.dialect.report(name, bytes);
+    }
+
     /// The whole output as one JSON document: an array of events, one event, or an older tool's reply.
     /// Says whether it was one.
     pub fn document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
@@ -76,6 +81,7 @@ impl<D: Dialect> Output<D> {
         if known {
             self.events = self.events.max(1);
             self.document = true;
+            self.garbled = 0; // its lines were no events one by one
             self.text.clear();
         }
         known
@@ -104,6 +110,9 @@ impl<D: Dialect> Output<D> {
         let inner = between_braces(line).filter(|inner| heed == Heed::No && inner.len() < line.len());
         let Some(inner) = inner else { return heed };
         let heed = self.json(inner, out);
+        if heed == Heed::Event {
+            self.dialect.beside(line.get(..memchr::memchr(b'{', line).unwrap_or(0)).unwrap_or_default());
+        }
         // An array that is printed with a line per event.
         self.document |= heed == Heed::Event && line.starts_with(b"[");
         heed

@@ -118,8 +118,24 @@ pub fn short(text: &str, most: usize) -> String {
     }
     let looked_at = text.get(..text.floor_char_boundary(most.saturating_mul(4))).unwrap_or(text);
     let cleaned = clean(looked_at);
-    let mut out = String::new();
-    for word in cleaned.split_whitespace() {
+    let mut out = String::with_capacity(cleaned.len().min(most + 80));
+    // The white space of plain ASCII is found much faster than that of all scripts.
+    if cleaned.is_ascii() {
+        fold(cleaned.split_ascii_whitespace(), most, &mut out);
+    } else {
+        fold(cleaned.split_whitespace(), most, &mut out);
+    }
+    let cut = out.len() > most || looked_at.len() < text.len();
+    out.truncate(out.floor_char_boundary(most));
+    if cut {
+        out.push('…');
+    }
+    out
+}
+
+/// Words with one space between them, until there are more than enough.
+fn fold<'a>(words: impl Iterator<Item = &'a str>, most: usize, out: &mut String) {
+    for word in words {
         if !out.is_empty() {
             out.push(' ');
         }
@@ -128,12 +144,6 @@ pub fn short(text: &str, most: usize) -> String {
             break;
         }
     }
-    let cut = out.len() > most || looked_at.len() < text.len();
-    out.truncate(out.floor_char_boundary(most));
-    if cut {
-        out.push('…');
-    }
-    out
 }
 
 /// Bytes of a line that is no protocol, shortened for a screen.
@@ -198,6 +208,8 @@ mod tests {
         assert_eq!(short("  a\n\n b\t c ", 20), "a b c");
         assert_eq!(short("aaaa bbbb", 6), "aaaa b…");
         assert_eq!(short("ééé", 3), "é…");
+        assert_eq!(short(" é\u{2003}b\u{b}c ", 20), "é bc");
+        assert_eq!(short(" a\u{c} b\u{b}c ", 20), "a bc");
         assert!(short(&"x".repeat(1 << 20), 50).len() < 60);
     }
 }

@@ -1,6 +1,7 @@
 //! The agents by name. A name that is unknown gets the nearest one as a suggestion; one that is known but
 //! has no adapter yet gets told so, and how to use it all the same.
 
+use crate::aider::Aider;
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::command::Command;
@@ -9,6 +10,7 @@ use crate::gemini::Gemini;
 use crate::goose::Goose;
 use crate::grok::Grok;
 use crate::kimi::Kimi;
+use crate::mini::Mini;
 use crate::opencode::Opencode;
 use crate::pi::Pi;
 use crate::qwen::Qwen;
@@ -18,12 +20,12 @@ use thiserror::Error;
 
 /// The agents that can be used.
 pub const NAMES: &[&str] = &[
-    "claude", "codex", "opencode", "gemini", "qwen", "goose", "copilot", "kimi", "grok", "pi", "command",
-    "sim",
+    "claude", "codex", "opencode", "gemini", "qwen", "goose", "copilot", "kimi", "grok", "pi", "aider",
+    "mini", "command", "sim",
 ];
 
 /// Agents that exist and have no adapter yet.
-const LATER: &[&str] = &["aider", "mini", "amp", "acp"];
+const LATER: &[&str] = &["amp", "acp"];
 
 /// Why there is no such agent here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -61,6 +63,8 @@ pub fn find(name: &str) -> Result<Box<dyn Agent>, UnknownAgent> {
         "kimi" => Ok(Box::new(Kimi)),
         "grok" => Ok(Box::new(Grok)),
         "pi" => Ok(Box::new(Pi)),
+        "aider" => Ok(Box::new(Aider)),
+        "mini" => Ok(Box::new(Mini)),
         "sim" => Ok(Box::new(Sim)),
         later if LATER.contains(&later) => Err(UnknownAgent::NotYet { name: later.to_owned() }),
         other => Err(UnknownAgent::Unknown { name: other.to_owned(), suggestion: nearest(other) }),
@@ -96,7 +100,7 @@ mod tests {
         assert_eq!(
             message("cluade"),
             "unknown agent \"cluade\" (did you mean \"claude\"?); agents are: claude, codex, opencode, gemini, qwen, \
-             goose, copilot, kimi, grok, pi, command, sim"
+             goose, copilot, kimi, grok, pi, aider, mini, command, sim"
         );
         assert!(message("claude-code").contains("did you mean \"claude\""));
         assert!(message("amp").contains("not supported yet"));

@@ -8,7 +8,13 @@ use crate::seam::Reset;
 pub fn reset_in(text: &str) -> Option<Reset> {
     let text = text.get(..text.floor_char_boundary(4096)).unwrap_or(text);
     epoch_after_bar(text)
-        .or_else(|| after_words(text, &["resets in ", "try again in ", "retry in ", "retry after "], span))
+        .or_else(|| {
+            after_words(
+                text,
+                &["resets in ", "reset in ", "reset after ", "try again in ", "retry in ", "retry after "],
+                span,
+            )
+        })
         .or_else(|| after_words(text, &["retry-after: ", "retry-after "], span))
         .or_else(|| after_words(text, &["resets at ", "resets on ", "resets ", "reset at "], clock))
         .or_else(|| after_words(text, &["try again at ", "available again at ", "try again on "], clock))
@@ -36,13 +42,14 @@ fn after_words(text: &str, words: &[&str], read: fn(&str) -> Option<Reset>) -> O
     })
 }
 
-/// `30`, `30s`, `5 minutes`, `2h 15m`: a bare number is seconds.
+/// `30`, `30s`, `41.5s`, `5 minutes`, `2h 15m`: a bare number is seconds.
 fn span(text: &str) -> Option<Reset> {
     let mut rest = text;
     let mut millis: i64 = 0;
     let mut seen = false;
     while let Some((number, after)) = digits(rest) {
         let number: i64 = number.parse().ok()?;
+        let (thousandths, after) = fraction(after);
         let after = after.trim_start();
         let unit_end = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
         let (unit, after) = after.split_at(unit_end);
@@ -53,11 +60,18 @@ fn span(text: &str) -> Option<Reset> {
             "d" | "day" | "days" => 86_400_000,
             _ => 1_000,
         };
-        millis = millis.checked_add(number.checked_mul(scale)?)?;
+        millis = millis.checked_add(number.checked_mul(scale)?)?.checked_add(thousandths * scale / 1000)?;
         seen = true;
         rest = after.trim_start_matches([',', ' ']);
     }
     seen.then_some(Reset::After(millis))
+}
+
+/// The thousandths after a decimal point, and what follows them.
+fn fraction(text: &str) -> (i64, &str) {
+    let Some((places, rest)) = text.strip_prefix('.').and_then(digits) else { return (0, text) };
+    let three: String = places.chars().chain("000".chars()).take(3).collect();
+    (three.parse().unwrap_or(0), rest)
 }
 
 /// `8:12am`, `3pm`, `19:30`, `Nov 18, 7:25am (UTC)`, `Nov 18 at 7am`, `Nov 18, 2026, 7:25 AM UTC`, `Nov 18`.
@@ -164,6 +178,13 @@ mod tests {
             ("Please try again in 20s", Some(Reset::After(20_000))),
             ("Please try again in 3 minutes.", Some(Reset::After(180_000))),
             ("429 retry-after: 7", Some(Reset::After(7_000))),
+            ("Please retry in 41.0625s.", Some(Reset::After(41_062))),
+            ("Please retry in 1.5h", Some(Reset::After(5_400_000))),
+            ("Your quota will reset after 3h24m5s.", Some(Reset::After(12_245_000))),
+            (
+                "5 hour usage limit reached. It will reset in 2 hours 5 minutes. To",
+                Some(Reset::After(7_500_000)),
+            ),
         ] {
             assert_eq!(reset_in(text), reset, "{text}");
         }

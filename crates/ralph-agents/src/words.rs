@@ -6,24 +6,68 @@ use crate::plain::short;
 use crate::reset::reset_in;
 use crate::seam::Failure;
 use ralph_rules::failure::Class;
+use std::fmt::Write;
 
 /// How much of the agent's words a failure carries.
 pub const MESSAGE: usize = 500;
 
 /// Class by words, in this order: the first row with a match wins. All lower case.
 const TABLE: &[(Class, &[&str])] = &[
-    (Class::MaxTurns, &["reached max turns", "maximum number of turns"]),
-    (Class::Budget, &["maximum budget", "budget_exhausted"]),
-    (Class::Truncated, &["output token maximum", "max_output_tokens", "output token limit"]),
-    (Class::Refusal, &["safeguards flagged", "violate our usage policy", "content filter"]),
-    (Class::Billing, &["credit balance", "billing", "insufficient_quota", "payment required"]),
+    (
+        Class::MaxTurns,
+        &[
+            "reached max turns",
+            "max turns reached",
+            "max session turns",
+            "maximum number of turns",
+            "maximum session turns",
+            "loop detected, stopping",
+        ],
+    ),
+    (Class::Budget, &["maximum budget", "budget_exhausted", "-call budget of", "-clock budget of"]),
+    (
+        Class::Truncated,
+        &[
+            "output token maximum",
+            "max_output_tokens",
+            "output token limit",
+            "response was truncated",
+            "no final response text",
+        ],
+    ),
+    (
+        Class::Refusal,
+        &[
+            "safeguards flagged",
+            "violate our usage policy",
+            "content filter",
+            "content_filter",
+            "has been flagged",
+            "safety policy",
+            "response was blocked",
+        ],
+    ),
+    (
+        Class::Billing,
+        &[
+            "credit balance",
+            "billing",
+            "insufficient_quota",
+            "out of credits",
+            "spend cap",
+            "with your chatgpt plan",
+            "payment required",
+        ],
+    ),
     (
         Class::ContextTooLong,
         &[
             "prompt is too long",
+            "prompt as too long",
             "request too large",
             "input is too long",
             "context length",
+            "context limit",
             "context window",
             "maximum context",
         ],
@@ -32,12 +76,22 @@ const TABLE: &[(Class, &[&str])] = &[
     (Class::RateLimited, &["not your usage limit", "rate limit reached", "rate limit exceeded"]),
     (
         Class::UsageLimit,
-        &["usage limit", "usage_limit_reached", "limit reached", "daily quota", "out of extra usage"],
+        &[
+            "usage limit",
+            "usage_limit_reached",
+            "limit reached",
+            "daily quota",
+            "exhausted your capacity",
+            "quota will reset",
+            "out of extra usage",
+        ],
     ),
     (
         Class::Auth,
         &[
             "not logged in",
+            "not signed in",
+            "missing api key",
             "please run /login",
             "invalid api key",
             "invalid x-api-key",
@@ -46,6 +100,9 @@ const TABLE: &[(Class, &[&str])] = &[
             "failed to authenticate",
             "authentication required",
             "oauth token",
+            "missing environment variable",
+            "could not be refreshed",
+            "no provider configured",
             "unauthorized",
             "permission_error",
         ],
@@ -65,8 +122,15 @@ const TABLE: &[(Class, &[&str])] = &[
             "connection error",
             "connection reset",
             "connection_failed",
+            "connection failed",
+            "error sending request",
+            "failed to lookup address",
+            "reading the server response",
             "connection closed",
+            "ended without a finish reason",
             "unable to connect",
+            "cannot connect to api",
+            "could not connect",
             "fetch failed",
             "network error",
             "socket hang up",
@@ -81,32 +145,53 @@ const TABLE: &[(Class, &[&str])] = &[
             "internal server error",
             "service unavailable",
             "bad gateway",
+            "high demand",
+            "at capacity",
             "gateway timeout",
             "server_error",
             "server-side issue",
             "malformed response",
+            "incomplete json segment",
+            "returned an empty response",
+            "non-sse response",
         ],
     ),
     (
         Class::BadRequest,
         &[
             "issue with the selected model",
+            "error: model: ",
+            "is not found for api version",
             "unknown option",
             "unknown argument",
             "unexpected argument",
             "missing required argument",
+            "unrecognized argument",
+            "no such option",
             "allowed choices are",
             "no conversation found",
+            "no saved session found",
+            "unknown model id",
             "is already in use",
+            "no rollout found",
+            "not inside a trusted directory",
+            "no prompt provided",
+            "error loading config",
+            "cannot be used multiple times",
+            "cannot be used with '",
+            "tool approval required",
             "input must be provided",
             "requires --verbose",
+            "only supported in prompt mode",
+            "no session found",
+            "no session, task, or name matched",
             "cannot be used with root",
             "invalid_request",
             "not_found_error",
             "model not found",
         ],
     ),
-    (Class::Aborted, &["interrupted by user", "ede_diagnostic", "aborted"]),
+    (Class::Aborted, &["interrupted by user", "interrupted (ctrl-c", "ede_diagnostic", "aborted"]),
 ];
 
 /// How much of an error text is searched; an error that needs more has said it twice.
@@ -170,15 +255,43 @@ pub fn class_of_answer(status: u64, words: &str) -> Option<Class> {
     Some(finer.unwrap_or(class))
 }
 
+/// The class of an error text that may begin with the HTTP status it reports: `429 This request would …`.
+pub fn class_of_error(error: &str) -> Option<Class> {
+    let error = error.trim_start();
+    let digits = error.get(..3).filter(|_| !error.as_bytes().get(3).is_some_and(u8::is_ascii_alphanumeric));
+    let status = digits.and_then(|digits| digits.parse().ok());
+    status.and_then(|status| class_of_answer(status, error)).or_else(|| class_of(error))
+}
+
+/// A retry in a few words: why, which try it will be, and when.
+pub fn retry_words(why: &str, attempt: Option<u64>, most: Option<u64>, delay_ms: Option<f64>) -> String {
+    let mut text = short(why, 200);
+    // Writing to a string cannot fail.
+    if let Some(attempt) = attempt {
+        let _ = write!(text, ", try {attempt}");
+    }
+    if let Some(most) = most {
+        let _ = write!(text, " of {most}");
+    }
+    if let Some(delay) = delay_ms.filter(|delay| (0.0..1e12).contains(delay)) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // bounded just above
+        let tenths = (delay / 100.0).round() as u64;
+        let _ = write!(text, " in {}.{} s", tenths / 10, tenths % 10);
+    }
+    text
+}
+
 /// A failure that is told by words alone, with the reset time they name.
 pub fn worded(class: Class, words: &str) -> Failure {
     let limited = matches!(class, Class::UsageLimit | Class::RateLimited);
     Failure { class, message: short(words, MESSAGE), reset: if limited { reset_in(words) } else { None } }
 }
 
-/// How the lines begin that Claude prints in text mode instead of an answer.
+/// How the lines begin that agents print in text mode instead of an answer.
 const OPENINGS: &[&str] = &[
     "API Error: ",
+    "[API Error: ",
+    "Internal error: \"",
     "Claude AI usage limit reached|",
     "Claude usage limit reached",
     "You've hit your ",
@@ -239,12 +352,70 @@ mod tests {
             ("error: unknown option '--nonsense'", Class::BadRequest),
             ("Reached maximum number of turns (3)", Class::MaxTurns),
             ("Reached maximum budget ($0.02)", Class::Budget),
+            ("Error: max turns reached", Class::MaxTurns),
+            ("Maximum session turns exceeded", Class::MaxTurns),
+            ("Loop detected, stopping execution", Class::MaxTurns),
+            ("Model response was truncated because it exceeded the token limit.", Class::Truncated),
+            ("The model returned reasoning thoughts but no final response text. If …", Class::Truncated),
+            ("The model response was blocked due to safety settings.", Class::Refusal),
+            (
+                "You have exhausted your capacity on this model. Your quota will reset after 3h.",
+                Class::UsageLimit,
+            ),
+            ("Cannot connect to API: The socket connection was closed unexpectedly.", Class::Network),
+            ("[API Error: Incomplete JSON segment at the end]", Class::Outage),
+            ("The model returned an empty response with no text or thoughts.", Class::Outage),
+            ("[API Error: model: claude-nope]", Class::BadRequest),
+            ("models/nope is not found for API version v1beta", Class::BadRequest),
+            ("Reached max session turns for this session.", Class::MaxTurns),
+            ("Run aborted: tool-call budget of 2 exceeded (--max-tool-calls)", Class::Budget),
+            ("Run aborted: wall-clock budget of 5s exceeded (--max-wall-time).", Class::Budget),
+            ("Missing API key for OpenAI-compatible auth.", Class::Auth),
+            ("Not signed in. To authenticate without a browser, run:", Class::Auth),
+            ("[API Error: Model stream ended without a finish reason.]", Class::Network),
+            ("[API Error: Streaming request received a non-SSE response]", Class::Outage),
+            ("No saved session found with ID 9999", Class::BadRequest),
+            ("Couldn't set model 'm': Invalid params: \"unknown model id\".", Class::BadRequest),
+            ("The provider rejected the prompt as too long, but …", Class::ContextTooLong),
+            ("Could not connect to local model provider at http://127.0.0.1:1/v1.", Class::Network),
+            ("Provider finish_reason: content_filter", Class::Refusal),
+            ("Provider safety policy blocked the response.", Class::Refusal),
+            ("error: Output format is only supported in prompt mode.", Class::BadRequest),
+            ("No session found matching 'nope'", Class::BadRequest),
+            ("aider: error: unrecognized arguments: --nonsense", Class::BadRequest),
+            ("No such option: --nonsense", Class::BadRequest),
+            ("Error: No session, task, or name matched '9999'.", Class::BadRequest),
         ] {
             assert_eq!(class_of(text), Some(class), "{text}");
         }
         for text in ["", "everything is fine", "error: 4294967295 apples", "(500ms)"] {
             assert_eq!(class_of(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_status_in_front_decides_where_it_is_one() {
+        for (text, class) in [
+            ("401 rate limit, says a proxy", Some(Class::Auth)),
+            ("404 model: nope", Some(Class::BadRequest)),
+            ("429 The usage limit has been reached", Some(Class::UsageLimit)),
+            ("500 Internal server error", Some(Class::Outage)),
+            ("Connection error.", Some(Class::Network)),
+            ("4294967295 apples", None),
+            ("200 apples", None),
+            ("", None),
+        ] {
+            assert_eq!(class_of_error(text), class, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_retry_is_told_as_far_as_it_is_known() {
+        assert_eq!(
+            retry_words("429 slow", Some(2), Some(10), Some(1049.03)),
+            "429 slow, try 2 of 10 in 1.0 s"
+        );
+        assert_eq!(retry_words("no", None, None, Some(f64::NAN)), "no");
     }
 
     #[test]

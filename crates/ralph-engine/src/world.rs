@@ -9,6 +9,7 @@ mod listen;
 pub mod recover;
 mod reply;
 pub mod restore;
+mod scratch;
 mod silence;
 pub mod verify;
 

@@ -2,6 +2,8 @@
 //! does is in `gate_table.rs` and `next_table.rs`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod journal;
+
 use ralph_rules::analysis::shape::Analysis;
 use ralph_rules::analysis::{ExitDecision, Response, Trend};
 use ralph_rules::breaker::Breaker;
@@ -310,7 +312,7 @@ fn the_kind_of_work_is_told_or_read_from_words() {
 /// The block that ralph's own prompt shows is a template in each of its fields: none may be left as it was.
 #[test]
 fn no_field_of_the_shown_template_counts() {
-    let shown = ralph_rules::prompt::protocol("COMPLETE");
+    let shown = ralph_rules::prompt::protocol(&journal::given());
     let from = shown.find("---RALPH_STATUS---").unwrap();
     let to = shown.find("---END_RALPH_STATUS---").unwrap();
     let good = render(&status(Progress::Complete, Tests::Passing, true));

@@ -2,6 +2,7 @@
 //! each command resolves its own arguments.
 
 mod agent;
+mod agents;
 mod analyze;
 mod ask;
 mod block;
@@ -22,6 +23,7 @@ mod runs;
 mod status;
 mod tasks;
 mod templates;
+mod versions;
 
 use crate::env::Env;
 use crate::print::{lost, say};
@@ -87,6 +89,9 @@ enum Command {
     /// Check a status block, or write a truthful one.
     #[command(before_help = examples::BLOCK)]
     Block(block::Args),
+    /// List the agents: which are installed, their versions, what each can report.
+    #[command(before_help = examples::AGENTS)]
+    Agents(agents::Args),
     /// Play a scripted agent: behaves like Claude Code, needs no key.
     #[command(before_help = examples::AGENT_SIM)]
     AgentSim {
@@ -183,6 +188,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),
+        Command::Agents(args) => agents::agents(&args, here),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }
 }

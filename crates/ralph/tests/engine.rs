@@ -8,6 +8,8 @@ mod bed;
 mod outcomes;
 #[path = "engine/output.rs"]
 mod output;
+#[path = "engine/overrides.rs"]
+mod overrides;
 #[path = "engine/people.rs"]
 mod people;
 #[path = "engine/processes.rs"]

@@ -1,8 +1,8 @@
 //! The lines of Claude's stream, typed and borrowed; only what is used is named, the rest is skipped
 //! unread. Every field is lenient (`json.rs`), so a new version that changes one breaks only that one.
 
+use crate::claude::used::Used;
 use crate::json::Field;
-use ralph_rules::money::Usage;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::fmt;
@@ -63,8 +63,7 @@ pub struct Message<'a> {
     pub model: Field<'a>,
     #[serde(borrow)]
     pub stop_reason: Field<'a>,
-    #[serde(borrow)]
-    pub usage: Field<'a>,
+    pub usage: Used,
     #[serde(borrow)]
     pub content: Blocks<'a>,
 }
@@ -113,8 +112,8 @@ pub struct StreamInner<'a> {
     pub message: Option<Message<'a>>,
     #[serde(borrow, default)]
     pub delta: Option<Delta<'a>>,
-    #[serde(borrow, default)]
-    pub usage: Field<'a>,
+    #[serde(default)]
+    pub usage: Used,
 }
 
 /// How a message ended.
@@ -168,8 +167,8 @@ pub struct Terminal<'a> {
     pub total_cost_usd: Field<'a>,
     #[serde(borrow, default)]
     pub cost_usd: Field<'a>,
-    #[serde(borrow, default)]
-    pub usage: Field<'a>,
+    #[serde(default)]
+    pub usage: Used,
     #[serde(rename = "modelUsage", borrow, default)]
     pub model_usage: Field<'a>,
     #[serde(borrow, default)]
@@ -200,30 +199,6 @@ pub struct Denied<'a> {
 pub struct ModelUse<'a> {
     #[serde(rename = "costUSD", borrow, default)]
     pub cost: Field<'a>,
-}
-
-#[derive(Deserialize)]
-struct Tokens<'a> {
-    #[serde(borrow, default)]
-    input_tokens: Field<'a>,
-    #[serde(borrow, default)]
-    output_tokens: Field<'a>,
-    #[serde(borrow, default)]
-    cache_read_input_tokens: Field<'a>,
-    #[serde(borrow, default)]
-    cache_creation_input_tokens: Field<'a>,
-}
-
-/// Tokens as the provider writes them.
-pub fn usage(field: Field<'_>) -> Option<Usage> {
-    let tokens: Tokens<'_> = field.read()?;
-    let count = |f: Field<'_>| f.count().unwrap_or(0);
-    Some(Usage {
-        input: count(tokens.input_tokens),
-        output: count(tokens.output_tokens),
-        cache_read: count(tokens.cache_read_input_tokens),
-        cache_write: count(tokens.cache_creation_input_tokens),
-    })
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Blocks<'a> {

@@ -1,13 +1,15 @@
 //! Everything heard in one call's event stream: kept small, event by event, until the terminal one. `event.rs`
 //! has the lines' shapes, `verdict.rs` says what the end means; `output.rs` decides what is an event at all.
 
-use crate::claude::event::{Assistant, Message, ModelUse, RateLimit, Stream, System, Terminal, usage};
+use crate::claude::accent::Accent;
+use crate::claude::event::{Assistant, Message, ModelUse, RateLimit, Stream, System, Terminal};
 use crate::claude::meter::Meter;
 use crate::claude::opening::{Introduction, User, open};
 use crate::claude::tools::{Tools, listed};
+use crate::claude::used::Used;
 use crate::claude::verdict::{ApiError, Facts, failure};
 use crate::dialect::{Dialect, Ended, Heed};
-use crate::json::Field;
+use crate::json::{Field, first_kind, read};
 use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
 use crate::reset::epoch;
@@ -29,6 +31,7 @@ const INIT: &str = r#"{"type":"system","subtype":"init","#;
 /// What was heard so far.
 #[derive(Debug, Default)]
 pub struct Hearing {
+    accent: Accent,
     /// The terminal event, the last one if there were several.
     end: Option<End>,
     /// Conversation id.
@@ -60,7 +63,7 @@ pub struct End {
 
 impl Dialect for Hearing {
     fn object(&mut self, line: &str, out: &mut Vec<Heard>) -> Heed {
-        match quick_kind(line) {
+        match first_kind(line) {
             Some(kind) => self.event(kind, line, out),
             None => match read::<Terminal<'_>>(line) {
                 None => Heed::No,
@@ -110,6 +113,11 @@ impl Dialect for Hearing {
 }
 
 impl Hearing {
+    /// Nothing heard yet from a client with this accent.
+    pub fn with(accent: Accent) -> Hearing {
+        Hearing { accent, ..Hearing::default() }
+    }
+
     fn event(&mut self, kind: &str, line: &str, out: &mut Vec<Heard>) -> Heed {
         let known = match kind {
             "stream_event" if line.starts_with(PIECE) && line.ends_with('}') => Some(true),
@@ -193,9 +201,7 @@ impl Hearing {
         for block in &message.content.0 {
             if block.kind.is("tool_result") {
                 let failed = block.is_error.truth() == Some(true);
-                // Versions that do not list refusals still say it in the refused tool's result.
-                let refused = failed
-                    && block.content.raw().is_some_and(|c| c.starts_with("\"Claude requested permissions"));
+                let refused = failed && block.content.raw().is_some_and(self.accent.refused);
                 let id = block.tool_use_id.text().unwrap_or_default();
                 out.push(Heard::Activity(self.tools.end(&id, failed, refused)));
             } else if block.text.raw().is_some_and(|t| t.starts_with("\"[Request interrupted by user")) {
@@ -209,7 +215,7 @@ impl Hearing {
         let Some(inner) = &event.event else { return false };
         if let Some(message) = &inner.message {
             self.spend(message, out);
-        } else if let Some(used) = usage(inner.usage) {
+        } else if let Some(used) = self.tokens(inner.usage) {
             let named = event.api_message_id.text();
             let id = named.unwrap_or_else(|| self.meter.latest().to_owned().into());
             let spent = self.meter.turn(&id, self.model.as_deref(), used);
@@ -226,7 +232,7 @@ impl Hearing {
         if model.as_deref() == Some("<synthetic>") {
             return;
         }
-        if let Some(used) = usage(message.usage) {
+        if let Some(used) = self.tokens(message.usage) {
             let id = message.id.text().unwrap_or_default();
             let model = model.as_deref().or(self.model.as_deref());
             out.extend(self.meter.turn(&id, model, used).map(Heard::Spent));
@@ -262,8 +268,8 @@ impl Hearing {
         let end = End {
             text,
             failure: failure(&self.last_facts(event)),
-            usage: usage(event.usage),
-            cost: cost.and_then(Micro::from_usd),
+            usage: self.tokens(event.usage),
+            cost: self.accent.cost(cost.and_then(Micro::from_usd)),
             turns: event.num_turns.count().and_then(|n| u32::try_from(n).ok()),
             denials: listed(event.permission_denials),
         };
@@ -288,7 +294,12 @@ impl Hearing {
             facts.api = ApiError { category: facts.api.category, ..told };
         }
         facts.words = error_words(event);
+        (self.accent.explain)(&mut facts);
         facts
+    }
+
+    fn tokens(&self, told: Used) -> Option<Usage> {
+        told.0.map(|used| self.accent.tokens(used))
     }
 }
 
@@ -300,22 +311,12 @@ fn unfinished(mut facts: Facts) -> Option<Failure> {
     told.filter(|failure| failure.class != Class::Unknown)
 }
 
-/// The kind of an object where it comes first, as it mostly does.
-fn quick_kind(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix(r#"{"type":""#)?;
-    rest.get(..rest.find('"')?)
-}
-
 fn introduction(line: &str) -> Option<Introduction<'_>> {
     if line.starts_with(INIT) && line.ends_with('}') { open(line) } else { None }
 }
 
 fn heed(known: bool) -> Heed {
     if known { Heed::Event } else { Heed::Unheard }
-}
-
-fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Option<T> {
-    serde_json::from_str(line).ok()
 }
 
 fn api_error(status: Field<'_>, kind: Field<'_>, code: Field<'_>, category: Field<'_>) -> ApiError {
@@ -351,7 +352,7 @@ fn retry_reason(event: &System<'_>) -> String {
 }
 
 /// The model that cost most, for output that names models only in its account.
-fn dearest_model(account: Field<'_>) -> Option<String> {
+pub fn dearest_model(account: Field<'_>) -> Option<String> {
     let models: BTreeMap<Cow<'_, str>, ModelUse<'_>> = account.read()?;
     let cost = |m: &ModelUse<'_>| m.cost.number().unwrap_or(0.0);
     models.iter().max_by(|a, b| cost(a.1).total_cmp(&cost(b.1))).map(|(name, _)| short(name, 200))

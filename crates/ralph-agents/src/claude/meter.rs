@@ -3,7 +3,7 @@
 //! was said of it; adding the pieces up would count input twice and lose output.
 
 use crate::seam::Spent;
-use ralph_rules::money::{Micro, Usage, dearest_price, price_of};
+use ralph_rules::money::{Micro, Price, Usage, dearest_price, price_of};
 use std::collections::VecDeque;
 
 /// Messages that may still grow; older ones are settled. Sub-agents run a few side by side.
@@ -15,6 +15,7 @@ pub struct Meter {
     settled: Usage,
     settled_cost: Micro,
     open: VecDeque<Turn>,
+    price: Option<Price>,
     told: Spent,
 }
 
@@ -35,6 +36,7 @@ impl Meter {
         let turn = self.open.get_mut(at)?;
         turn.usage = most(&turn.usage, &usage);
         let price = model.and_then(price_of).unwrap_or_else(dearest_price);
+        self.price = Some(price);
         turn.cost = turn.cost.max(price.of(&turn.usage));
         let dearest = turn.cost;
         let mut usage = self.settled;
@@ -51,13 +53,12 @@ impl Meter {
         self.open.back().map_or("", |t| t.id.as_str())
     }
 
-    /// The agent's own final account.
+    /// The agent's own final account. Tokens without a cost are priced as the last turn was: they may be more
+    /// than the turns told of, where the client asked several times.
     pub fn account(&mut self, cost: Option<Micro>, usage: Option<Usage>) -> Option<Spent> {
-        self.tell(Spent {
-            total: cost.unwrap_or_default(),
-            dearest: Micro::ZERO,
-            usage: usage.unwrap_or_default(),
-        })
+        let usage = usage.unwrap_or_default();
+        let total = cost.or_else(|| Some(self.price?.of(&usage))).unwrap_or_default();
+        self.tell(Spent { total, dearest: Micro::ZERO, usage })
     }
 
     /// Everything seen so far.
@@ -136,6 +137,14 @@ mod tests {
         assert_eq!(meter.account(Some(Micro(5)), Some(tokens(1, 9))).unwrap().total, Micro(100_000));
         assert_eq!(meter.spent().usage, tokens(100_000, 9));
         assert!(meter.open.len() <= OPEN);
+    }
+
+    #[test]
+    fn an_account_without_a_cost_is_estimated() {
+        let mut meter = Meter::default();
+        meter.turn("a", Some("haiku"), tokens(1000, 0));
+        let spent = meter.account(None, Some(tokens(5000, 0))).unwrap();
+        assert_eq!((spent.total, spent.dearest), (Micro(5000), Micro(1000)));
     }
 
     #[test]

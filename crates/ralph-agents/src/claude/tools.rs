@@ -77,11 +77,11 @@ pub fn listed(field: Field<'_>) -> Option<Vec<Denial>> {
 struct Input<'a> {
     #[serde(borrow)]
     command: Field<'a>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "filePath", alias = "absolute_path")]
     file_path: Field<'a>,
     #[serde(borrow)]
     notebook_path: Field<'a>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "dir_path")]
     path: Field<'a>,
     #[serde(borrow)]
     pattern: Field<'a>,
@@ -101,7 +101,10 @@ struct Input<'a> {
 fn main_argument(input: Field<'_>) -> (String, Option<String>) {
     let input: Input<'_> = input.read().unwrap_or_default();
     let words = |f: Field<'_>| f.head(DETAIL * 4).filter(|t| !t.is_empty()).map(|t| short(&t, DETAIL));
-    let file = [input.file_path, input.notebook_path].into_iter().find_map(|f| f.head(4096));
+    // A path beside a pattern or a command is where to look, not what is worked on.
+    let searches = input.pattern.0.is_some() || input.command.0.is_some();
+    let path = if searches { Field::default() } else { input.path };
+    let file = [input.file_path, input.notebook_path, path].into_iter().find_map(|f| f.head(4096));
     let detail = [
         input.command,
         input.file_path,
@@ -132,6 +135,9 @@ mod tests {
             (r#"{"command":"ls\n -l","description":"list"}"#, "ls -l", None),
             (r#"{"file_path":"/a/b.rs","content":"…"}"#, "/a/b.rs", Some("/a/b.rs")),
             (r#"{"pattern":"fn main","path":"src"}"#, "fn main", None),
+            (r#"{"path":"a.txt","content":"…"}"#, "a.txt", Some("a.txt")),
+            (r#"{"filePath":"a.txt","content":"…"}"#, "a.txt", Some("a.txt")),
+            (r#"{"absolute_path":"/a.txt"}"#, "/a.txt", Some("/a.txt")),
             (r#"{"unheard":1}"#, "", None),
             ("[]", "", None),
         ] {

@@ -1,13 +1,16 @@
 //! Recorded output of real calls, and a hand that feeds it to a reader line by line as the engine does.
 #![allow(clippy::disallowed_methods, dead_code)] // the tests read files; not every test uses every helper
 
+pub mod sane;
+
 use ralph_agents::registry::{self, find};
-use ralph_agents::{Call, Exit, Heard, Reply};
+use ralph_agents::{Call, Exit, Heard, Reader, Reply};
 use std::path::PathBuf;
 
 /// One row of `captures/AGENT.tsv`. Its columns: `file`, `exit` (negative: a signal), `class`, `finished`, `claim`,
 /// `denials`, `cost` (micro-dollars), and where an agent's table has them `tokens` (fresh input/cache read/output), `session`
 /// (yes or no), `args` (what the user passed on) and `case` (which case of the suite it shows).
+#[derive(Clone)]
 pub struct Capture {
     pub agent: &'static str,
     pub file: String,
@@ -23,6 +26,8 @@ pub struct Capture {
     pub case: Option<String>,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// A file that the agent wrote, where it was kept.
+    pub report: Option<Vec<u8>>,
 }
 
 fn folder() -> PathBuf {
@@ -64,6 +69,7 @@ fn capture(agent: &'static str, header: &[&str], row: &str) -> Capture {
         case: cell("case").map(str::to_owned),
         stdout: std::fs::read(&path).unwrap_or_default(),
         stderr: std::fs::read(path.with_extension("stderr")).unwrap_or_default(),
+        report: std::fs::read(path.with_extension("report")).ok(),
     }
 }
 
@@ -85,7 +91,10 @@ fn exit_of(code: i32) -> Exit {
 pub fn feed(agent: &str, args: &[&str], stdout: &[u8], stderr: &[u8], exit: Exit) -> (Vec<Heard>, Reply) {
     let args = args.iter().map(|a| (*a).to_owned()).collect();
     let call = Call { prompt: "go".into(), args, ..Call::default() };
-    let mut reader = find(agent).unwrap().reader(&call);
+    listen(find(agent).unwrap().reader(&call), stdout, stderr, exit)
+}
+
+fn listen(mut reader: Box<dyn Reader>, stdout: &[u8], stderr: &[u8], exit: Exit) -> (Vec<Heard>, Reply) {
     let mut heard = Vec::new();
     reader.start(&mut heard);
     for line in lines(stdout) {
@@ -111,6 +120,17 @@ impl Capture {
                 args.extend(["--output-format", format]);
             }
         }
-        feed(self.agent, &args, &self.stdout, &self.stderr, self.exit)
+        if self.agent == "codex" && self.file.ends_with(".txt") {
+            // It has no argument that asks for text: only without ours does it print that.
+            return listen(find(self.agent).unwrap().analyst(), &self.stdout, &self.stderr, self.exit);
+        }
+        let Some(report) = &self.report else {
+            return feed(self.agent, &args, &self.stdout, &self.stderr, self.exit);
+        };
+        let call = Call { prompt: "go".into(), scratch: "/call".into(), ..Call::default() };
+        let agent = find(self.agent).unwrap();
+        let mut reader = agent.reader(&call);
+        reader.read_report(&agent.launch(&call).reports[0], report);
+        listen(reader, &self.stdout, &self.stderr, self.exit)
     }
 }

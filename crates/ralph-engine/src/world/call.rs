@@ -6,6 +6,7 @@ use crate::ledger;
 use crate::told::Told;
 use crate::transcript::Kept;
 use crate::world::listen::{Files, Listener};
+use crate::world::scratch::Scratch;
 use crate::world::{reply, silence};
 use ralph_agents::{Call, Exit, Reply};
 use ralph_rules::money::Micro;
@@ -13,6 +14,7 @@ use ralph_rules::next::Why;
 use ralph_rules::prompt::protocol;
 use ralph_rules::record::{Attempt, CallEnded, Ms, Seen};
 use ralph_tend::{How, Input, Launch};
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -60,8 +62,9 @@ pub(super) fn told(bench: &Bench, ended: CallEnded) -> Told {
 }
 
 fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
-    let agent = bench.equipment.agent_on(order.rung);
+    let hired = bench.equipment.on(order.rung);
     let choice = bench.start.rung(order.rung);
+    let (agent, scratch) = (&hired.agent, Scratch::of(bench));
     let call = Call {
         prompt: order.prompt,
         system: protocol(&bench.start),
@@ -69,9 +72,11 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         program: Some(choice.program.clone()),
         args: choice.args.clone(),
         budget: order.left,
-        ..Call::default()
+        scratch: scratch.path(),
     };
-    let launch = launch(bench, &agent.launch(&call), order.id);
+    let line = agent.launch(&call);
+    scratch.fill(&line).map_err(|e| e.to_string())?;
+    let launch = launch(bench, &line, &hired.env, order.id);
     // The files first: an agent that cannot be listened to is not started.
     let files = Files::open(bench, order.id).map_err(|e| e.to_string())?;
     let (tended, pump) = ralph_tend::start(launch).map_err(|e| e.to_string())?;
@@ -95,7 +100,7 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         not_started: exit.not_started.is_some(),
         by_us: told.is_some() || exit.how == How::Lingered,
     };
-    let (mut reply, kept, spent) = listener.close(seen);
+    let (mut reply, kept, spent) = listener.close(seen, |reader| scratch.report(&line.reports, reader));
     if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
         failure.message = why.to_string();
     }
@@ -103,10 +108,12 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
     Ok(Ended { rung: order.rung, reply, exit: seen, told, kept, spent, outlived, ms })
 }
 
-fn launch(bench: &Bench, line: &ralph_agents::Launch, id: Attempt) -> Launch {
+fn launch(bench: &Bench, line: &ralph_agents::Launch, env: &[(OsString, OsString)], id: Attempt) -> Launch {
     let mut launch = bench.launch(&line.program, id.iteration);
     launch.args = line.args.iter().map(Into::into).collect();
     launch.env.extend(line.env.iter().map(|(k, v)| (k.into(), v.into())));
+    // The user's own word comes last and wins.
+    launch.env.extend(env.iter().cloned());
     launch.env_remove.extend(line.env_remove.iter().map(Into::into));
     launch.stdin = Input::Pipe;
     launch

@@ -133,8 +133,13 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// The program ended: what does it all mean, what was kept of it, and what was used?
-    pub(super) fn close(self, exit: Exit) -> (Reply, Kept, Option<ralph_agents::Spent>) {
+    /// The program ended: what does it all mean, what was kept of it, and what was used? `report` gives the reader
+    /// what the agent left in files.
+    pub(super) fn close(
+        self,
+        exit: Exit,
+        report: impl FnOnce(&mut dyn Reader),
+    ) -> (Reply, Kept, Option<ralph_agents::Spent>) {
         let Listener { mut reader, out, err, mut heard, mut spent, .. } = self;
         let kept = out.close(|line| reader.read(line, &mut heard));
         for last in heard {
@@ -143,6 +148,7 @@ impl<'a> Listener<'a> {
             }
         }
         err.close(|line| reader.read_stderr(line));
+        report(reader.as_mut());
         (reader.close(exit), kept, spent)
     }
 }

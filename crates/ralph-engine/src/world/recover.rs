@@ -37,7 +37,8 @@ pub fn recover(bench: &Bench, id: Attempt, reserved: Micro, rung: u32) -> Told {
 
 /// Reads what was kept through the same reader that would have read it live.
 fn reread(bench: &Bench, id: Attempt, rung: u32) -> (Reply, Option<Spent>) {
-    let mut reader = bench.equipment.agent_on(rung).reader(&Call::default());
+    let args = bench.start.rung(rung).args.clone();
+    let mut reader = bench.equipment.on(rung).agent.reader(&Call { args, ..Call::default() });
     let (mut spent, mut heard, mut lines) = (None, Vec::new(), LineSplitter::new(LINE));
     let (_, path) = bench.file(id, "out.jsonl");
     if let Ok(mut kept) = transcript::read_back(&path) {

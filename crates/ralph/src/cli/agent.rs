@@ -3,10 +3,12 @@
 use super::Here;
 use super::run::Args;
 use crate::config::Layers;
+use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::permits;
 use ralph_agents::registry::{self, UnknownAgent};
-use ralph_engine::equipment::Equipment;
+use ralph_agents::roster;
+use ralph_engine::equipment::{Equipment, Hired};
 use ralph_engine::redact::{Redactor, secrets_in_env};
 use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
@@ -75,28 +77,34 @@ pub fn unknown(error: &UnknownAgent) -> Problem {
 pub fn missing(name: &str, program: &str) -> Problem {
     let message = format!("the agent's program `{program}` is not installed or not executable");
     let problem = Problem::new(Code::Unavailable, message);
-    match name {
-        "claude" => problem
-            .hint("install Claude Code: npm install -g @anthropic-ai/claude-code, then log in with `claude`")
-            .hint("or use another agent: --agent command … -- PROGRAM"),
-        _ => problem.hint("check its name and that it is on your PATH"),
-    }
+    let problem = match roster::card(name).filter(|card| card.program == Some(program)) {
+        Some(card) => problem.hint(format!("install {}: {}", card.title, card.install)),
+        None => problem.hint("check its name and that it is on your PATH"),
+    };
+    problem.hint("or use another agent: `ralph agents` shows what is installed")
 }
 
 /// What the hands work with, for an agent that was chosen and those on its ladder.
-pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice]) -> Result<Equipment, Problem> {
-    let adapter = |agent: &AgentChoice| registry::find(&agent.name).map(Arc::from).map_err(|e| unknown(&e));
+pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice], layers: &Layers) -> Result<Equipment, Problem> {
+    let given = std::iter::once(agent).chain(ladder).flat_map(|agent| layers.agent_env(&agent.name));
+    let secrets = secrets_in_env(Env::all().into_iter().chain(given));
     Ok(Equipment {
         tender: own_program()?,
         tender_args: vec!["__tend".into()],
-        agent: adapter(agent)?,
-        rungs: ladder.iter().map(adapter).collect::<Result<_, _>>()?,
-        redactor: Arc::new(Redactor::new(secrets_in_env(crate::env::Env::all()).into_iter())),
+        agent: hired(agent, layers)?,
+        rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
+        redactor: Arc::new(Redactor::new(secrets.into_iter())),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
     })
+}
+
+fn hired(agent: &AgentChoice, layers: &Layers) -> Result<Hired, Problem> {
+    let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
+    let env = layers.agent_env(&agent.name).into_iter().map(|(name, value)| (name.into(), value.into()));
+    Ok(Hired { agent: Arc::from(adapter), env: env.collect() })
 }
 
 fn own_program() -> Result<std::path::PathBuf, Problem> {

@@ -71,3 +71,8 @@ pub const AGENT_SIM: &str = "\
 Examples:
   ralph agent-sim --help      its language
   ralph run Try --agent sim --max-iterations 3 --max-cost 1 -- --do 'write a hi; claim complete'";
+
+pub const AGENTS: &str = "\
+Examples:
+  ralph agents                what is installed, and what each can report
+  ralph agents --json         the same for scripts";

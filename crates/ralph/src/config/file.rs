@@ -1,7 +1,7 @@
 //! One config file, as it may be written. Unknown keys are errors. Keys that the contract names but this version does
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
-use super::values::{Dollars, Duration, Inside, Limit, Promise};
+use super::values::{Dollars, Duration, Inside, Limit, Promise, Variable};
 use ralph_agents::registry;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub struct AgentOverride {
     pub command: Option<String>,
     pub args: Option<Vec<String>>,
     pub model: Option<String>,
-    pub env: Option<toml::Value>,
+    pub env: BTreeMap<Variable, String>,
     pub timeout: Option<Limit>,
 }
 
@@ -224,12 +224,7 @@ impl File {
             (self.sandbox.writable.is_some(), "sandbox.writable"),
             (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
         ];
-        let env = self
-            .agents
-            .iter()
-            .find(|(_, over)| over.env.is_some())
-            .map(|(name, _)| format!("agents.{name}.env"));
-        set.into_iter().find(|(on, _)| *on).map(|(_, key)| key.to_string()).or(env)
+        set.into_iter().find(|(on, _)| *on).map(|(_, key)| key.to_string())
     }
 
     /// What is wrong with the ladder.

@@ -131,6 +131,7 @@ impl Layers {
             take(&mut to.args, over.args);
             take(&mut to.model, over.model);
             take(&mut to.timeout, over.timeout);
+            to.env.extend(over.env);
         }
     }
 
@@ -166,6 +167,12 @@ impl Layers {
     /// What is set for one agent.
     pub fn agent(&self, name: &str) -> Option<&AgentOverride> {
         self.merged.agents.get(name)
+    }
+
+    /// The variables that an agent gets.
+    pub fn agent_env(&self, name: &str) -> Vec<(String, String)> {
+        let over = self.merged.agents.get(name);
+        over.into_iter().flat_map(|o| &o.env).map(|(name, value)| (name.0.clone(), value.clone())).collect()
     }
 
     /// The verify commands.

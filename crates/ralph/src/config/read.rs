@@ -145,8 +145,8 @@ mod tests {
                 "/ralph.toml:2:12: a time of zero would never start; write it like 90s, 15m or 1h30m",
             ),
             (
-                "[agents.sim]\nenv = {}\n",
-                "/ralph.toml:2:1: `agents.sim.env` is not supported by this version of ralph",
+                "[agents.sim.env]\nRALPH_RUN = \"x\"\n",
+                "/ralph.toml:2:1: RALPH_RUN is ralph's own: it finds its processes by it",
             ),
             ("[agents.smi]\n", "/ralph.toml:1:9: `agents.smi` is no agent"),
             ("[ceilings]\nmax_iterations = 9\n", "/ralph.toml:1:2: `ceilings` may not be set in a project"),

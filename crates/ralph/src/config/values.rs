@@ -22,6 +22,23 @@ pub struct Dollars(pub Micro);
 #[derive(Clone, Debug)]
 pub struct Promise(pub String);
 
+/// The name of a variable that an agent gets.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Variable(pub String);
+
+impl<'de> Deserialize<'de> for Variable {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(D::Error::custom(format!("{name:?} is no name of a variable")));
+        }
+        if name.starts_with("RALPH_") {
+            return Err(D::Error::custom(format!("{name} is ralph's own: it finds its processes by it")));
+        }
+        Ok(Variable(name))
+    }
+}
+
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         super::parse_duration(&String::deserialize(from)?).map(Duration).map_err(D::Error::custom)

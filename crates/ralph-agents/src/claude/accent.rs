@@ -1,0 +1,66 @@
+//! What other clients that speak Claude's dialect mean differently by the same events. Only facts, one set per
+//! client; `hearing.rs` asks for them where they bear. `qwen.rs` and `grok.rs` bring their own.
+
+use crate::claude::verdict::Facts;
+use ralph_rules::money::{Micro, Usage};
+
+/// One client's ways.
+#[derive(Clone, Copy, Debug)]
+pub struct Accent {
+    /// Its input tokens include those that came from the cache.
+    pub cache_in_input: bool,
+    /// A cost of nothing means that it does not know.
+    pub zero_is_unknown: bool,
+    /// Whether a failed tool's result, as it was written, says that the tool was refused.
+    pub refused: fn(&str) -> bool,
+    /// Adds what its error texts tell to the facts about the end.
+    pub explain: fn(&mut Facts),
+}
+
+/// Claude Code itself.
+pub const CLAUDE: Accent = Accent {
+    cache_in_input: false,
+    zero_is_unknown: false,
+    // Versions that do not list refusals still say it in the refused tool's result.
+    refused: |result| result.starts_with("\"Claude requested permissions"),
+    explain: |_| {},
+};
+
+impl Default for Accent {
+    fn default() -> Accent {
+        CLAUDE
+    }
+}
+
+impl Accent {
+    /// Tokens as they are counted here: fresh input apart from the cache's.
+    pub fn tokens(&self, told: Usage) -> Usage {
+        if self.cache_in_input {
+            Usage { input: told.input.saturating_sub(told.cache_read), ..told }
+        } else {
+            told
+        }
+    }
+
+    /// A cost, where it is known.
+    pub fn cost(&self, told: Option<Micro>) -> Option<Micro> {
+        told.filter(|cost| !(self.zero_is_unknown && *cost == Micro::ZERO))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_accent_changes_only_what_it_says() {
+        let told = Usage { input: 1000, cache_read: 200, output: 5, cache_write: 0 };
+        assert_eq!(CLAUDE.tokens(told), told);
+        assert_eq!(CLAUDE.cost(Some(Micro::ZERO)), Some(Micro::ZERO));
+        let other = Accent { cache_in_input: true, zero_is_unknown: true, ..CLAUDE };
+        assert_eq!(other.tokens(told), Usage { input: 800, ..told });
+        let odd = Usage { input: 1, cache_read: 9, ..told };
+        assert_eq!(other.tokens(odd).input, 0);
+        assert_eq!((other.cost(Some(Micro::ZERO)), other.cost(Some(Micro(1)))), (None, Some(Micro(1))));
+    }
+}

@@ -1,0 +1,269 @@
+//! The lines of Gemini's stream and the document of `-o json`, typed and borrowed; what is not named is skipped
+//! unread, as a tool's output and the prompt's echo are.
+
+use crate::json::{Field, read};
+use memchr::memchr;
+use ralph_rules::money::Usage;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What kind of line it is, where that does not come first.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Kind<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Field<'a>,
+}
+
+/// `init`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Init<'a> {
+    #[serde(borrow)]
+    pub session_id: Field<'a>,
+    #[serde(borrow)]
+    pub model: Field<'a>,
+}
+
+/// `message`: a piece of what the agent says, or the prompt.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Message<'a> {
+    #[serde(borrow)]
+    pub role: Field<'a>,
+    #[serde(borrow)]
+    pub content: Field<'a>,
+    #[serde(borrow)]
+    pub delta: Field<'a>,
+}
+
+/// A message that was read without a parser.
+pub enum Quick<'a> {
+    /// The prompt's echo.
+    Echo,
+    /// A piece of the answer.
+    Piece(Field<'a>),
+}
+
+/// Messages as all versions print them: the prompt's echo, and pieces of the answer by the thousand. `None` leaves it
+/// to the parser.
+pub fn quick_message(line: &str) -> Option<Quick<'_>> {
+    let stamped = line.strip_prefix(r#"{"type":"message","timestamp":""#)?;
+    let role = stamped.get(stamped.find('"')?..)?.strip_prefix(r#"","role":""#)?;
+    if role.starts_with(r#"user","content":""#) && line.ends_with("\"}") {
+        return Some(Quick::Echo);
+    }
+    let content = role.strip_prefix(r#"assistant","content":"#)?.strip_suffix(r#","delta":true}"#)?;
+    let inside = content.strip_prefix('"')?.strip_suffix('"')?;
+    // A quote inside may be the end of the string.
+    if memchr(b'"', inside.as_bytes()).is_some() { None } else { read(content).map(Quick::Piece) }
+}
+
+/// `tool_use`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct ToolUse<'a> {
+    #[serde(borrow)]
+    pub tool_name: Field<'a>,
+    #[serde(borrow)]
+    pub tool_id: Field<'a>,
+    #[serde(borrow)]
+    pub parameters: Field<'a>,
+}
+
+/// `tool_result`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct ToolResult<'a> {
+    #[serde(borrow)]
+    pub tool_id: Field<'a>,
+    #[serde(borrow)]
+    pub status: Field<'a>,
+    #[serde(borrow)]
+    pub error: Field<'a>,
+}
+
+/// `error`: a warning or an error on the way.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Note<'a> {
+    #[serde(borrow)]
+    pub severity: Field<'a>,
+    #[serde(borrow)]
+    pub message: Field<'a>,
+}
+
+/// `result`: the terminal event.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Outcome<'a> {
+    #[serde(borrow)]
+    pub status: Field<'a>,
+    #[serde(borrow)]
+    pub error: Field<'a>,
+    #[serde(borrow)]
+    pub stats: Field<'a>,
+}
+
+/// What `-o json` prints: the answer on stdout, an error on stderr.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Document<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Field<'a>,
+    #[serde(borrow)]
+    pub session_id: Field<'a>,
+    #[serde(borrow)]
+    pub response: Field<'a>,
+    #[serde(borrow)]
+    pub stats: Field<'a>,
+    #[serde(borrow)]
+    pub error: Field<'a>,
+    #[serde(borrow)]
+    pub warnings: Field<'a>,
+}
+
+/// An error of a tool, of a result, or of the document.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Error<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Field<'a>,
+    #[serde(borrow)]
+    pub message: Field<'a>,
+    #[serde(borrow)]
+    pub code: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Stats<'a> {
+    #[serde(borrow)]
+    total_tokens: Field<'a>,
+    #[serde(borrow)]
+    input_tokens: Field<'a>,
+    #[serde(borrow)]
+    output_tokens: Field<'a>,
+    #[serde(borrow)]
+    cached: Field<'a>,
+    #[serde(borrow)]
+    models: Field<'a>,
+}
+
+/// One model's account: the stream's, or the document's with its `tokens`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Model<'a> {
+    #[serde(borrow)]
+    total_tokens: Field<'a>,
+    #[serde(borrow)]
+    tokens: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens<'a> {
+    #[serde(borrow)]
+    total: Field<'a>,
+    #[serde(borrow)]
+    prompt: Field<'a>,
+    #[serde(borrow)]
+    candidates: Field<'a>,
+    #[serde(borrow)]
+    cached: Field<'a>,
+}
+
+/// What was used, and the model that used most.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Tokens of all models.
+    pub usage: Usage,
+    /// The model with most of them.
+    pub model: Option<String>,
+}
+
+/// The account at the end. It is gone through model by model only where that says something new: which model it was,
+/// or the sums where they are not given.
+pub fn account(stats: Field<'_>, model_is_known: bool) -> Account {
+    let stats: Stats<'_> = stats.read().unwrap_or_default();
+    let summed = usage(stats.input_tokens, stats.cached, stats.output_tokens, stats.total_tokens);
+    if model_is_known && summed != Usage::default() {
+        return Account { usage: summed, model: None };
+    }
+    let models: BTreeMap<Cow<'_, str>, Model<'_>> = stats.models.read().unwrap_or_default();
+    let mut by_model = Usage::default();
+    let mut most = (0, None);
+    for (name, model) in &models {
+        let tokens: Tokens<'_> = model.tokens.read().unwrap_or_default();
+        let total = model.total_tokens.count().or(tokens.total.count()).unwrap_or(0);
+        by_model = by_model.plus(&usage(tokens.prompt, tokens.cached, tokens.candidates, tokens.total));
+        if total > most.0 {
+            most = (total, Some(name.clone().into_owned()));
+        }
+    }
+    Account { usage: if summed == Usage::default() { by_model } else { summed }, model: most.1 }
+}
+
+/// Input is counted with what came from the cache. The model's thoughts are in the total alone, and paid as output.
+fn usage(prompt: Field<'_>, cached: Field<'_>, output: Field<'_>, total: Field<'_>) -> Usage {
+    let count = |f: Field<'_>| f.count().unwrap_or(0);
+    let (prompt, cached) = (count(prompt), count(cached));
+    Usage {
+        input: prompt.saturating_sub(cached),
+        output: count(output).max(count(total).saturating_sub(prompt)),
+        cache_read: cached.min(prompt),
+        cache_write: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(stats: &str) -> Account {
+        account(serde_json::from_str(stats).unwrap(), false)
+    }
+
+    #[test]
+    fn thoughts_count_as_output_and_the_cache_apart() {
+        let stream = r#"{"total_tokens":130,"input_tokens":100,"output_tokens":10,"cached":40,"models":
+            {"small":{"total_tokens":30},"large":{"total_tokens":100}}}"#;
+        let usage = Usage { input: 60, output: 30, cache_read: 40, cache_write: 0 };
+        assert_eq!(told(stream), Account { usage, model: Some("large".into()) });
+        let document = r#"{"models":{
+            "a":{"tokens":{"prompt":50,"candidates":5,"total":65,"cached":40,"thoughts":10}},
+            "b":{"tokens":{"prompt":50,"candidates":5,"total":65}}}}"#;
+        assert_eq!(told(document).usage, usage);
+    }
+
+    #[test]
+    fn quick_messages_are_those_the_parser_reads() {
+        let piece = |rest: &str| {
+            format!(r#"{{"type":"message","timestamp":"2026","role":"assistant","content":{rest}"#)
+        };
+        for (line, quick) in [
+            (piece(r#""a\n€","delta":true}"#), true),
+            (piece(r#""a \"b\"","delta":true}"#), false),
+            (piece(r#""a","x":"b","delta":true}"#), false),
+            (piece(r#""a"}"#), false),
+            (piece(r#""a\","delta":true}"#), false),
+        ] {
+            let read = quick_message(&line);
+            assert_eq!(read.is_some(), quick, "{line}");
+            if let Some(Quick::Piece(content)) = read {
+                let slow: Message<'_> = serde_json::from_str(&line).unwrap();
+                assert_eq!(content.raw(), slow.content.raw(), "{line}");
+            }
+        }
+        let echo = r#"{"type":"message","timestamp":"2026","role":"user","content":"a \"b\""}"#;
+        assert!(matches!(quick_message(echo), Some(Quick::Echo)));
+    }
+
+    #[test]
+    fn an_account_of_another_shape_is_none() {
+        for stats in ["null", "7", "{}", r#"{"models":[]}"#, r#"{"total_tokens":"x","models":{"a":1}}"#] {
+            assert_eq!(told(stats), Account::default(), "{stats}");
+        }
+    }
+}
