@@ -10,35 +10,16 @@ use serde::{Deserialize, Serialize};
 /// Every reason the rules give.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", content = "facts", rename_all = "snake_case")]
-#[allow(missing_docs)] // the fields are the facts; `say` puts each into words
+#[allow(missing_docs)] // the fields are the facts (those added later are optional); `say` puts each into words
 pub enum Objection {
     FirstIteration,
-    BaselineWanted {
-        commands: u32,
-    },
-    CallClosed {
-        iteration: u32,
-    },
-    InspectionClean {
-        files: u32,
-        progress: bool,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        seen_at: Option<u32>,
-    },
-    ClaimAndProof {
-        indicators: u32,
-    },
-    ClaimUnverified {
-        indicators: u32,
-    },
-    SignalsRunning {
-        iterations: u32,
-        verified: bool,
-    },
-    SignalAgain {
-        running: u32,
-        needed: u32,
-    },
+    BaselineWanted { commands: u32 },
+    CallClosed { iteration: u32 },
+    InspectionClean { files: u32, progress: bool, seen_at: Option<u32> },
+    ClaimAndProof { indicators: u32 },
+    ClaimUnverified { indicators: u32 },
+    SignalsRunning { iterations: u32, verified: bool },
+    SignalAgain { running: u32, needed: u32 },
     ProofAlone,
     GreenBefore,
     PlanComplete {
@@ -47,160 +28,45 @@ pub enum Objection {
     NothingToDo,
     SeeItTwice,
     ExplicitContinue,
-    UnreadableBlock {
-        lint: Code,
-    },
+    UnreadableBlock { lint: Code },
     NoClaim,
-    VerificationFailed {
-        command: String,
-        how: Came,
-        exit: Option<i32>,
-        claimed: bool,
-    },
-    ClaimWithoutEvidence {
-        indicators: u32,
-        needed: u32,
-    },
-    ContradictoryClaim {
-        what: String,
-    },
-    Blocked {
-        recommendation: String,
-    },
-    ProhibitedPath {
-        paths: Vec<Violation>,
-    },
-    RestoreLimit {
-        times: u32,
-    },
-    OracleChanged {
-        files: Vec<String>,
-    },
-    NoProgress {
-        running: u32,
-        limit: u32,
-    },
-    HalfOpen {
-        running: u32,
-        #[serde(default)]
-        limit: u32,
-    },
+    VerificationFailed { command: String, how: Came, exit: Option<i32>, claimed: bool },
+    ClaimWithoutEvidence { indicators: u32, needed: u32 },
+    ContradictoryClaim { what: String },
+    Blocked { recommendation: String },
+    ProhibitedPath { paths: Vec<Violation> },
+    RestoreLimit { times: u32 },
+    OracleChanged { files: Vec<String> },
+    NoProgress { running: u32, limit: u32 },
+    HalfOpen { running: u32, limit: Option<u32> },
     ProgressAgain,
-    SeenBefore {
-        iteration: u32,
-    },
-    Escalated {
-        rung: u32,
-        of: u32,
-        agent: String,
-        model: Option<String>,
-    },
-    Deescalated {
-        rung: u32,
-        of: u32,
-        agent: String,
-        model: Option<String>,
-    },
-    SameError {
-        running: u32,
-        limit: u32,
-        error: String,
-        #[serde(default)]
-        fingerprint: String,
-    },
-    TestOnly {
-        running: u32,
-        limit: u32,
-    },
-    OutputDecline {
-        percent: u32,
-        of_mean: u32,
-        #[serde(default)]
-        below: u32,
-    },
-    Denied {
-        running: u32,
-        limit: u32,
-        tools: Vec<String>,
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        allow: String,
-    },
-    Lint {
-        lint: Code,
-        line: u32,
-        detail: String,
-    },
+    SeenBefore { iteration: u32 },
+    Escalated { rung: u32, of: u32, agent: String, model: Option<String> },
+    Deescalated { rung: u32, of: u32, agent: String, model: Option<String> },
+    SameError { running: u32, limit: u32, error: String, fingerprint: Option<String> },
+    TestOnly { running: u32, limit: u32 },
+    OutputDecline { percent: u32, of_mean: u32, below: Option<u32> },
+    Denied { running: u32, limit: u32, tools: Vec<String>, allow: Option<String> },
+    Lint { lint: Code, line: u32, detail: String },
     AsksPerson,
-    CallFailed {
-        class: Class,
-        message: String,
-        running: u32,
-    },
-    Backoff {
-        until: Ms,
-        class: Class,
-    },
-    WaitTooLong {
-        until: Ms,
-        max_wait: Ms,
-    },
-    NoWait {
-        until: Option<Ms>,
-    },
-    RateWindow {
-        used: i64,
-        cap: i64,
-        until: Option<Ms>,
-    },
-    CostReached {
-        spent: Micro,
-        cap: Micro,
-    },
-    CostNearly {
-        spent: Micro,
-        cap: Micro,
-    },
-    DayReached {
-        spent: Micro,
-        cap: Micro,
-    },
-    IterationsReached {
-        used: u32,
-        max: u32,
-    },
-    IterationsNearly {
-        used: u32,
-        max: u32,
-    },
-    TimeReached {
-        ran: Ms,
-        max: Ms,
-    },
-    CallTooLong {
-        ms: Ms,
-        limit: Ms,
-    },
-    TooSilent {
-        ms: Ms,
-        limit: Ms,
-    },
-    UsageAhead {
-        seen: Micro,
-        dearest: Micro,
-        reserved: Micro,
-    },
-    PersonAsked {
-        request: String,
-    },
-    CallWasOpen {
-        attempt: String,
-    },
-    BaselineTimedOut {
-        command: String,
-    },
-    StoreUnsafe {
-        what: String,
-    },
+    CallFailed { class: Class, message: String, running: u32 },
+    Backoff { until: Ms, class: Class },
+    WaitTooLong { until: Ms, max_wait: Ms },
+    NoWait { until: Option<Ms> },
+    RateWindow { used: i64, cap: i64, until: Option<Ms> },
+    CostReached { spent: Micro, cap: Micro },
+    CostNearly { spent: Micro, cap: Micro },
+    DayReached { spent: Micro, cap: Micro },
+    IterationsReached { used: u32, max: u32 },
+    IterationsNearly { used: u32, max: u32 },
+    TimeReached { ran: Ms, max: Ms },
+    CallTooLong { ms: Ms, limit: Ms },
+    TooSilent { ms: Ms, limit: Ms },
+    UsageAhead { seen: Micro, dearest: Micro, reserved: Micro },
+    PersonAsked { request: String },
+    CallWasOpen { attempt: String },
+    BaselineTimedOut { command: String },
+    StoreUnsafe { what: String },
 }
 
 impl Objection {
@@ -285,7 +151,7 @@ impl Objection {
                 format!("no new state of the files in {running} iteration{} (limit {limit})", s(*running))
             }
             O::HalfOpen { running, limit } => {
-                let more = limit.saturating_sub(*running).max(1);
+                let more = limit.unwrap_or(0).saturating_sub(*running).max(1);
                 let more = if more == 1 { "one more".into() } else { format!("at most {more} more") };
                 format!("no progress in {running} iteration{}: {more}, with another approach", s(*running))
             }
@@ -312,7 +178,7 @@ impl Objection {
                 format!("the answer shrank to {percent} % of the mean of {of_mean} characters")
             }
             O::Denied { running, limit, tools, allow } => {
-                let allow = if allow.is_empty() { String::new() } else { format!("; allowed by {allow}") };
+                let allow = allow.as_ref().map(|how| format!("; allowed by {how}")).unwrap_or_default();
                 format!(
                     "{} refused in {running} iteration{} without progress (limit {limit}){allow}",
                     tools.join(", "),

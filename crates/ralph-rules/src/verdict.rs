@@ -110,7 +110,7 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     let iterations = (state.calls.done, policy.max_iterations);
     let nearly = iterations.0 * 10 >= iterations.1.saturating_mul(9) && iterations.0 < iterations.1;
     [
-        half_open.then_some(Objection::HalfOpen { running, limit: idle_limit(state, policy) }),
+        half_open.then_some(Objection::HalfOpen { running, limit: Some(idle_limit(state, policy)) }),
         state.repeat.stuck(policy),
         state.trees.seen_at.map(|iteration| Objection::SeenBefore { iteration }),
         state.denials.note(policy).map(|o| allowed_by(o, state)),
@@ -136,7 +136,7 @@ fn allowed_by(objection: Objection, state: &State) -> Objection {
     match objection {
         Objection::Denied { running, limit, tools, .. } => {
             let setting = state.start.as_ref().map_or("", |s| s.rung(state.ladder.rung).allow.as_str());
-            let allow = setting.replace("{tools}", &tools.join(","));
+            let allow = (!setting.is_empty()).then(|| setting.replace("{tools}", &tools.join(",")));
             Objection::Denied { running, limit, tools, allow }
         }
         other => other,

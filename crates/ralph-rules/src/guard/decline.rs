@@ -30,7 +30,7 @@ impl Decline {
         let percent = u32::try_from(self.last.saturating_mul(100).checked_div(mean)?).unwrap_or(u32::MAX);
         let below = policy.breaker.decline_below;
         let of_mean = u32::try_from(mean).unwrap_or(u32::MAX);
-        (percent < below).then_some(Objection::OutputDecline { percent, of_mean, below })
+        (percent < below).then_some(Objection::OutputDecline { percent, of_mean, below: Some(below) })
     }
 }
 

@@ -47,7 +47,7 @@ impl Repeat {
             running: self.running,
             limit,
             error: error.head.clone(),
-            fingerprint: error.hash.clone(),
+            fingerprint: Some(error.hash.clone()),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::resolve::Resolved;
 use crate::plain::{plain, plain_lines};
-use ralph_rules::prompt::template;
+use ralph_rules::prompt::{Data, template};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -44,6 +44,8 @@ pub fn text(resolved: &Resolved) -> String {
     }
     let _ =
         writeln!(text, "\nFirst prompt ({}):\n\n{}", plan.prompt_from, plain_lines(plan.prompt.trim_end()));
+    let place = if plan.agent.system_prompt { "as a system prompt" } else { "at the end of each prompt" };
+    let _ = writeln!(text, "\nHow to report, {place}:\n\n{}", plain_lines(protocol(resolved).trim_end()));
     if plan.prompting.context {
         let _ = writeln!(
             text,
@@ -52,6 +54,13 @@ pub fn text(resolved: &Resolved) -> String {
         );
     }
     text
+}
+
+/// How the agent is told to report.
+fn protocol(resolved: &Resolved) -> String {
+    let plan = &resolved.plan;
+    let data = Data { promise: plan.policy.gate.promise.clone(), ..Data::default() };
+    template::render(template::PROTOCOL, &plan.prompting.templates, &data).unwrap_or_default()
 }
 
 /// The context section of a made-up run.
@@ -66,7 +75,8 @@ pub fn value(resolved: &Resolved) -> Value {
     let plan = &resolved.plan;
     json!({
         "v": 1, "type": "dry_run", "workspace": plan.workspace, "agent": plan.agent, "policy": plan.policy,
-        "ladder": plan.ladder, "context": plan.prompting.context.then(|| example(resolved)),
+        "ladder": plan.ladder, "protocol": protocol(resolved),
+        "context": plan.prompting.context.then(|| example(resolved)),
         "templates": plan.prompting.templates, "verify": plan.verify, "protect": plan.protect,
         "prompt": plan.prompt, "promptFrom": plan.prompt_from,
         "warnings": resolved.warnings, "preset": resolved.preset.name(),

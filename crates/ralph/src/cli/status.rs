@@ -6,7 +6,9 @@ use crate::print::{print, print_json};
 use crate::problem::Problem;
 use crate::show::{money, receipt, seconds};
 use ralph_engine::outcome::{last_ending, outcome};
+use ralph_rules::breaker::Breaker;
 use ralph_rules::next::Next;
+use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Fact, Record};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -83,6 +85,10 @@ fn heading(row: &RunRow, state: &State) -> String {
         _ => String::new(),
     };
     line("status", &format!("{}{more}", row.status));
+    if let Some(change) = state.circuit.history.last().filter(|_| state.circuit.now != Breaker::Closed) {
+        let why = change.because.as_ref().map(Objection::say).unwrap_or_default();
+        line("breaker", &format!("{}: {why}", state.circuit.now.name()));
+    }
     text.push('\n');
     text
 }
