@@ -39,9 +39,11 @@ pub fn resolve(reset: &Reset, now: Ms, zone: &str) -> Option<Ms> {
     }
 }
 
-/// Today at that time, or tomorrow when it has passed.
+/// Today at that time, or tomorrow when it has passed. Seconds are cut off in a wording, and clocks differ: a time that
+/// passed just now is over at any moment, not in a day.
 fn next_time(now: &Zoned, today: DateTime) -> Option<DateTime> {
-    if today > now.datetime() { Some(today) } else { today.checked_add(1.day()).ok() }
+    let passed = now.datetime().checked_sub(5.minutes()).ok()?;
+    if today > passed { Some(today) } else { today.checked_add(1.day()).ok() }
 }
 
 /// This year's date, or next year's when it lies more than half a year back.
@@ -72,6 +74,9 @@ mod tests {
         let cases = [
             (clock(None, 9, 30, Some("UTC")), hour * 3 / 2),
             (clock(None, 7, 0, Some("UTC")), 23 * hour),
+            (clock(None, 8, 0, Some("UTC")), 0),
+            (clock(None, 7, 57, Some("UTC")), -180_000),
+            (clock(None, 7, 54, Some("UTC")), 24 * hour - 360_000),
             (clock(None, 10, 0, None), hour),
             (clock(Some((11, 18)), 7, 25, Some("UTC")), 3 * 24 * hour - 35 * 60_000),
             (clock(Some((1, 2)), 8, 0, Some("UTC")), 48 * 24 * hour),

@@ -31,7 +31,7 @@ pub struct Hearing {
     model: Option<String>,
     /// What was said since the last tool.
     text: Tail,
-    /// The part of it that was not shown yet.
+    /// The beginning of it, which is shown when it is complete.
     saying: String,
     tools: Tools,
     /// It said something or used a tool.
@@ -133,8 +133,8 @@ impl Hearing {
         let known = match kind {
             "message" => match quick_message(line) {
                 Some(Quick::Echo) => Some(true),
-                Some(Quick::Piece(content)) => Some(self.piece(content, out)),
-                None => read(line).map(|event| self.message(&event, out)),
+                Some(Quick::Piece(content)) => Some(self.piece(content)),
+                None => read(line).map(|event| self.message(&event)),
             },
             "init" => read(line).map(|event| self.began(&event, out)),
             "tool_use" => read(line).map(|event| self.tool_use(&event, out)),
@@ -157,7 +157,7 @@ impl Hearing {
         true
     }
 
-    fn message(&mut self, event: &Message<'_>, out: &mut Vec<Heard>) -> bool {
+    fn message(&mut self, event: &Message<'_>) -> bool {
         if event.content.0.is_none() {
             return false;
         }
@@ -166,22 +166,22 @@ impl Hearing {
         }
         if event.delta.truth() != Some(true) {
             self.text.clear();
+            self.saying.clear();
         }
-        self.piece(event.content, out)
+        self.piece(event.content)
     }
 
-    fn piece(&mut self, content: Field<'_>, out: &mut Vec<Heard>) -> bool {
+    fn piece(&mut self, content: Field<'_>) -> bool {
         self.noted.clear();
         self.worked = true;
         content.pour(&mut self.text);
-        self.saying.push_str(&content.head(SAID * 2).unwrap_or_default());
-        if self.saying.len() >= SAID {
-            self.show(out);
+        if self.saying.len() < SAID {
+            self.saying.push_str(&content.head(SAID * 2).unwrap_or_default());
         }
         true
     }
 
-    /// Shows what was said so far.
+    /// Shows what was said.
     fn show(&mut self, out: &mut Vec<Heard>) {
         let said = std::mem::take(&mut self.saying);
         if !said.trim().is_empty() {
