@@ -22,9 +22,7 @@ pub enum Objection {
     SignalAgain { running: u32, needed: u32 },
     ProofAlone,
     GreenBefore,
-    PlanComplete {
-        done: u32,
-    },
+    PlanComplete { done: u32 },
     NothingToDo,
     SeeItTwice,
     ExplicitContinue,
