@@ -46,7 +46,7 @@ fn the_context_says_what_it_is_meant_to_say() {
         "- Verification: `make test` failed with exit 2\n  The end of its output:\n```\n1 test failed\n```\n",
         "- Last error, 3 times running: 1 test failed\n",
         "- Latest commits: Read quoted names\n",
-        "- Remaining tasks: 2\n  - Read comments\n",
+        "- Still open in the plan fix_plan.md: 2\n  - Read comments\n",
         "\nWhat was not accepted:\n- no progress in 3 iterations\n",
         "Nobody will answer",
         "- Iteration 2: 1 file changed (src/parser.rs); 1 test failed; it said: Next: the lexer\n",
@@ -122,11 +122,11 @@ fn no_template_loses_what_a_person_said() {
 
 #[test]
 fn open_tasks_are_named_within_bounds() {
-    let mut journal = second(|_| {});
-    journal.state.tasks.file = "plan.md".into();
+    let mut state = second(|_| {}).state.clone();
+    state.tasks.file = "plan.md".into();
     let next = (1..=30).map(|n| format!("task {n} {}", "word ".repeat(100))).collect();
-    journal.state.tasks.latest = Some(PlanSeen { pending: 30, next, ..PlanSeen::default() });
-    let text = compose(&journal.state);
+    state.tasks.latest = Some(PlanSeen { pending: 30, next, ..PlanSeen::default() });
+    let text = compose(&state);
     assert!(text.contains("- Still open in the plan plan.md: 30\n  - task 1 word"), "{text}");
     assert!(text.contains("task 10 ") && !text.contains("task 11 "));
     assert!(text.len() < 4_000, "{}", text.len());

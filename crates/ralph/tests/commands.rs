@@ -2,6 +2,8 @@
 //! its file; what is printed is compared with `snapshots/`, what scripts read is parsed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "commands/agents.rs"]
+mod agents;
 #[path = "commands/analyze.rs"]
 mod analyze;
 #[path = "commands/block.rs"]
