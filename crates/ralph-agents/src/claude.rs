@@ -19,7 +19,7 @@ use ralph_rules::money::Micro;
 
 /// Tools allowed without asking. Not the bare `Write` and `Edit`: allowed by name they also write outside the
 /// workspace, while the edit-accepting mode lets them write inside it and nowhere else.
-const ALLOWED: &str = "Bash,Read,Glob,Grep,LS,TodoWrite,Task,WebFetch,WebSearch";
+pub(crate) const ALLOWED: &str = "Bash,Read,Glob,Grep,LS,TodoWrite,Task,WebFetch,WebSearch";
 
 /// Set for every call.
 const ENV: &[(&str, &str)] = &[

@@ -1,9 +1,13 @@
-//! Reads an output that is already there, whole and of any size, whatever its format: what `ralph analyze`
-//! uses. The same readers as in a run, fed from memory.
+//! Reads an output that is already there, of any size and whatever its format: what `ralph analyze` uses. The same
+//! readers as in a run; `detect/analyst.rs` feeds them piece by piece, `detect/array.rs` cuts long arrays.
+
+mod analyst;
+mod array;
+
+pub use analyst::Analyst;
 
 use crate::claude::hearing::Hearing;
 use crate::dialect::{Dialect, Heed};
-use crate::registry::find;
 use crate::seam::{Exit, Reply};
 use crate::{codex, copilot, gemini, goose, grok, kimi, opencode, pi, qwen};
 use memchr::memchr;
@@ -34,18 +38,9 @@ const DIALECTS: &[(&str, Listen)] = &[
 
 /// Reads everything. `agent` picks the reader (none: found out); an `exit` without code and signal is unknown.
 pub fn read_all(bytes: &[u8], agent: Option<&str>, exit: Exit) -> Reply {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let agent = agent.and_then(|name| find(name).ok()).or_else(|| find(whose(bytes)).ok());
-    let Some(agent) = agent else { return Reply::default() };
-    let mut reader = agent.analyst();
-    let mut out = Vec::new();
-    if !(may_be_document(bytes) && reader.read_document(bytes, &mut out)) {
-        for line in lines(bytes) {
-            reader.read(line, &mut out);
-            out.clear();
-        }
-    }
-    reader.close(exit)
+    let mut analyst = Analyst::new(agent);
+    analyst.feed(bytes);
+    analyst.close(exit)
 }
 
 /// The agent that printed this, by its events; any program where none is known.
@@ -64,8 +59,7 @@ pub fn whose(bytes: &[u8]) -> &'static str {
 
 /// The agents that print text for people and say who they are before everything else.
 fn by_banner(sample: &[u8]) -> &'static str {
-    const BANNERS: &[(&str, &[u8])] =
-        &[("aider", b"Aider v"), ("mini", b"This is mini-swe-agent version ")];
+    const BANNERS: &[(&str, &[u8])] = &[("aider", b"Aider v"), ("mini", b"This is mini-swe-agent version ")];
     let mut first = lines(sample).take(40);
     let found = first.find_map(|line| BANNERS.iter().find(|(_, banner)| line.starts_with(banner)));
     found.map_or("command", |(name, _)| *name)

@@ -20,8 +20,8 @@ use thiserror::Error;
 
 /// The agents that can be used.
 pub const NAMES: &[&str] = &[
-    "claude", "codex", "opencode", "gemini", "qwen", "goose", "copilot", "kimi", "grok", "pi", "aider", "mini",
-    "command", "sim",
+    "claude", "codex", "opencode", "gemini", "qwen", "goose", "copilot", "kimi", "grok", "pi", "aider",
+    "mini", "command", "sim",
 ];
 
 /// Agents that exist and have no adapter yet.

@@ -8,7 +8,13 @@ use crate::seam::Reset;
 pub fn reset_in(text: &str) -> Option<Reset> {
     let text = text.get(..text.floor_char_boundary(4096)).unwrap_or(text);
     epoch_after_bar(text)
-        .or_else(|| after_words(text, &["resets in ", "reset in ", "reset after ", "try again in ", "retry in ", "retry after "], span))
+        .or_else(|| {
+            after_words(
+                text,
+                &["resets in ", "reset in ", "reset after ", "try again in ", "retry in ", "retry after "],
+                span,
+            )
+        })
         .or_else(|| after_words(text, &["retry-after: ", "retry-after "], span))
         .or_else(|| after_words(text, &["resets at ", "resets on ", "resets ", "reset at "], clock))
         .or_else(|| after_words(text, &["try again at ", "available again at ", "try again on "], clock))
@@ -175,7 +181,10 @@ mod tests {
             ("Please retry in 41.0625s.", Some(Reset::After(41_062))),
             ("Please retry in 1.5h", Some(Reset::After(5_400_000))),
             ("Your quota will reset after 3h24m5s.", Some(Reset::After(12_245_000))),
-            ("5 hour usage limit reached. It will reset in 2 hours 5 minutes. To", Some(Reset::After(7_500_000))),
+            (
+                "5 hour usage limit reached. It will reset in 2 hours 5 minutes. To",
+                Some(Reset::After(7_500_000)),
+            ),
         ] {
             assert_eq!(reset_in(text), reset, "{text}");
         }

@@ -13,11 +13,52 @@ pub const MESSAGE: usize = 500;
 
 /// Class by words, in this order: the first row with a match wins. All lower case.
 const TABLE: &[(Class, &[&str])] = &[
-    (Class::MaxTurns, &["reached max turns", "max turns reached", "max session turns", "maximum number of turns", "maximum session turns", "loop detected, stopping"]),
+    (
+        Class::MaxTurns,
+        &[
+            "reached max turns",
+            "max turns reached",
+            "max session turns",
+            "maximum number of turns",
+            "maximum session turns",
+            "loop detected, stopping",
+        ],
+    ),
     (Class::Budget, &["maximum budget", "budget_exhausted", "-call budget of", "-clock budget of"]),
-    (Class::Truncated, &["output token maximum", "max_output_tokens", "output token limit", "response was truncated", "no final response text"]),
-    (Class::Refusal, &["safeguards flagged", "violate our usage policy", "content filter", "content_filter", "has been flagged", "safety policy", "response was blocked"]),
-    (Class::Billing, &["credit balance", "billing", "insufficient_quota", "out of credits", "spend cap", "with your chatgpt plan", "payment required"]),
+    (
+        Class::Truncated,
+        &[
+            "output token maximum",
+            "max_output_tokens",
+            "output token limit",
+            "response was truncated",
+            "no final response text",
+        ],
+    ),
+    (
+        Class::Refusal,
+        &[
+            "safeguards flagged",
+            "violate our usage policy",
+            "content filter",
+            "content_filter",
+            "has been flagged",
+            "safety policy",
+            "response was blocked",
+        ],
+    ),
+    (
+        Class::Billing,
+        &[
+            "credit balance",
+            "billing",
+            "insufficient_quota",
+            "out of credits",
+            "spend cap",
+            "with your chatgpt plan",
+            "payment required",
+        ],
+    ),
     (
         Class::ContextTooLong,
         &[
@@ -35,7 +76,15 @@ const TABLE: &[(Class, &[&str])] = &[
     (Class::RateLimited, &["not your usage limit", "rate limit reached", "rate limit exceeded"]),
     (
         Class::UsageLimit,
-        &["usage limit", "usage_limit_reached", "limit reached", "daily quota", "exhausted your capacity", "quota will reset", "out of extra usage"],
+        &[
+            "usage limit",
+            "usage_limit_reached",
+            "limit reached",
+            "daily quota",
+            "exhausted your capacity",
+            "quota will reset",
+            "out of extra usage",
+        ],
     ),
     (
         Class::Auth,
@@ -309,7 +358,10 @@ mod tests {
             ("Model response was truncated because it exceeded the token limit.", Class::Truncated),
             ("The model returned reasoning thoughts but no final response text. If …", Class::Truncated),
             ("The model response was blocked due to safety settings.", Class::Refusal),
-            ("You have exhausted your capacity on this model. Your quota will reset after 3h.", Class::UsageLimit),
+            (
+                "You have exhausted your capacity on this model. Your quota will reset after 3h.",
+                Class::UsageLimit,
+            ),
             ("Cannot connect to API: The socket connection was closed unexpectedly.", Class::Network),
             ("[API Error: Incomplete JSON segment at the end]", Class::Outage),
             ("The model returned an empty response with no text or thoughts.", Class::Outage),
@@ -359,7 +411,10 @@ mod tests {
 
     #[test]
     fn a_retry_is_told_as_far_as_it_is_known() {
-        assert_eq!(retry_words("429 slow", Some(2), Some(10), Some(1049.03)), "429 slow, try 2 of 10 in 1.0 s");
+        assert_eq!(
+            retry_words("429 slow", Some(2), Some(10), Some(1049.03)),
+            "429 slow, try 2 of 10 in 1.0 s"
+        );
         assert_eq!(retry_words("no", None, None, Some(f64::NAN)), "no");
     }
 

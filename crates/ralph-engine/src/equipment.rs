@@ -14,18 +14,35 @@ pub struct Equipment {
     pub tender: PathBuf,
     /// The arguments that make it tend.
     pub tender_args: Vec<OsString>,
-    /// The agent's adapter.
-    pub agent: Arc<dyn Agent>,
+    /// The agent the run begins with.
+    pub agent: Hired,
+    /// Those of the ladder's rungs.
+    pub rungs: Vec<Hired>,
     /// Removes known secrets and key shapes from everything that is kept.
     pub redactor: Arc<Redactor>,
     /// Variables that agents and verification must not inherit.
     pub env_remove: Vec<OsString>,
-    /// Variables that the user's config gives this agent. Not in the journal: they may be keys.
-    pub agent_env: Vec<(OsString, OsString)>,
     /// From TERM to KILL.
     pub end_grace: Duration,
     /// From a final result until a lingering agent is ended.
     pub final_grace: Duration,
     /// ralph's version, for the journal.
     pub version: String,
+}
+
+/// An agent that may be called.
+#[derive(Clone)]
+pub struct Hired {
+    /// Its adapter.
+    pub agent: Arc<dyn Agent>,
+    /// Variables that the user's config gives it. Not in the journal: they may be keys.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+impl Equipment {
+    /// Who works on a rung; 0 is the agent the run began with, one too high is the highest.
+    pub fn on(&self, rung: u32) -> &Hired {
+        let highest = self.rungs.len().min(rung as usize);
+        highest.checked_sub(1).and_then(|at| self.rungs.get(at)).unwrap_or(&self.agent)
+    }
 }

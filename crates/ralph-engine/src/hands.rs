@@ -57,15 +57,16 @@ impl World for Hands<'_> {
     fn begin(&mut self, step: &Step, state: &State) {
         let bench = &self.bench;
         match step {
-            Step::Admit { id, amount, limits } => {
+            Step::Admit { id, amount, limits, .. } => {
                 let (told, prompt) = admit::admit(bench, self.store, state, *id, *amount, limits);
                 self.prompt = prompt;
                 bench.tell(told);
             }
-            Step::Call { id, tell_spend_from, tell_silence_after, .. } => {
+            Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
                 let order = call::Order {
                     id: *id,
                     prompt: std::mem::take(&mut self.prompt),
+                    rung: *rung,
                     left: state.start.as_ref().map(|s| state.budget.left(&s.policy)),
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
@@ -82,8 +83,8 @@ impl World for Hands<'_> {
                 self.apart(move |bench| verify::verify(bench, check, deadline, id));
             }
             Step::Recover { id, reserved } => {
-                let (id, reserved) = (*id, *reserved);
-                self.apart(move |bench| recover::recover(bench, id, reserved));
+                let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);
+                self.apart(move |bench| recover::recover(bench, id, reserved, rung));
             }
         }
     }

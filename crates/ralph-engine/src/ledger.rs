@@ -18,7 +18,9 @@ pub struct Books {
 impl Books {
     /// The books of this run, at this moment.
     pub fn of(start: &RunStarted, at: Ms) -> Books {
-        let prefix = if start.agent.name == SCRIPTED { "scripted/" } else { "" };
+        // One agent on the ladder that spends real money is enough.
+        let scripted = std::iter::once(&start.agent).chain(&start.ladder).all(|a| a.name == SCRIPTED);
+        let prefix = if scripted { "scripted/" } else { "" };
         Books { prefix, ..Books::new(&start.run, &day_of(at, &start.zone)) }
     }
 

@@ -4,6 +4,8 @@
 //! `hands.rs` begins steps (a file each in `world/`), `open.rs` starts and resumes runs, `watch.rs` feeds the screens.
 
 pub mod bench;
+pub mod bound;
+pub mod circuit;
 pub mod clock;
 pub mod drive;
 pub mod ears;

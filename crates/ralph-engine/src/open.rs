@@ -2,6 +2,7 @@
 //! what was given, and drive. Recovery belongs to taking the lock, not to a command.
 
 use crate::bench::{BEFORE, Bench, TAG};
+use crate::circuit::{self, OpenBreaker, Unusable};
 use crate::clock::{Clock, utc};
 use crate::drive::drive;
 use crate::ears::Hearing;
@@ -12,15 +13,14 @@ use crate::journal::{self, JournalError};
 use crate::outcome::{Outcome, cut, outcome};
 use crate::plan::Plan;
 use crate::reset::day_of;
-use crate::rows::{OpenBreaker, breaker_key};
 use crate::run::{Run, Unwritable};
 use crate::told::Told;
 use crate::watch::{Watcher, Watchers};
-use crate::{inbox, signals};
+use crate::{bound, inbox, signals};
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{PolicyChanged, Resumed, RunStarted, Seen};
+use ralph_rules::record::{PlanGiven, PolicyChanged, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
@@ -37,7 +37,7 @@ pub enum OpenError {
     Lock(#[from] LockError),
     /// The workspace's breaker is open.
     #[error("the breaker of this workspace is open: {}", .0.why)]
-    CircuitOpen(OpenBreaker),
+    CircuitOpen(Box<OpenBreaker>),
     /// There is no such run.
     #[error("there is no run {0}")]
     NoSuchRun(String),
@@ -94,9 +94,7 @@ pub fn start(
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
     let _lock = take_lock(home, &store, &plan.workspace, id)?;
-    if let Some(open) = open_breaker(&store, &plan.workspace)? {
-        return Err(OpenError::CircuitOpen(open));
-    }
+    not_open(&store, &plan.workspace, &plan.policy)?;
     let tree = Tree::new(&plan.workspace, Protect::new(&plan.protect)?);
     let index = tree.walk(Index::load(&home.index(&plan.workspace)).as_ref())?;
     let started = run_started(id, plan, &index, &equipment);
@@ -115,9 +113,6 @@ pub fn resume(
     let store = home.store()?;
     let workspace = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?.workspace;
     let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
-    if let Some(open) = open_breaker(&store, Path::new(&workspace))? {
-        return Err(OpenError::CircuitOpen(open));
-    }
     // Read only under the lock: whoever held it before may have written more.
     let state = State::of(&journal::read(&store, id)?);
     let started = match &state.start {
@@ -127,11 +122,13 @@ pub fn resume(
             return Err(OpenError::Over { run: id.into(), reason });
         }
     };
+    not_open(&store, Path::new(&workspace), &started.policy)?;
     let equipment = equipment(&started);
     let tree = Tree::new(&workspace, Protect::new(&started.protect)?);
     let now = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
     let index = before_the_crash(home, &state, id).unwrap_or(now);
-    let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES });
+    let plan = started.plan.as_ref().map(|given| bound::seen(given, &equipment.redactor));
+    let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES, plan });
     let mut facts = vec![Told { done: inbox::unheard_stops(&store, id), ..resumed.into() }];
     let policy = change(&started.policy);
     if policy != started.policy {
@@ -226,25 +223,23 @@ fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Resu
     Ok(lock)
 }
 
-/// The workspace's breaker, where a run left it open.
-pub fn open_breaker(store: &dyn Store, workspace: &Path) -> Result<Option<OpenBreaker>, StoreError> {
-    let memo = store.memo(&breaker_key(&workspace.to_string_lossy()))?;
-    Ok(memo.and_then(|text| serde_json::from_str(&text).ok()))
-}
-
-/// Closes the workspace's breaker; true where it was open.
-pub fn reset_breaker(store: &dyn Store, workspace: &Path) -> Result<bool, OpenError> {
-    let was_open = open_breaker(store, workspace)?.is_some();
-    let memo = vec![(breaker_key(&workspace.to_string_lossy()), None)];
-    let batch = ralph_store::Batch { memo, now: utc(), ..ralph_store::Batch::default() };
-    match store.commit(&batch) {
-        Ok(_) => Ok(was_open),
-        Err(ralph_store::CommitError::Store(error)) => Err(error.into()),
-        Err(other) => Err(Unwritable::Taken(other.to_string()).into()),
+/// No run starts while the workspace's breaker is open.
+fn not_open(store: &dyn Store, workspace: &Path, policy: &Policy) -> Result<(), OpenError> {
+    match circuit::still_open(store, workspace, policy.breaker.cooldown) {
+        Ok(None) => Ok(()),
+        Ok(Some(open)) => Err(OpenError::CircuitOpen(Box::new(open))),
+        Err(Unusable::Store(error)) => Err(error.into()),
+        Err(Unusable::Unwritable(error)) => Err(error.into()),
     }
 }
 
 fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> RunStarted {
+    let tasks = plan.tasks.map(|(file, path)| {
+        let given = PlanGiven { file, path: path.to_string_lossy().into_owned(), ..PlanGiven::default() };
+        PlanGiven { seen: bound::seen(&given, &equipment.redactor), ..given }
+    });
+    let marker = plan.policy.gate.marker_file.as_deref();
+    let marker_before = marker.and_then(|file| bound::marker(&plan.workspace, file));
     RunStarted {
         run: id.into(),
         rules: RULES,
@@ -260,6 +255,10 @@ fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> Ru
         sandbox: "none".into(),
         base: git_facts(&plan.workspace).head,
         tree: index.id(),
+        plan: tasks,
+        marker_before,
+        ladder: plan.ladder,
+        prompting: plan.prompting,
     }
 }
 

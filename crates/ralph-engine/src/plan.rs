@@ -2,7 +2,7 @@
 //! it down as `RunStarted`.
 
 use ralph_rules::policy::Policy;
-use ralph_rules::record::AgentChoice;
+use ralph_rules::record::{AgentChoice, Prompting};
 use std::path::PathBuf;
 
 /// What a run is started with.
@@ -16,6 +16,10 @@ pub struct Plan {
     pub prompt_from: String,
     /// Who works.
     pub agent: AgentChoice,
+    /// Who works where the run is stuck: the rungs above.
+    pub ladder: Vec<AgentChoice>,
+    /// How prompts are made.
+    pub prompting: Prompting,
     /// The numbers it obeys.
     pub policy: Policy,
     /// The commands that prove the work.
@@ -24,4 +28,6 @@ pub struct Plan {
     pub protect: Vec<String>,
     /// The user's time zone, an IANA name.
     pub zone: String,
+    /// The plan that binds, as the user named it and where it really is.
+    pub tasks: Option<(String, PathBuf)>,
 }

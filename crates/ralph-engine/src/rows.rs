@@ -1,15 +1,14 @@
 //! The read model's rows, written in the same commit as the records they sum up: what `list` and `status` show
-//! without folding a journal. Also the workspace's memory of an open breaker.
+//! without folding a journal.
 
 use ralph_rules::ending::Ending;
 use ralph_rules::next::Next;
-use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
 use ralph_store::{IterationRow, Row, RunRow, Store};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What the rows need to remember between commits: the attempt under way.
 pub struct Memory {
@@ -107,40 +106,6 @@ fn running(state: &State) -> &'static str {
         Phase::Ready | Phase::Inspected | Phase::Judging if state.person.paused => "PAUSED",
         _ => "RUNNING",
     }
-}
-
-/// An open breaker, remembered for the workspace until it is reset.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OpenBreaker {
-    /// The run that opened it.
-    pub run: String,
-    /// The outcome's name.
-    pub reason: String,
-    /// Why, in words.
-    pub why: String,
-    /// When, UTC milliseconds.
-    pub at: i64,
-}
-
-/// Where a workspace's breaker is remembered.
-pub fn breaker_key(workspace: &str) -> String {
-    format!("breaker/{workspace}")
-}
-
-/// What the workspace remembers of this ending, if anything.
-pub fn breaker_memo(
-    state: &State,
-    ending: Ending,
-    because: &[Objection],
-) -> Option<(String, Option<String>)> {
-    let start = state.start.as_ref().filter(|_| ending.opens_breaker())?;
-    let open = OpenBreaker {
-        run: start.run.clone(),
-        reason: ending.name().into(),
-        why: because.first().map(Objection::say).unwrap_or_default(),
-        at: state.at,
-    };
-    Some((breaker_key(&start.workspace), serde_json::to_string(&open).ok()))
 }
 
 /// The name a value has in JSON.

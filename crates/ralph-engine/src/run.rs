@@ -1,6 +1,7 @@
 //! A run in memory and on disk, kept in step: what was heard, what was decided, and one durable commit for both.
 //! The only error that ends a run abruptly is that its journal cannot be written.
 
+use crate::circuit;
 use crate::ears::Ears;
 use crate::ledger;
 use crate::rows;
@@ -141,10 +142,13 @@ impl<'a> Run<'a> {
             batch.settle.extend(told.settle.clone());
             batch.done.extend(&told.done);
         }
-        if let Some(Fact::Decided(Decision { next: Next::Leave(ending), because })) = decided.map(|r| &r.fact)
+        if let Some(record) = decided
+            && let Fact::Decided(Decision { next: Next::Leave(ending), because }) = &record.fact
         {
             batch.settle.extend(ledger::unused(&self.state));
-            batch.memo.extend(rows::breaker_memo(&self.state, *ending, because));
+            let mut after = self.state.clone();
+            after.apply(record);
+            batch.memo.extend(circuit::memos(self.store, &after, *ending, because));
         }
         batch.rows = self.memory.rows(&self.state, records);
         batch

@@ -4,21 +4,25 @@
 use crate::ending::{Ending, Reason};
 use crate::failure::{Class, Then};
 use crate::guard::time::{self, Moment};
+use crate::ladder;
 use crate::next::{Wake, act, interrupted, keep, leave, limits, person, verify};
 use crate::objection::Objection;
 use crate::policy::{MINUTE, Policy};
-use crate::record::{Check, Decision, Ms, Refused, Refuser, RunStarted};
+use crate::record::{Attempt, Check, Decision, Ms, Refused, Refuser, RunStarted};
 use crate::state::State;
 use crate::step::Step;
 
 /// Another call, a wait, or the end. `because` is what the judgement of the last iteration found.
-pub fn admission(state: &State, start: &RunStarted, because: Vec<Objection>) -> Decision {
+pub fn admission(state: &State, start: &RunStarted, mut because: Vec<Objection>) -> Decision {
     let policy = &start.policy;
     if let Some(decision) = baseline(state, policy) {
         return decision;
     }
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
         return leave(interrupted(signal), vec![person("stop")]);
+    }
+    if let Some(decision) = nothing_to_do(state) {
+        return decision;
     }
     if let Some(decision) = unavailable(state).or_else(|| spent(state, policy)) {
         return decision;
@@ -30,7 +34,9 @@ pub fn admission(state: &State, start: &RunStarted, because: Vec<Objection>) -> 
         return keep(Wake { at: None, ran: policy.max_time });
     }
     let id = state.calls.next_id();
-    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy) }, because)
+    let rung = ladder::wanted(state, start);
+    because.extend(ladder::said(state, start, rung));
+    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy), rung }, because)
 }
 
 /// What was red before the agent came must be known; a baseline that never ends proves nothing.
@@ -48,6 +54,14 @@ fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
     }
     let commands = u32::try_from(commands).unwrap_or(u32::MAX);
     Some(verify(Check::Baseline, policy, Objection::BaselineWanted { commands }))
+}
+
+/// A plan that was complete before the first call, with a passing verification: the agent is not called at all.
+fn nothing_to_do(state: &State) -> Option<Decision> {
+    let untouched = state.calls.id == Attempt::default();
+    let done = state.tasks.latest.as_ref().filter(|_| state.tasks.pending() == Some(0))?.done;
+    (untouched && state.checks.baseline_green())
+        .then(|| leave(Ending::new(Reason::AlreadyComplete, true), vec![Objection::PlanComplete { done }]))
 }
 
 /// Failures that waiting cannot heal.

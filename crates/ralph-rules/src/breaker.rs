@@ -1,33 +1,130 @@
-//! The breaker: CLOSED, HALF_OPEN or OPEN. It is derived from the guards' counts and the policy, never stored,
-//! so it cannot disagree with them. OPEN is remembered for the workspace by the hands when a run ends so.
+//! The breaker: CLOSED, HALF_OPEN or OPEN. It is derived from the guards' counts and the policy, so it cannot disagree
+//! with them; `Circuit` only remembers when it changed and why. OPEN is remembered for the workspace by the hands when
+//! a run ends so.
 
-use crate::policy::Policy;
+use crate::ending::{Ending, Reason};
+use crate::next::Next;
+use crate::objection::Objection;
+use crate::policy::{Decline, Policy};
+use crate::record::{Decision, Ms};
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
+/// How many changes are remembered.
+pub const HISTORY: usize = 20;
+
 /// The memory of recent failures, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Breaker {
     /// All is well.
+    #[default]
     Closed,
-    /// One recovery iteration.
+    /// A recovery iteration, with another approach.
     HalfOpen,
     /// Stopped.
     Open,
+}
+
+impl Breaker {
+    /// The word scripts see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Breaker::Closed => "CLOSED",
+            Breaker::HalfOpen => "HALF_OPEN",
+            Breaker::Open => "OPEN",
+        }
+    }
+}
+
+/// Iterations without progress that open the breaker: those before HALF_OPEN, and the recovery iterations. Every rung
+/// of a ladder gets one.
+pub fn idle_limit(state: &State, policy: &Policy) -> u32 {
+    let rungs = state.start.as_ref().map_or(0, |s| s.rungs());
+    policy.breaker.half_open_after.saturating_add(policy.breaker.open_after.max(rungs))
 }
 
 /// The breaker as the guards' counts have it.
 pub fn breaker(state: &State, policy: &Policy) -> Breaker {
     let idle = state.stall.running;
     let half = policy.breaker.half_open_after;
-    let open = half.saturating_add(policy.breaker.open_after);
-    let same = policy.breaker.same_error;
-    if (half > 0 && idle >= open) || (same > 0 && state.repeat.running >= same) {
+    let declined = policy.breaker.decline == Decline::Open && state.decline.verdict(policy).is_some();
+    if (half > 0 && idle >= idle_limit(state, policy))
+        || state.repeat.verdict(policy).is_some()
+        || state.denials.verdict(policy).is_some()
+        || declined
+    {
         Breaker::Open
     } else if half > 0 && idle >= half {
         Breaker::HalfOpen
     } else {
         Breaker::Closed
     }
+}
+
+/// How the breaker came to stand as it does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Circuit {
+    /// As of the last decision.
+    pub now: Breaker,
+    /// Its latest changes, oldest first.
+    pub history: Vec<Transition>,
+}
+
+/// One change of the breaker; a blocked agent is noted too, without one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transition {
+    /// When, UTC.
+    pub at: Ms,
+    /// After which iteration.
+    pub iteration: u32,
+    /// From this.
+    pub from: Breaker,
+    /// To this.
+    pub to: Breaker,
+    /// Why.
+    pub because: Option<Objection>,
+}
+
+impl Circuit {
+    /// A decision was written down; `derived` is the breaker it was made with.
+    pub(crate) fn decided(&mut self, derived: Breaker, decision: &Decision, at: Ms, iteration: u32) {
+        let ending = match &decision.next {
+            Next::Leave(ending) => Some(ending),
+            _ => None,
+        };
+        let from = self.now;
+        if ending.is_some_and(|e| e.reason == Reason::Blocked) {
+            let because = decision.because.first().cloned();
+            self.note(Transition { at, iteration, from, to: from, because });
+        }
+        // Work that was proven done, or an agent that could not be used, opens nothing, whatever the counts.
+        if derived == from || (derived == Breaker::Open && !ending.is_some_and(Ending::opens_breaker)) {
+            return;
+        }
+        let because = match derived {
+            Breaker::Closed => Some(Objection::ProgressAgain),
+            _ => decision.because.iter().find(|o| concerns(o)).cloned(),
+        };
+        self.now = derived;
+        self.note(Transition { at, iteration, from, to: derived, because });
+    }
+
+    fn note(&mut self, transition: Transition) {
+        if self.history.len() >= HISTORY {
+            self.history.remove(0);
+        }
+        self.history.push(transition);
+    }
+}
+
+fn concerns(objection: &Objection) -> bool {
+    matches!(
+        objection,
+        Objection::HalfOpen { .. }
+            | Objection::NoProgress { .. }
+            | Objection::SameError { .. }
+            | Objection::Denied { .. }
+            | Objection::OutputDecline { .. }
+    )
 }

@@ -1,10 +1,13 @@
 //! What the agent says of itself: status block, promise, phrases, questions. A claim is never a fact; the gate
 //! weighs it against what ralph saw. Only the final message is read. `status.rs` holds the block's values, `block.rs`
-//! finds it, `promise.rs`, `phrases.rs` and `questions.rs` read the rest, `evidence.rs` counts.
+//! finds it, `promise.rs`, `phrases.rs`, `questions.rs` and `work.rs` read the rest, `evidence.rs` counts,
+//! `confidence.rs` weighs. `facts.rs` makes a truthful block.
 
 mod block;
+mod confidence;
 mod cues;
 mod evidence;
+mod facts;
 mod field;
 mod lines;
 mod lint;
@@ -14,8 +17,11 @@ mod promise;
 mod prose;
 mod questions;
 pub mod status;
+mod words;
+mod work;
 
 pub use evidence::Evidence;
+pub use facts::Facts;
 pub use lint::{Code, Lint};
 pub use status::{Progress, Status, Tests, WorkType, render};
 
@@ -53,6 +59,19 @@ pub struct Claim {
     pub lints: Vec<Lint>,
     /// It asks its reader something.
     pub asks: bool,
+    /// The kind of work it tells of.
+    #[serde(default)]
+    pub work: Option<WorkType>,
+    /// Lines `first..=last` of the block that counts, from 1.
+    #[serde(default)]
+    pub block_lines: Option<(usize, usize)>,
+}
+
+impl Claim {
+    /// How strongly it says that the work is done, 0 to 100. Nothing is decided by it.
+    pub fn confidence(&self) -> u8 {
+        confidence::confidence(self)
+    }
 }
 
 /// Reads a final message. `promise` is the run's completion promise, as inner text or as the full tag.
@@ -78,6 +97,7 @@ pub fn read(text: &str, promise: &str) -> Claim {
         None if promise => Exit::True,
         None => Exit::Absent,
     };
+    let block_lines = found.lines(&message);
     let mut lints = found.lints;
     lints.extend(about_promise(stand, exit));
     if found.status.is_none() && !found.attempted && !promise {
@@ -85,7 +105,18 @@ pub fn read(text: &str, promise: &str) -> Claim {
     }
     lints.truncate(64);
     let asks = recommends || questions::asks(&sentences);
-    Claim { block: found.status, attempted: found.attempted, promise, exit, evidence, lints, asks }
+    let work = work::work_type(found.status.as_ref(), &sentences);
+    Claim {
+        block: found.status,
+        attempted: found.attempted,
+        promise,
+        exit,
+        evidence,
+        lints,
+        asks,
+        work,
+        block_lines,
+    }
 }
 
 fn about_promise(stand: Stand, exit: Exit) -> Option<Lint> {

@@ -100,6 +100,8 @@ pub struct Faults {
     pub last: Option<Fault>,
     /// Calls running that failed with the last class.
     pub running: u32,
+    /// Iterations running that failed with this class; provider failures between them do not count.
+    pub iterations: Option<(Class, u32)>,
     /// Provider failures running: the back-off's exponent.
     pub waits: u32,
     /// When the provider first failed in this stretch.
@@ -156,6 +158,10 @@ impl Faults {
         self.forgiven = false;
         let same = self.last.as_ref().is_some_and(|last| last.class == fault.class);
         self.running = if same { self.running + 1 } else { 1 };
+        if fault.class.is_iteration() {
+            let before = self.iterations.filter(|(class, _)| *class == fault.class).map_or(0, |(_, n)| n);
+            self.iterations = Some((fault.class, before + 1));
+        }
         if fault.class.then() == Then::Wait {
             if self.waits == 0 {
                 self.waiting_since = fault.at;
@@ -176,8 +182,17 @@ impl Faults {
 
     /// The workspace was inspected after the call.
     pub fn inspected(&mut self, new_tree: bool) {
-        let crashed = self.last.as_ref().is_some_and(|f| f.class.then() == Then::Pause);
-        self.crashes = if crashed && !new_tree { self.crashes + 1 } else { 0 };
+        let Some(then) = self.last.as_ref().map(|f| f.class.then()) else {
+            self.crashes = 0;
+            return;
+        };
+        self.crashes = match then {
+            _ if new_tree => 0,
+            Then::Pause => self.crashes + 1,
+            // A provider's failure is no iteration: it neither counts nor breaks the row.
+            Then::Wait | Then::Stop => self.crashes,
+            Then::GoOn | Then::GoOnTwice => 0,
+        };
     }
 
     /// Until when to wait before the next call, where the last failure asks for it.

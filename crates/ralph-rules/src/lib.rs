@@ -10,20 +10,26 @@
 //!
 //! Start with `next.rs`, the table of phases. `verdict.rs` judges a closed iteration (gate, guards),
 //! `admission.rs` says whether another begins, `state.rs` lists what is remembered, `record.rs` what is written
-//! down, `replay.rs` decides a journal again. `claim/` reads what an agent says of itself.
+//! down, `replay.rs` decides a journal again, `grounds.rs` says what stood behind a judgement. `claim/` reads what an
+//! agent says of itself, `analysis.rs` weighs responses outside of a run.
 
 pub mod admission;
+pub mod analysis;
 pub mod breaker;
 pub mod claim;
 pub mod ending;
+pub mod errors;
 pub mod failure;
 pub mod fingerprint;
 pub mod gate;
+pub mod grounds;
 pub mod guard;
+pub mod ladder;
 pub mod money;
 pub mod next;
 pub mod objection;
 pub mod part;
+pub mod plan;
 pub mod policy;
 pub mod prompt;
 pub mod record;
@@ -33,4 +39,4 @@ pub mod step;
 pub mod verdict;
 
 /// Names these rules. A change that alters a decision on a golden journal needs a new number.
-pub const RULES: u32 = 1;
+pub const RULES: u32 = 2;

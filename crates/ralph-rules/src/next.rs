@@ -73,7 +73,7 @@ pub fn next(state: &State) -> Decision {
         Phase::Ready => admission(state, start, Vec::new()),
         Phase::Admitted => admitted(state, start),
         Phase::Refused(refused) => crate::admission::refused(state, start, refused),
-        Phase::Calling { since, extending } => calling(state, &start.policy, *since, *extending),
+        Phase::Calling { since, extending } => calling(state, start, *since, *extending),
         Phase::Lost => act(
             Step::Recover { id: state.calls.id, reserved: state.budget.reserved },
             vec![Objection::CallWasOpen { attempt: state.calls.id.to_string() }],
@@ -102,7 +102,7 @@ fn admitted(state: &State, start: &RunStarted) -> Decision {
         id: state.calls.id,
         prompt: state.calls.prompt.clone(),
         hints: state.calls.hints,
-        rung: 0,
+        rung: state.ladder.rung,
         tell_spend_from: state.budget.reserved,
         tell_silence_after: start.policy.idle_timeout,
     };
@@ -110,7 +110,9 @@ fn admitted(state: &State, start: &RunStarted) -> Decision {
 }
 
 /// In-flight rules are rules: a person, the clock and the meter are answered while the agent works.
-fn calling(state: &State, policy: &Policy, since: Ms, extending: bool) -> Decision {
+fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Decision {
+    let policy = &start.policy;
+    let limit = start.rung(state.ladder.rung).timeout.unwrap_or(policy.timeout);
     if state.person.stop.is_some() {
         return end(Why::Person, person("stop"));
     }
@@ -118,8 +120,8 @@ fn calling(state: &State, policy: &Policy, since: Ms, extending: bool) -> Decisi
         return end(Why::Time, late);
     }
     let ms = state.ran - since;
-    if ms >= policy.timeout {
-        return end(Why::Deadline, Objection::CallTooLong { ms, limit: policy.timeout });
+    if ms >= limit {
+        return end(Why::Deadline, Objection::CallTooLong { ms, limit });
     }
     if let Some(ms) = state.calls.silent {
         return end(Why::Silence, Objection::TooSilent { ms, limit: policy.idle_timeout });
@@ -138,7 +140,7 @@ fn calling(state: &State, policy: &Policy, since: Ms, extending: bool) -> Decisi
         }
         _ => {}
     }
-    let deadline = since.saturating_add(policy.timeout);
+    let deadline = since.saturating_add(limit);
     keep(Wake { at: None, ran: Some(policy.max_time.map_or(deadline, |max| max.min(deadline))) })
 }
 
@@ -156,7 +158,9 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     if !state.verifies() {
         return verdict(state, start);
     }
-    let clean = Objection::InspectionClean { files: state.trees.files, progress: state.trees.progress };
+    let trees = &state.trees;
+    let clean =
+        Objection::InspectionClean { files: trees.files, progress: trees.progress, seen_at: trees.seen_at };
     verify(Check::AsIs, &start.policy, clean)
 }
 

@@ -1,7 +1,7 @@
 //! Why something was not accepted, or was: code and facts. The same object goes into the journal, onto the
 //! screen, into the next prompt and into `explain`; `say` is its one wording.
 
-use crate::claim::Code;
+use crate::claim::{Code, Lint};
 use crate::failure::Class;
 use crate::money::Micro;
 use crate::record::{Came, Ms, Violation};
@@ -10,16 +10,19 @@ use serde::{Deserialize, Serialize};
 /// Every reason the rules give.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", content = "facts", rename_all = "snake_case")]
-#[allow(missing_docs)] // the fields are the facts; `say` puts each into words
+#[allow(missing_docs)] // the fields are the facts (those added later are optional); `say` puts each into words
 pub enum Objection {
     FirstIteration,
     BaselineWanted { commands: u32 },
     CallClosed { iteration: u32 },
-    InspectionClean { files: u32, progress: bool },
+    InspectionClean { files: u32, progress: bool, seen_at: Option<u32> },
     ClaimAndProof { indicators: u32 },
     ClaimUnverified { indicators: u32 },
     SignalsRunning { iterations: u32, verified: bool },
+    SignalAgain { running: u32, needed: u32 },
     ProofAlone,
+    GreenBefore,
+    PlanComplete { done: u32 },
     NothingToDo,
     SeeItTwice,
     ExplicitContinue,
@@ -33,11 +36,16 @@ pub enum Objection {
     RestoreLimit { times: u32 },
     OracleChanged { files: Vec<String> },
     NoProgress { running: u32, limit: u32 },
-    HalfOpen { running: u32 },
-    SameError { running: u32, limit: u32, error: String },
+    HalfOpen { running: u32, limit: Option<u32> },
+    ProgressAgain,
+    SeenBefore { iteration: u32 },
+    Escalated { rung: u32, of: u32, agent: String, model: Option<String> },
+    Deescalated { rung: u32, of: u32, agent: String, model: Option<String> },
+    SameError { running: u32, limit: u32, error: String, fingerprint: Option<String> },
     TestOnly { running: u32, limit: u32 },
-    OutputDecline { percent: u32, of_mean: u32 },
-    Denied { running: u32, limit: u32, tools: Vec<String> },
+    OutputDecline { percent: u32, of_mean: u32, below: Option<u32> },
+    Denied { running: u32, limit: u32, tools: Vec<String>, allow: Option<String> },
+    Lint { lint: Code, line: u32, detail: String },
     AsksPerson,
     CallFailed { class: Class, message: String, running: u32 },
     Backoff { until: Ms, class: Class },
@@ -80,12 +88,13 @@ impl Objection {
                 format!("what is red already must be known first ({commands} command{})", s(*commands))
             }
             O::CallClosed { iteration } => format!("the call of iteration {iteration} closed"),
-            O::InspectionClean { files, progress: true } => {
+            O::InspectionClean { files, progress: true, .. } => {
                 format!("{files} file{} changed, no protected path touched", s(*files))
             }
             O::InspectionClean { files: 0, .. } => "nothing changed, no protected path touched".into(),
-            O::InspectionClean { files, .. } => {
-                format!("{files} file{} changed, to a state already seen in this run", s(*files))
+            O::InspectionClean { files, seen_at, .. } => {
+                let when = seen_at.map(|n| format!(" ({})", state_of(n))).unwrap_or_default();
+                format!("{files} file{} changed, to a state already seen in this run{when}", s(*files))
             }
             O::ClaimAndProof { .. } => "the agent says it is done and verification passed".into(),
             O::ClaimUnverified { indicators } => {
@@ -95,7 +104,16 @@ impl Objection {
                 "{iterations} iterations running showed enough signs of completion{}",
                 if *verified { " and verification passed" } else { "; nothing was verified" }
             ),
+            O::SignalAgain { running, needed } => {
+                format!("{running} of {needed} completion signals running: if all is done, say so once more")
+            }
             O::ProofAlone => "verification passed".into(),
+            O::GreenBefore => {
+                "verification was green before the run and nothing has changed: that proves nothing".into()
+            }
+            O::PlanComplete { done } => {
+                format!("the plan is complete ({done} item{}) and verification passes already", s(*done))
+            }
             O::NothingToDo => "verification was green before and nothing needed changing".into(),
             O::SeeItTwice => "nothing changed and verification was green before: asked once more".into(),
             O::ExplicitContinue => "the agent says there is more to do (EXIT_SIGNAL: false)".into(),
@@ -130,23 +148,47 @@ impl Objection {
             O::NoProgress { running, limit } => {
                 format!("no new state of the files in {running} iteration{} (limit {limit})", s(*running))
             }
-            O::HalfOpen { running } => {
-                format!("no progress in {running} iteration{}: one more, with another approach", s(*running))
+            O::HalfOpen { running, limit } => {
+                let more = limit.unwrap_or(0).saturating_sub(*running).max(1);
+                let more = if more == 1 { "one more".into() } else { format!("at most {more} more") };
+                format!("no progress in {running} iteration{}: {more}, with another approach", s(*running))
             }
-            O::SameError { running, limit, error } => {
+            O::ProgressAgain => "there is progress again".into(),
+            O::SeenBefore { iteration } => {
+                format!("the files went back to {}: no progress", state_of(*iteration))
+            }
+            O::Escalated { rung, of, agent, model } => {
+                format!("rung {rung} of {of} is tried: {}", who(agent, model.as_deref()))
+            }
+            O::Deescalated { rung: 0, agent, model, .. } => {
+                format!("progress: back to {}", who(agent, model.as_deref()))
+            }
+            O::Deescalated { rung, of, agent, model } => {
+                format!("progress: back to rung {rung} of {of}: {}", who(agent, model.as_deref()))
+            }
+            O::SameError { running, limit, error, .. } => {
                 format!("the same error {running} times running (limit {limit}): {error}")
             }
             O::TestOnly { running, limit } => {
                 format!("only tests were touched in {running} iterations running (limit {limit})")
             }
-            O::OutputDecline { percent, of_mean } => {
+            O::OutputDecline { percent, of_mean, .. } => {
                 format!("the answer shrank to {percent} % of the mean of {of_mean} characters")
             }
-            O::Denied { running, limit, tools } => format!(
-                "{} refused in {running} iteration{} without progress (limit {limit})",
-                tools.join(", "),
-                s(*running)
-            ),
+            O::Denied { running, limit, tools, allow } => {
+                let allow = allow.as_ref().map(|how| format!("; allowed by {how}")).unwrap_or_default();
+                format!(
+                    "{} refused in {running} iteration{} without progress (limit {limit}){allow}",
+                    tools.join(", "),
+                    s(*running)
+                )
+            }
+            O::Lint { lint, line: 0, detail } => {
+                format!("the report breaks a rule, {}: {detail}", name(lint))
+            }
+            O::Lint { lint, line, detail } => {
+                format!("the report breaks a rule in line {line}, {}: {detail}", name(lint))
+            }
             O::AsksPerson => "the agent asked a question; nobody will answer".into(),
             O::CallFailed { class, message, running } => {
                 let again = if *running > 1 { format!(" ({running} running)") } else { String::new() };
@@ -177,6 +219,24 @@ impl Objection {
             O::StoreUnsafe { what } => what.clone(),
         }
     }
+}
+
+impl From<&Lint> for Objection {
+    fn from(lint: &Lint) -> Objection {
+        let line = u32::try_from(lint.line).unwrap_or(u32::MAX);
+        Objection::Lint { lint: lint.code, line, detail: lint.detail.clone() }
+    }
+}
+
+fn state_of(iteration: u32) -> String {
+    match iteration {
+        0 => "the state before the run".into(),
+        n => format!("the state of iteration {n}"),
+    }
+}
+
+fn who(agent: &str, model: Option<&str>) -> String {
+    model.map_or_else(|| agent.into(), |model| format!("{agent} with {model}"))
 }
 
 /// The name a value has in JSON.

@@ -84,8 +84,14 @@ pub struct GatePolicy {
     pub indicators: u32,
     /// Iterations running with enough indicators, where the agent gives no explicit signal.
     pub done_signals: u32,
+    /// Completion signals running that an explicit one needs, itself included.
+    #[serde(default = "one")]
+    pub exit_signals: u32,
     /// The completion promise's inner text.
     pub promise: String,
+    /// A file within the workspace that counts as an explicit signal, where the message has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker_file: Option<String>,
     /// An explicit exit signal needs no indicators where nothing is verified.
     pub explicit_alone: bool,
 }
@@ -96,10 +102,17 @@ impl Default for GatePolicy {
             until: Until::Claimed,
             indicators: 2,
             done_signals: 2,
+            exit_signals: 1,
             promise: "COMPLETE".into(),
             explicit_alone: false,
+            marker_file: None,
         }
     }
+}
+
+/// Journals older than the number mean one.
+fn one() -> u32 {
+    1
 }
 
 /// What a run goes on until.
@@ -131,6 +144,9 @@ pub struct BreakerPolicy {
     pub decline_below: u32,
     /// What a decline leads to.
     pub decline: Decline,
+    /// An open breaker of the workspace closes by itself after this long; none is never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cooldown: Option<Ms>,
 }
 
 impl Default for BreakerPolicy {
@@ -144,6 +160,7 @@ impl Default for BreakerPolicy {
             denials: 3,
             decline_below: 30,
             decline: Decline::Warn,
+            cooldown: None,
         }
     }
 }

@@ -1,150 +1,78 @@
-//! What the prompt says. Iteration 1 is the user's text unchanged; from the second on a context section
-//! follows: what changed, what verification said, what was objected to. The protocol travels as a system prompt
-//! where the agent takes one, else as a footer. ralph's own words stay under 2 KB; evidence is bounded by itself.
+//! What the prompt says. Iteration 1 is the user's text unchanged; from the second on a context section follows: what
+//! changed, what verification said, what was objected to. The protocol travels as a system prompt where the agent takes
+//! one, else as a footer. ralph's own words stay small; evidence is bounded by itself. `prompt/data.rs` has the facts,
+//! `prompt/template.rs` renders them. No decision depends on any of it.
 
-use crate::failure::Class;
-use crate::objection::Objection;
-use crate::record::{Came, RunStarted, Verified};
+mod data;
+pub mod template;
+
+pub use data::{Data, EVIDENCE_BYTES, data};
+
+use crate::record::RunStarted;
 use crate::state::State;
+use data::LINE;
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use template::{CONTEXT, Mistake, PROTOCOL};
 
-/// Evidence that goes into one prompt, at most.
-pub const EVIDENCE_BYTES: usize = 6 * 1024;
-/// File names shown.
-const NAMES: usize = 12;
-/// Length of one shown line.
-const LINE: usize = 200;
+/// A prompt, and what was wrong with the user's templates where ralph's own had to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Composed {
+    /// The whole prompt.
+    pub text: String,
+    /// What was wrong.
+    pub mistake: Option<Mistake>,
+}
 
 /// The prompt of the next call.
 pub fn compose(state: &State) -> String {
-    let Some(start) = state.start.as_deref() else { return String::new() };
-    let mut text = start.prompt.clone();
+    composed(state).text
+}
+
+/// The same, with what was wrong with the templates: one that fails in the night ends nothing.
+pub fn composed(state: &State) -> Composed {
+    let Some(start) = state.start.as_deref() else { return Composed::default() };
+    let data = data(state, start);
+    let mut made = Composed { text: start.prompt.clone(), mistake: None };
+    let again = (state.calls.done > 0 || state.calls.grants > 0) && start.prompting.context;
     let hints = hints(state);
-    if state.calls.done > 0 || state.calls.grants > 0 || !hints.is_empty() {
-        text.push_str("\n\n---\n");
-        if state.calls.done > 0 || state.calls.grants > 0 {
-            text.push_str(&context(state, start));
+    if again || !hints.is_empty() {
+        made.text.push_str("\n\n---\n");
+    }
+    if again {
+        made.section(CONTEXT, &start.prompting.templates, &data);
+    }
+    made.text.push_str(&hints);
+    if !start.rung(state.ladder.rung).system_prompt {
+        made.text.push_str("\n\n---\n");
+        made.section(PROTOCOL, &start.prompting.templates, &data);
+    }
+    made
+}
+
+impl Composed {
+    fn section(&mut self, name: &str, templates: &BTreeMap<String, String>, data: &Data) {
+        match template::render(name, templates, data) {
+            Ok(text) => self.text.push_str(&text),
+            Err(mistake) => {
+                self.text.push_str(&template::render_own(name, data));
+                self.mistake = Some(mistake);
+            }
         }
-        text.push_str(&hints);
+        if !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
     }
-    if !start.agent.system_prompt {
-        text.push_str("\n\n---\n");
-        text.push_str(&protocol(&start.policy.gate.promise));
-    }
-    text
 }
 
 /// How the agent reports: the status block, or the promise alone.
-pub fn protocol(promise: &str) -> String {
-    format!(
-        "You work in a loop: after you stop, your work is verified by commands you do not control, and you are \
-called again with what they said until it is proven done. Nobody reads your messages or answers questions: decide \
-yourself. End your final message with exactly this block, one line a field, nothing after it:\n\n\
----RALPH_STATUS---\n\
-STATUS: IN_PROGRESS | COMPLETE | BLOCKED\n\
-TASKS_COMPLETED_THIS_LOOP: <number>\n\
-FILES_MODIFIED: <number>\n\
-TESTS_STATUS: PASSING | FAILING | NOT_RUN\n\
-WORK_TYPE: IMPLEMENTATION | TESTING | DOCUMENTATION | REFACTORING\n\
-EXIT_SIGNAL: false | true\n\
-RECOMMENDATION: <one line>\n\
----END_RALPH_STATUS---\n\n\
-EXIT_SIGNAL is true only when everything asked for is done and tests pass. STATUS is BLOCKED, with EXIT_SIGNAL \
-false, only when a person must act. Instead of the block, <promise>{promise}</promise> alone on the last line says \
-that all is done.\n"
-    )
+pub fn protocol(start: &RunStarted) -> String {
+    let data = Data { promise: start.policy.gate.promise.clone(), ..Data::default() };
+    template::render(PROTOCOL, &start.prompting.templates, &data)
+        .unwrap_or_else(|_| template::render_own(PROTOCOL, &data))
 }
 
-fn context(state: &State, start: &RunStarted) -> String {
-    let n = state.calls.done + 1;
-    let max = start.policy.max_iterations;
-    let mut text = format!("[Ralph Loop Context - Iteration {n}]\n\nThis is attempt #{n} of at most {max}. ");
-    text.push_str("Your earlier work is in the files; look at it before you go on.\n\n");
-    let _ = writeln!(text, "- Files changed last time: {}", files(state));
-    let short = state.faults.last.as_ref().is_some_and(|f| f.class == Class::ContextTooLong);
-    if let Some(verified) = state.checks.shown() {
-        results(&mut text, verified, short);
-    }
-    if !state.trees.commits.is_empty() && !short {
-        let _ = writeln!(text, "- Latest commits: {}", list(&state.trees.commits, 5));
-    }
-    objections(&mut text, state);
-    text
-}
-
-fn files(state: &State) -> String {
-    let changed = &state.trees.changed;
-    match state.trees.files {
-        0 => "none".into(),
-        n => format!("{n} ({})", list(changed, NAMES)),
-    }
-}
-
-fn list(items: &[String], most: usize) -> String {
-    let mut text = items.iter().take(most).map(|i| head(i, LINE)).collect::<Vec<_>>().join(", ");
-    if items.len() > most {
-        text.push_str(", …");
-    }
-    text
-}
-
-fn results(text: &mut String, verified: &Verified, short: bool) {
-    let failing: Vec<_> = verified.results.iter().filter(|r| r.how != Came::Passed).collect();
-    if failing.is_empty() {
-        text.push_str("- Verification: passed\n");
-        return;
-    }
-    let room = if short { 0 } else { EVIDENCE_BYTES / failing.len() };
-    for result in failing {
-        let objection = Objection::VerificationFailed {
-            command: result.command.clone(),
-            how: result.how,
-            exit: result.exit,
-            claimed: false,
-        };
-        let _ = writeln!(text, "- Verification: {}", objection.say());
-        let end = tail(&result.tail, room);
-        if !end.trim().is_empty() {
-            let fence = fence(end);
-            let _ = writeln!(text, "  The end of its output:\n{fence}\n{}\n{fence}", end.trim_end());
-        }
-    }
-    text.push_str("Read the error, find its cause and mend that; do not change what the tests ask for.\n");
-}
-
-/// A fence longer than any in the text, so that output cannot break out of it.
-fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
-}
-
-fn objections(text: &mut String, state: &State) {
-    let said: Vec<String> = state
-        .objections
-        .iter()
-        .filter(|o| !matches!(o, Objection::VerificationFailed { .. } | Objection::CostNearly { .. }))
-        .map(Objection::say)
-        .collect();
-    if said.is_empty() {
-        return;
-    }
-    text.push_str("\nWhat was not accepted:\n");
-    for line in said {
-        let _ = writeln!(text, "- {}", head(&line, LINE * 2));
-    }
-    for objection in &state.objections {
-        match objection {
-            Objection::HalfOpen { .. } => text
-                .push_str("You are stuck. Say in one sentence what was tried, then take another approach.\n"),
-            Objection::SameError { .. } => {
-                text.push_str("This error keeps coming back: question your assumption.\n");
-            }
-            Objection::AsksPerson => text.push_str("Nobody will answer: choose the safest way and go on.\n"),
-            _ => {}
-        }
-    }
-}
-
+/// A person's words come last and from no template: none may lose them.
 fn hints(state: &State) -> String {
     if state.person.hints.is_empty() {
         return String::new();

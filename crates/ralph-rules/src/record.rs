@@ -7,6 +7,7 @@ mod check;
 mod envelope;
 mod money;
 mod person;
+mod plan;
 mod run;
 mod tree;
 mod upcast;
@@ -16,6 +17,7 @@ pub use check::*;
 pub use envelope::{Envelope, Unreadable};
 pub use money::*;
 pub use person::*;
+pub use plan::*;
 pub use run::*;
 pub use tree::*;
 

@@ -1,9 +1,10 @@
 //! Where a run stands: nothing but its parts, each keeping its own memory, and the fold that hands every
 //! record to the parts it concerns. It counts; it knows no threshold. `next.rs` asks it what now.
 
+use crate::breaker::{Circuit, breaker};
 use crate::claim::{self, Claim};
 use crate::failure::Faults;
-use crate::gate::Signals;
+use crate::gate::{Signals, signal};
 use crate::guard::Closed;
 use crate::guard::budget::Budget;
 use crate::guard::decline::Decline;
@@ -12,9 +13,10 @@ use crate::guard::repeat::Repeat;
 use crate::guard::saturation::Saturation;
 use crate::guard::stall::Stall;
 use crate::guard::time::Moment;
+use crate::ladder::Ladder;
 use crate::next::{Next, Why};
 use crate::objection::Objection;
-use crate::part::{Calls, Checks, Person, Trees};
+use crate::part::{Calls, Checks, Person, Tasks, Trees, Tried};
 use crate::record::*;
 use crate::step::Step;
 
@@ -39,6 +41,8 @@ pub struct State {
     pub trees: Trees,
     /// Verification results.
     pub checks: Checks,
+    /// The bound plan.
+    pub tasks: Tasks,
     /// What the last call claimed.
     pub claim: Claim,
     /// The last iterations' claims, for the gate.
@@ -59,6 +63,12 @@ pub struct State {
     pub decline: Decline,
     /// Refused tools.
     pub denials: Denials,
+    /// Who works: the rung of the ladder.
+    pub ladder: Ladder,
+    /// What the last iterations tried.
+    pub tried: Tried,
+    /// The breaker's changes.
+    pub circuit: Circuit,
     /// What the latest judgement objected to: for the next prompt.
     pub objections: Vec<Objection>,
     /// When a reservation was refused last.
@@ -122,6 +132,10 @@ impl State {
                     self.objections.clone_from(&decision.because);
                 }
                 self.decided(&decision.next);
+                if let Some(start) = &self.start {
+                    let derived = breaker(self, &start.policy);
+                    self.circuit.decided(derived, decision, self.at, self.calls.done);
+                }
             }
             Fact::Seen(seen) => self.seen(seen),
         }
@@ -155,7 +169,8 @@ impl State {
 
     fn begun(&mut self, step: &Step) {
         match step {
-            Step::Admit { .. } => {
+            Step::Admit { rung, .. } => {
+                self.ladder.admitted(*rung);
                 self.person.skip_wait = false;
                 // The prompt is composed now: a hint that comes before the call begins is not in it.
                 self.calls.hints = u32::try_from(self.person.hints.len()).unwrap_or(u32::MAX);
@@ -185,10 +200,11 @@ impl State {
             Seen::RunStarted(start) => {
                 self.started_at = self.at;
                 self.trees.began(start.tree);
+                self.tasks.began(start.plan.as_ref());
                 self.start = Some(start.clone());
                 self.phase = Phase::Ready;
             }
-            Seen::Resumed(_) => self.resumed(),
+            Seen::Resumed(resumed) => self.resumed(resumed),
             Seen::PolicyChanged(changed) => {
                 if let Some(start) = &mut self.start {
                     start.policy = changed.policy.clone();
@@ -198,7 +214,7 @@ impl State {
             Seen::Admitted(admitted) => {
                 self.calls.admitted(admitted);
                 self.budget.granted(admitted.grant);
-                self.trees.before_call(admitted.tree);
+                self.trees.before_call(admitted.tree, admitted.id.iteration);
                 self.phase = Phase::Admitted;
             }
             Seen::Refused(refused) => self.refused(refused),
@@ -218,7 +234,7 @@ impl State {
             Seen::CallLost(lost) => self.call_lost(lost),
             Seen::Inspected(inspected) => self.inspected(inspected),
             Seen::Restored(restored) => {
-                self.trees.restored(restored);
+                self.trees.restored(restored, self.calls.id.iteration);
                 self.phase = Phase::Inspected;
             }
             Seen::Verified(verified) => self.verified(verified),
@@ -227,11 +243,14 @@ impl State {
     }
 
     /// A crash or a suspension lies behind: an open call is lost, another open step is begun again.
-    fn resumed(&mut self) {
+    fn resumed(&mut self, resumed: &Resumed) {
         self.ending = None;
         self.person.resumed();
         self.faults.resumed(self.at);
-        self.checks.resumed();
+        self.tasks.inspected(resumed.plan.as_ref());
+        // A complete plan may end the run without a call, but not on a proof from before the interruption.
+        let nothing_to_do = self.tasks.pending() == Some(0) && self.calls.id == Attempt::default();
+        self.checks.resumed(nothing_to_do);
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Calling { .. } | Phase::Ending | Phase::Recovering => Phase::Lost,
             Phase::Admitting | Phase::Refused(_) => Phase::Ready,
@@ -292,7 +311,8 @@ impl State {
     }
 
     fn inspected(&mut self, inspected: &Inspected) {
-        self.trees.inspected(inspected);
+        self.trees.inspected(inspected, self.calls.id.iteration);
+        self.tasks.inspected(inspected.plan.as_ref());
         self.faults.inspected(self.trees.progress);
         self.phase = Phase::Inspected;
         if !self.verifies() && self.calls.counted {
@@ -303,7 +323,7 @@ impl State {
     fn verified(&mut self, verified: &Verified) {
         // Before the first call nobody but the user's own command can have touched anything.
         let theirs = if verified.check == Check::Baseline { &[][..] } else { &verified.violations };
-        self.trees.settled(verified.tree, theirs);
+        self.trees.settled(verified.tree, theirs, self.calls.id.iteration);
         self.checks.closed(verified);
         self.phase = match verified.check {
             Check::Baseline => Phase::Ready,
@@ -348,8 +368,12 @@ impl State {
             self.saturation.closed(&closed);
             self.decline.closed(&closed);
             self.denials.closed(&closed);
+            self.ladder.closed(&closed);
+            let said = self.claim.block.as_ref().map_or("", |b| b.recommendation.as_str());
+            let changed = (self.trees.files, self.trees.changed.as_slice());
+            self.tried.closed(self.calls.done, changed, closed.error.as_ref(), said);
         }
-        self.signals.closed(&self.claim, self.checks.passed(), self.trees.changed_in_run(), again);
+        self.signals.closed(signal(self), again);
         if !self.verifies() {
             self.phase = Phase::Judging;
         }

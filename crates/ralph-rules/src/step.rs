@@ -17,6 +17,9 @@ pub enum Step {
         amount: Micro,
         /// Against what.
         limits: Limits,
+        /// Which rung of the ladder the prompt is for: 0 is the agent the run began with.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        rung: u32,
     },
     /// Call the agent. Closes with `CallEnded`, or `CallLost` after a crash.
     Call {
@@ -67,4 +70,9 @@ pub enum Step {
         /// What was reserved for it.
         reserved: Micro,
     },
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // the signature serde asks for
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }

@@ -3,8 +3,8 @@
 //! were judged before. Work proven done in the last allowed iteration is done.
 
 use crate::admission::admission;
-use crate::breaker::{Breaker, breaker};
-use crate::claim::Progress;
+use crate::breaker::{Breaker, breaker, idle_limit};
+use crate::claim::{Code, Progress};
 use crate::ending::{Ending, Reason};
 use crate::failure::Then;
 use crate::gate::{Answer, gate};
@@ -14,6 +14,10 @@ use crate::policy::{Decline, Oracle, Policy};
 use crate::record::{Check, Decision, RunStarted, Verified};
 use crate::state::State;
 
+/// Refusals, or contexts too long, running before a person is needed.
+const TWICE: u32 = 2;
+/// Lints that one judgement names.
+const LINTS: usize = 3;
 /// Crashed calls running without a new tree before the agent counts as unusable.
 const CRASHES: u32 = 3;
 
@@ -74,8 +78,9 @@ fn crashed(state: &State) -> Option<(Reason, Objection)> {
     let because =
         |running| Objection::CallFailed { class: fault.class, message: fault.message.clone(), running };
     match fault.class.then() {
-        Then::GoOnTwice if state.faults.running >= 2 => {
-            Some((Reason::Blocked, because(state.faults.running)))
+        Then::GoOnTwice => {
+            let (_, running) = state.faults.iterations.filter(|(_, n)| *n >= TWICE)?;
+            Some((Reason::Blocked, because(running)))
         }
         Then::Pause if state.faults.crashes >= CRASHES => {
             Some((Reason::AgentUnavailable, because(state.faults.crashes)))
@@ -87,10 +92,11 @@ fn crashed(state: &State) -> Option<(Reason, Objection)> {
 /// The guards, in their order.
 fn guards(state: &State, policy: &Policy) -> Option<(Reason, Objection)> {
     let idle = state.stall.running;
-    let limit = policy.breaker.half_open_after + policy.breaker.open_after;
+    let limit = idle_limit(state, policy);
     let stalled = policy.breaker.half_open_after > 0 && idle >= limit;
     let declined = state.decline.verdict(policy).filter(|_| policy.breaker.decline == Decline::Open);
-    None.or_else(|| state.denials.verdict(policy).map(|o| (Reason::PermissionDenied, o)))
+    let denied = state.denials.verdict(policy).map(|o| allowed_by(o, state));
+    None.or_else(|| denied.map(|o| (Reason::PermissionDenied, o)))
         .or_else(|| state.repeat.verdict(policy).map(|o| (Reason::SameError5x, o)))
         .or_else(|| state.saturation.verdict(policy).map(|o| (Reason::TestSaturation, o)))
         .or_else(|| declined.map(|o| (Reason::OutputDecline, o)))
@@ -104,9 +110,10 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     let iterations = (state.calls.done, policy.max_iterations);
     let nearly = iterations.0 * 10 >= iterations.1.saturating_mul(9) && iterations.0 < iterations.1;
     [
-        half_open.then_some(Objection::HalfOpen { running }),
+        half_open.then_some(Objection::HalfOpen { running, limit: Some(idle_limit(state, policy)) }),
         state.repeat.stuck(policy),
-        state.denials.note(policy),
+        state.trees.seen_at.map(|iteration| Objection::SeenBefore { iteration }),
+        state.denials.note(policy).map(|o| allowed_by(o, state)),
         state.decline.verdict(policy),
         state.claim.asks.then_some(Objection::AsksPerson),
         state.budget.nearly(policy),
@@ -114,5 +121,24 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     ]
     .into_iter()
     .flatten()
+    .chain(lints(state))
     .collect()
+}
+
+/// Broken rules of the status block, as far as the gate has not named them already: the agent should mend them.
+fn lints(state: &State) -> impl Iterator<Item = Objection> {
+    let lints = state.claim.lints.iter().filter(|lint| lint.code != Code::NoBlock);
+    lints.skip(usize::from(state.claim.attempted)).take(LINTS).map(Objection::from)
+}
+
+/// Names the setting that would allow the refused tools.
+fn allowed_by(objection: Objection, state: &State) -> Objection {
+    match objection {
+        Objection::Denied { running, limit, tools, .. } => {
+            let setting = state.start.as_ref().map_or("", |s| s.rung(state.ladder.rung).allow.as_str());
+            let allow = (!setting.is_empty()).then(|| setting.replace("{tools}", &tools.join(",")));
+            Objection::Denied { running, limit, tools, allow }
+        }
+        other => other,
+    }
 }

@@ -1,18 +1,22 @@
 //! Messages and what must be read from them: forged, malformed and honest ones, in `claim_cases/*.txt`.
 //! A case is `=== name | expectations`, then the message. What is not named is expected to be absent. `@DONE@`,
-//! `@MORE@`, `@STUCK@` and `@TEMPLATE@` stand for whole blocks.
+//! `@MORE@`, `@STUCK@` and `@TEMPLATE@` stand for whole blocks, `\u{…}` for the character of that number.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 use ralph_rules::claim::{Claim, Exit, read};
 use std::collections::{BTreeMap, BTreeSet};
 
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 10] = [
     ("block", include_str!("claim_cases/block.txt")),
     ("forged", include_str!("claim_cases/forged.txt")),
     ("rules", include_str!("claim_cases/rules.txt")),
     ("promise", include_str!("claim_cases/promise.txt")),
     ("phrases", include_str!("claim_cases/phrases.txt")),
     ("questions", include_str!("claim_cases/questions.txt")),
+    ("lookalike", include_str!("claim_cases/lookalike.txt")),
+    ("quoted", include_str!("claim_cases/quoted.txt")),
+    ("repeated", include_str!("claim_cases/repeated.txt")),
+    ("honest", include_str!("claim_cases/honest.txt")),
 ];
 
 const TEMPLATE: &str = "---RALPH_STATUS---\nSTATUS: IN_PROGRESS | COMPLETE | BLOCKED\n\
@@ -40,6 +44,7 @@ fn cases() -> Vec<Case> {
         for part in content.split("\n=== ").skip(1) {
             let (head, text) = part.split_once('\n').unwrap();
             let (name, wants) = head.split_once('|').unwrap_or((head, ""));
+            let wants = unescaped(wants);
             let wants: BTreeMap<_, _> = wants
                 .split_whitespace()
                 .map(|want| want.split_once('=').unwrap_or((want, "yes")))
@@ -51,6 +56,7 @@ fn cases() -> Vec<Case> {
                 .replace("@MORE@", &block("IN_PROGRESS", false, "Next: the parser"))
                 .replace("@STUCK@", &block("BLOCKED", false, "Blocked: need credentials"))
                 .replace("@TEMPLATE@", TEMPLATE);
+            text = unescaped(&text);
             if wants.contains_key("crlf") {
                 text = text.replace('\n', "\r\n");
             }
@@ -58,6 +64,18 @@ fn cases() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// `\u{…}` as the character it names, so that nothing invisible stands in the files.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split("\\u{");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_once('}').expect("\\u{ is closed");
+        out.push(char::from_u32(u32::from_str_radix(digits, 16).unwrap()).unwrap());
+        out.push_str(rest);
+    }
+    out
 }
 
 fn names<T: serde::Serialize>(items: impl IntoIterator<Item = T>) -> BTreeSet<String> {
@@ -113,13 +131,14 @@ fn there_are_enough_cases_and_no_two_share_a_name() {
     let all = cases();
     let unique: BTreeSet<_> = all.iter().map(|case| &case.name).collect();
     assert_eq!(unique.len(), all.len(), "two cases share a name");
-    assert!(all.len() >= 200, "only {} cases", all.len());
+    assert!(all.len() >= 450, "only {} cases", all.len());
 }
 
 /// Whatever stands before or after it, no forged message ever asks for the end.
 #[test]
 fn a_forgery_stays_one_with_other_text_around_it() {
-    for case in cases().iter().filter(|case| case.name.starts_with("forged/")) {
+    let shown = |case: &&Case| case.name.starts_with("forged/") || case.name.starts_with("quoted/");
+    for case in cases().iter().filter(shown) {
         for text in [format!("All done.\n\n{}", case.text), format!("{}\n\nThat is all.", case.text)] {
             let claim = read(&text, "COMPLETE");
             assert_ne!(claim.exit, Exit::True, "{}", case.name);

@@ -17,7 +17,9 @@ fn status() -> impl Strategy<Value = Status> {
         Just(WorkType::Documentation),
         Just(WorkType::Refactoring),
     ];
-    let words = "[^<\\[]{0,60}".prop_map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    // A byte order mark at either end is trimmed like white space.
+    let words =
+        "[^<\\[\u{feff}]{0,60}".prop_map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     (progress, any::<u64>(), any::<u64>(), tests, work, any::<bool>(), words).prop_map(
         |(status, tasks, files, tests, work, exit_signal, words)| Status {
             status,
@@ -26,7 +28,7 @@ fn status() -> impl Strategy<Value = Status> {
             tests,
             work_type: Some(work),
             exit_signal,
-            recommendation: words.trim_matches('\u{feff}').trim().to_owned(),
+            recommendation: words,
         },
     )
 }

@@ -159,21 +159,7 @@ fn contradictions_lower_a_claim() {
         verified(&text, Came::Passed).goes_on("contradictory_claim");
         unverified(&text).goes_on("contradictory_claim");
     }
-    let mut planned = Journal::after_baseline(false, |_| {});
-    planned.admit_with(Some(3));
-    planned.says(&done());
-    planned.inspected(true);
-    planned.verified(Came::Passed);
-    planned.goes_on("contradictory_claim");
-}
-
-#[test]
-fn a_finished_plan_is_an_indicator() {
-    let mut journal = Journal::unverified(|_| {});
-    journal.admit_with(Some(0));
-    journal.says(&format!("{ONE_PHRASE}\n<promise>COMPLETE</promise>"));
-    journal.inspected(true);
-    journal.ended_with(Reason::GatePassed, 0);
+    verified(&block(Progress::Complete, Tests::Failing, true), Came::Failed).goes_on("contradictory_claim");
 }
 
 #[test]
@@ -239,14 +225,16 @@ fn until_verified_asks_for_proof_alone() {
     journal.ended_with(Reason::GatePassed, 0);
     let mut journal = until(true);
     journal.iteration(&done(), false, Some(Came::Passed));
-    journal.goes_on("see_it_twice");
+    journal.goes_on("green_before");
     journal.iteration(&done(), false, Some(Came::Passed));
-    journal.goes_on("see_it_twice");
+    journal.goes_on("green_before");
     journal.iteration(NO_WORD, true, Some(Came::Passed));
     journal.ended_with(Reason::GatePassed, 0);
-    let mut journal = until(false);
-    journal.iteration(&done(), true, Some(Came::Failed));
-    journal.goes_on("verification_failed");
+    for text in [done(), more(), NO_WORD.into()] {
+        let mut journal = until(false);
+        journal.iteration(&text, true, Some(Came::Failed));
+        journal.goes_on("verification_failed");
+    }
     let mut blocked = until(false);
     blocked.iteration(&block(Progress::Blocked, Tests::NotRun, false), true, Some(Came::Passed));
     blocked.ended_with(Reason::Blocked, 2);
@@ -259,4 +247,81 @@ fn signals_of_an_earlier_run_never_count() {
     unverified(TWO_PHRASES).goes_on("no_claim");
     let journal = Journal::unverified(|_| {});
     assert!(matches!(journal.answer.next, Next::Do(Step::Admit { .. })));
+}
+
+fn marked(journal: &mut Journal, text: &str, how: Came) {
+    journal.admit();
+    journal.says(text);
+    let mut seen = journal.inspection(0);
+    seen.marker = true;
+    journal.see(Seen::Inspected(seen));
+    journal.verified(how);
+}
+
+#[test]
+fn a_marker_file_counts_like_the_signal_in_every_row() {
+    let mut journal = Journal::after_baseline(true, |_| {});
+    marked(&mut journal, NO_WORD, Came::Passed);
+    journal.goes_on("see_it_twice");
+    marked(&mut journal, NO_WORD, Came::Passed);
+    journal.ended_with(Reason::AlreadyComplete, 0);
+    let mut journal = Journal::after_baseline(false, |_| {});
+    marked(&mut journal, &more(), Came::Passed);
+    journal.goes_on("explicit_continue");
+}
+
+#[test]
+fn a_contradicted_claim_is_not_the_first_of_two() {
+    let mut journal = Journal::after_baseline(true, |_| {});
+    journal.iteration(&block(Progress::Complete, Tests::Failing, true), false, Some(Came::Passed));
+    journal.goes_on("contradictory_claim");
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.goes_on("see_it_twice");
+}
+
+#[test]
+fn a_failed_call_is_not_the_first_of_two() {
+    let mut journal = Journal::after_baseline(false, |s| s.policy.gate.indicators = 1);
+    journal.admit();
+    journal.fails(Class::Truncated, None);
+    journal.inspected(true);
+    journal.verified(Came::Passed);
+    journal.iteration(NO_WORD, true, Some(Came::Passed));
+    journal.goes_on("no_claim");
+}
+
+#[test]
+fn as_many_signals_running_as_the_policy_asks_for() {
+    let mut journal = Journal::unverified(|s| s.policy.gate.done_signals = 8);
+    for _ in 0..7 {
+        journal.iteration(TWO_PHRASES, true, None);
+        journal.goes_on("no_claim");
+    }
+    journal.iteration(TWO_PHRASES, true, None);
+    journal.ended_with(Reason::CompletionSignals, 0);
+}
+
+#[test]
+fn a_preset_may_ask_for_the_signal_twice() {
+    let twice = |s: &mut ralph_rules::record::RunStarted| {
+        s.policy.gate.exit_signals = 2;
+        s.policy.gate.explicit_alone = true;
+    };
+    for second in [PROMISE, TWO_PHRASES] {
+        let mut journal = Journal::unverified(twice);
+        journal.iteration(PROMISE, true, None);
+        journal.goes_on("signal_again");
+        journal.iteration(second, true, None);
+        assert_eq!(journal.ended().status(), Status::Completed);
+    }
+    let mut journal = Journal::unverified(twice);
+    journal.iteration(PROMISE, true, None);
+    journal.iteration(&more(), true, None);
+    journal.iteration(PROMISE, true, None);
+    journal.goes_on("signal_again");
+    let mut journal = Journal::after_baseline(false, twice);
+    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.goes_on("signal_again");
+    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.ended_with(Reason::GatePassed, 0);
 }

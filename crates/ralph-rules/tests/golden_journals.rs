@@ -6,7 +6,7 @@
 
 mod journal;
 
-use journal::{Journal, block, done, more, read};
+use journal::{Journal, block, bound, done, more, plan, read, rungs};
 use ralph_rules::RULES;
 use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 type Golden = (&'static str, fn() -> Journal, Reason);
 
 /// Each journal and how it ends.
-const RUNS: [Golden; 8] = [
+const RUNS: [Golden; 11] = [
     ("completed_in_3", completed_in_3, Reason::GatePassed),
     ("unverified", unverified, Reason::GatePassed),
     ("stall", stall, Reason::Stall),
@@ -31,6 +31,9 @@ const RUNS: [Golden; 8] = [
     ("prohibited_path", prohibited_path, Reason::ProhibitedPath),
     ("rate_limit", rate_limit, Reason::GatePassed),
     ("blocked", blocked, Reason::Blocked),
+    ("ladder", ladder, Reason::GatePassed),
+    ("back_and_forth", back_and_forth, Reason::Stall),
+    ("planned", planned, Reason::GatePassed),
 ];
 
 fn completed_in_3() -> Journal {
@@ -122,6 +125,41 @@ fn rate_limit() -> Journal {
 fn blocked() -> Journal {
     let mut journal = Journal::after_baseline(true, |_| {});
     journal.iteration(&block(Progress::Blocked, Tests::NotRun, false), false, Some(Came::Passed));
+    journal
+}
+
+/// Stuck on one error: up two rungs, past it, one rung down, done.
+fn ladder() -> Journal {
+    let mut journal = Journal::after_baseline(false, |start| start.ladder = rungs());
+    for _ in 0..4 {
+        journal.iteration(&more(), true, Some(Came::Failed));
+    }
+    journal.iteration(&more(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(Came::Passed));
+    journal
+}
+
+/// The files go to and fro between two states.
+fn back_and_forth() -> Journal {
+    let mut journal = Journal::unverified(|_| {});
+    for tree in [2, 3, 2, 3, 2, 3] {
+        journal.later(1_000).admit();
+        journal.later(60_000).says(&more());
+        journal.tree = tree;
+        let seen = journal.inspection(1);
+        journal.see(Seen::Inspected(seen));
+    }
+    journal
+}
+
+fn planned() -> Journal {
+    let mut journal = Journal::after_baseline(false, |start| start.plan = bound(plan(0, 2)));
+    for (done_now, how) in [(1, Came::Passed), (2, Came::Failed), (2, Came::Passed)] {
+        journal.later(1_000).admit();
+        journal.later(60_000).says(&done());
+        journal.planned(done_now, 2 - done_now);
+        journal.later(1_000).verified(how);
+    }
     journal
 }
 

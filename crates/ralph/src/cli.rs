@@ -5,11 +5,13 @@ mod agent;
 mod agents;
 mod analyze;
 mod ask;
+mod block;
 mod circuit;
 mod demo;
 mod dry_run;
 mod examples;
 mod explain;
+mod ladder;
 mod list;
 mod prompt;
 mod refused;
@@ -19,6 +21,8 @@ mod resume;
 mod run;
 mod runs;
 mod status;
+mod tasks;
+mod templates;
 mod versions;
 
 use crate::env::Env;
@@ -82,6 +86,9 @@ enum Command {
     /// Analyse one agent response, from a file or stdin, and print the analysis as JSON.
     #[command(before_help = examples::ANALYZE)]
     Analyze(analyze::Args),
+    /// Check a status block, or write a truthful one.
+    #[command(before_help = examples::BLOCK)]
+    Block(block::Args),
     /// List the agents: which are installed, their versions, what each can report.
     #[command(before_help = examples::AGENTS)]
     Agents(agents::Args),
@@ -180,6 +187,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Stop(args) => ask::stop(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
+        Command::Block(args) => block::block(&args),
         Command::Agents(args) => agents::agents(&args, here),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }

@@ -5,9 +5,14 @@ mod duration;
 mod file;
 mod layers;
 mod place;
+mod preset;
+#[cfg(test)]
+mod preset_tests;
 mod read;
 mod values;
 
 pub use duration::parse_duration;
+pub use file::Preset;
 
+pub use file::Rung;
 pub use layers::{Layers, load};

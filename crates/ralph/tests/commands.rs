@@ -2,8 +2,12 @@
 //! its file; what is printed is compared with `snapshots/`, what scripts read is parsed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "commands/agents.rs"]
+mod agents;
 #[path = "commands/analyze.rs"]
 mod analyze;
+#[path = "commands/block.rs"]
+mod block;
 #[path = "commands/config.rs"]
 mod config;
 #[path = "commands/demo.rs"]

@@ -16,5 +16,7 @@ mod people;
 mod processes;
 #[path = "engine/recovery.rs"]
 mod recovery;
+#[path = "engine/scenarios.rs"]
+mod scenarios;
 #[path = "engine/surroundings.rs"]
 mod surroundings;

@@ -5,7 +5,7 @@ use crate::bench::Bench;
 use crate::ledger;
 use crate::told::Told;
 use ralph_rules::money::Micro;
-use ralph_rules::prompt::compose;
+use ralph_rules::prompt::{Composed, composed};
 use ralph_rules::record::{Admitted, Attempt, FileRef, Limits, Refused, Refuser, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Store, disk_free};
@@ -30,7 +30,7 @@ pub fn admit(
         let refused = Refused { by, total: 0, cap: 0, until: None, what };
         return (Seen::Refused(refused).into(), String::new());
     }
-    let prompt = compose(state);
+    let Composed { text: prompt, mistake } = composed(state);
     let kept = match keep_prompt(bench, id, &prompt) {
         Ok(kept) => kept,
         Err(error) => {
@@ -40,7 +40,8 @@ pub fn admit(
         }
     };
     let tree = bench.walked_within(FRESH).id();
-    let admitted = Admitted { id, grant: amount, prompt: kept, tree, pending: None };
+    let template_failed = mistake.map(|m| m.to_string());
+    let admitted = Admitted { id, grant: amount, prompt: kept, tree, template_failed };
     let reserve = ledger::reserve(&bench.books(), id, amount, limits);
     let told = Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() };
     (told, prompt)

@@ -14,6 +14,7 @@ use ralph_rules::next::Why;
 use ralph_rules::prompt::protocol;
 use ralph_rules::record::{Attempt, CallEnded, Ms, Seen};
 use ralph_tend::{How, Input, Launch};
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -24,6 +25,8 @@ pub struct Order {
     pub id: Attempt,
     /// The prompt, unredacted.
     pub prompt: String,
+    /// Which rung of the ladder works.
+    pub rung: u32,
     /// What the run may still spend: the agent's own budget, as a second net.
     pub left: Option<Micro>,
     /// Tell when usage plus two dearest turns passes this.
@@ -34,6 +37,7 @@ pub struct Order {
 
 /// How a call ended, before it is put into the rules' words.
 pub(super) struct Ended {
+    pub(super) rung: u32,
     pub(super) reply: Reply,
     pub(super) exit: Exit,
     pub(super) told: Option<Why>,
@@ -45,8 +49,8 @@ pub(super) struct Ended {
 
 /// Calls the agent and says what it came to.
 pub fn call(bench: &Bench, order: Order) -> Told {
-    let id = order.id;
-    let ended = listen(bench, order).unwrap_or_else(|why| not_started(bench, &why));
+    let (id, rung) = (order.id, order.rung);
+    let ended = listen(bench, order).unwrap_or_else(|why| not_started(bench, rung, &why));
     let held = Micro(bench.held.load(Ordering::Relaxed));
     told(bench, reply::call_ended(bench, id, held, ended))
 }
@@ -58,20 +62,21 @@ pub(super) fn told(bench: &Bench, ended: CallEnded) -> Told {
 }
 
 fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
-    let agent = &bench.equipment.agent;
-    let scratch = Scratch::of(bench);
+    let hired = bench.equipment.on(order.rung);
+    let choice = bench.start.rung(order.rung);
+    let (agent, scratch) = (&hired.agent, Scratch::of(bench));
     let call = Call {
         prompt: order.prompt,
-        system: protocol(&bench.start.policy.gate.promise),
-        model: bench.start.agent.model.clone(),
-        program: Some(bench.start.agent.program.clone()),
-        args: bench.start.agent.args.clone(),
+        system: protocol(&bench.start),
+        model: choice.model.clone(),
+        program: Some(choice.program.clone()),
+        args: choice.args.clone(),
         budget: order.left,
         scratch: scratch.path(),
     };
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
-    let launch = launch(bench, &line, order.id);
+    let launch = launch(bench, &line, &hired.env, order.id);
     // The files first: an agent that cannot be listened to is not started.
     let files = Files::open(bench, order.id).map_err(|e| e.to_string())?;
     let (tended, pump) = ralph_tend::start(launch).map_err(|e| e.to_string())?;
@@ -82,7 +87,8 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
     let exit = std::thread::scope(|scope| {
         let (_open, over) = channel::<()>();
         let watched = tended.clone();
-        scope.spawn(move || silence::watch(bench, &watched, &tools, order.silence, &over));
+        let limit = (order.silence, choice.shows_tool_start);
+        scope.spawn(move || silence::watch(bench, &watched, &tools, limit, &over));
         pump.run(&mut listener)
     });
     bench.under_way.ended();
@@ -99,24 +105,24 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         failure.message = why.to_string();
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    Ok(Ended { reply, exit: seen, told, kept, spent, outlived, ms })
+    Ok(Ended { rung: order.rung, reply, exit: seen, told, kept, spent, outlived, ms })
 }
 
-fn launch(bench: &Bench, line: &ralph_agents::Launch, id: Attempt) -> Launch {
+fn launch(bench: &Bench, line: &ralph_agents::Launch, env: &[(OsString, OsString)], id: Attempt) -> Launch {
     let mut launch = bench.launch(&line.program, id.iteration);
     launch.args = line.args.iter().map(Into::into).collect();
     launch.env.extend(line.env.iter().map(|(k, v)| (k.into(), v.into())));
     // The user's own word comes last and wins.
-    launch.env.extend(bench.equipment.agent_env.iter().cloned());
+    launch.env.extend(env.iter().cloned());
     launch.env_remove.extend(line.env_remove.iter().map(Into::into));
     launch.stdin = Input::Pipe;
     launch
 }
 
 /// Not even the tender or the transcript could be opened: nothing ran.
-fn not_started(bench: &Bench, why: &str) -> Ended {
+fn not_started(bench: &Bench, rung: u32, why: &str) -> Ended {
     let reply = reply::never_ran(why);
     bench.under_way.ended();
     let exit = Exit { not_started: true, ..Exit::default() };
-    Ended { reply, exit, told: None, kept: Kept::default(), spent: None, outlived: 0, ms: 0 }
+    Ended { rung, reply, exit, told: None, kept: Kept::default(), spent: None, outlived: 0, ms: 0 }
 }

@@ -1,7 +1,8 @@
-//! Step Inspect: look at the workspace after a call. Protected paths first, then what changed. No git is run. Closes
-//! with `Inspected`.
+//! Step Inspect: look at the workspace after a call. Protected paths first, then what changed, then the bound plan. No
+//! git is run. Closes with `Inspected`.
 
 use crate::bench::Bench;
+use crate::bound;
 use crate::told::Told;
 use ralph_rules::record::{How, Inspected, Seen, Violation};
 use ralph_tree::{Index, changes, git_facts};
@@ -25,9 +26,17 @@ pub fn inspect(bench: &Bench) -> Told {
         head: facts.head,
         commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
         oracle: Vec::new(),
-        marker: false,
+        marker: marker(bench),
+        plan: bench.start.plan.as_ref().map(|given| bound::seen(given, redactor)),
     })
     .into()
+}
+
+/// The marker file is there, and not as it was before the run: signals of an earlier run never count.
+fn marker(bench: &Bench) -> bool {
+    let file = bench.start.policy.gate.marker_file.as_deref();
+    let now = file.and_then(|file| bound::marker(&bench.workspace, file));
+    now.is_some() && now != bench.start.marker_before
 }
 
 /// Protected paths that differ between two walks.

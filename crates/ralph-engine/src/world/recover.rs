@@ -17,14 +17,14 @@ use std::io::Read;
 const LINE: usize = 8 << 20;
 
 /// The closing fact of the lost call.
-pub fn recover(bench: &Bench, id: Attempt, reserved: Micro) -> Told {
+pub fn recover(bench: &Bench, id: Attempt, reserved: Micro, rung: u32) -> Told {
     let outlived = u32::try_from(ralph_tend::sweep(TAG, &bench.start.run)).unwrap_or(u32::MAX);
-    let (reply, spent) = reread(bench, id);
+    let (reply, spent) = reread(bench, id, rung);
     let (_, path) = bench.file(id, "out.jsonl");
     let kept = transcript::recover(&path).unwrap_or_default();
     if reply.finished {
         let exit = Exit { by_us: true, ..Exit::default() };
-        let ended = Ended { reply, exit, told: None, kept, spent, outlived, ms: 0 };
+        let ended = Ended { rung, reply, exit, told: None, kept, spent, outlived, ms: 0 };
         let closed = call_ended(bench, id, reserved, ended);
         return told(bench, CallEnded { recovered: true, ..closed });
     }
@@ -36,8 +36,9 @@ pub fn recover(bench: &Bench, id: Attempt, reserved: Micro) -> Told {
 }
 
 /// Reads what was kept through the same reader that would have read it live.
-fn reread(bench: &Bench, id: Attempt) -> (Reply, Option<Spent>) {
-    let mut reader = bench.equipment.agent.reader(&Call::default());
+fn reread(bench: &Bench, id: Attempt, rung: u32) -> (Reply, Option<Spent>) {
+    let args = bench.start.rung(rung).args.clone();
+    let mut reader = bench.equipment.on(rung).agent.reader(&Call { args, ..Call::default() });
     let (mut spent, mut heard, mut lines) = (None, Vec::new(), LineSplitter::new(LINE));
     let (_, path) = bench.file(id, "out.jsonl");
     if let Ok(mut kept) = transcript::read_back(&path) {

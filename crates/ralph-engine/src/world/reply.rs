@@ -11,7 +11,7 @@ use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage, price_of};
 use ralph_rules::next::Why;
 use ralph_rules::prompt::{head, tail};
-use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, PriceFrom};
+use ralph_rules::record::{AgentChoice, Attempt, CallEnded, Failure, FileRef, PriceFrom};
 
 /// What the journal keeps of a final message.
 const TEXT: usize = 64 * 1024;
@@ -20,13 +20,13 @@ const MESSAGE: usize = 500;
 
 /// The closing fact.
 pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: Ended) -> CallEnded {
-    let Ended { reply, exit, told, kept, spent, outlived, ms } = ended;
+    let Ended { rung, reply, exit, told, kept, spent, outlived, ms } = ended;
     let live = spent.unwrap_or_default();
     let usage = if reply.usage == Usage::default() { live.usage } else { reply.usage };
     let (charged, price) = if exit.not_started {
         (Micro::ZERO, PriceFrom::Reported)
     } else {
-        price_call(bench, &reply, &usage, reserved.max(live.total))
+        price_call(bench.start.rung(rung), &reply, &usage, reserved.max(live.total))
     };
     let failure = failure(bench, &reply, told);
     CallEnded {
@@ -51,11 +51,11 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
 }
 
 /// The agent's own figure, else tokens × the price table, else the reservation.
-fn price_call(bench: &Bench, reply: &Reply, usage: &Usage, reserved: Micro) -> (Micro, PriceFrom) {
+fn price_call(agent: &AgentChoice, reply: &Reply, usage: &Usage, reserved: Micro) -> (Micro, PriceFrom) {
     if let Some(cost) = reply.cost {
         return (cost, PriceFrom::Reported);
     }
-    let model = reply.model.as_deref().or(bench.start.agent.model.as_deref());
+    let model = reply.model.as_deref().or(agent.model.as_deref());
     match model.and_then(price_of) {
         Some(price) if reply.finished && usage.total() > 0 => (price.of(usage), PriceFrom::Computed),
         _ => (reserved, PriceFrom::Unpriced),

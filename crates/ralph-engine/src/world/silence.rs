@@ -10,10 +10,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// Watches until `over` closes; speaks at most once.
-pub(super) fn watch(bench: &Bench, tended: &Tended, tools: &Arc<AtomicU32>, after: Ms, over: &Receiver<()>) {
+pub(super) fn watch(
+    bench: &Bench,
+    tended: &Tended,
+    tools: &Arc<AtomicU32>,
+    (after, sees_tools): (Ms, bool),
+    over: &Receiver<()>,
+) {
     let limit = Duration::from_millis(u64::try_from(after).unwrap_or(u64::MAX));
     let look = (limit / 8).clamp(Duration::from_millis(20), Duration::from_secs(2));
-    let sees_tools = bench.start.agent.shows_tool_start;
     let mut idle = Duration::ZERO;
     while over.recv_timeout(look) == Err(RecvTimeoutError::Timeout) {
         let active = if sees_tools { tools.load(Ordering::Relaxed) > 0 } else { tended.tree_is_busy() };

@@ -7,6 +7,7 @@ use super::character::Character;
 /// Real spend, and the gaps that nobody could have foreseen.
 #[derive(Debug)]
 pub struct Books {
+    /// Every agent of the run shows usage while it works.
     live: bool,
     turn: i64,
     /// Spent by calls that are over.
@@ -33,16 +34,8 @@ struct Open {
 impl Books {
     pub fn new(like: &Character) -> Books {
         let cap = like.start.policy.max_cost.0;
-        Books {
-            live: like.live,
-            turn: like.turn,
-            real: 0,
-            unknowable: 0,
-            dearest: 0,
-            open: None,
-            cap,
-            over: 0,
-        }
+        let live = like.live && like.start.ladder.iter().all(|agent| agent.live_usage);
+        Books { live, turn: like.turn, real: 0, unknowable: 0, dearest: 0, open: None, cap, over: 0 }
     }
 
     /// The cap was raised.

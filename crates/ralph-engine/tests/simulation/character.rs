@@ -4,7 +4,7 @@ use super::dice::Dice;
 use ralph_rules::RULES;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE, OnViolation, Oracle, Policy, SECOND, Until};
-use ralph_rules::record::{AgentChoice, HOUR, Ms, RunStarted};
+use ralph_rules::record::{AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, Prompting, RunStarted};
 
 /// What the agent of a run tends to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,9 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         run,
         prompt: "Mend the parser.".into(),
         prompt_from: "argument".into(),
-        agent: AgentChoice { name: "claude".into(), live_usage: live, ..AgentChoice::default() },
+        agent: agent("claude", live),
+        ladder: ladder(live, dice),
+        prompting: prompting(dice),
         policy,
         verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),
         protect: vec![".env".into()],
@@ -132,7 +134,39 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         sandbox: "none".into(),
         base: None,
         tree: dice.tree(),
+        plan: plan(dice),
+        marker_before: None,
     }
+}
+
+/// One run in three has a plan; some of those are complete before it begins.
+fn plan(dice: &mut Dice) -> Option<PlanGiven> {
+    dice.one_in(3).then(|| {
+        let (done, pending) = (dice.below(4) as u32, dice.pick(&[0, 1, 2, 5]));
+        let seen = PlanSeen { done, pending, ..PlanSeen::default() };
+        PlanGiven { file: "fix_plan.md".into(), path: "/w/fix_plan.md".into(), seen }
+    })
+}
+
+fn agent(name: &str, live: bool) -> AgentChoice {
+    AgentChoice { name: name.into(), live_usage: live, system_prompt: live, ..AgentChoice::default() }
+}
+
+/// Every other run has a ladder; an agent on it may show its usage only at the end.
+fn ladder(live: bool, dice: &mut Dice) -> Vec<AgentChoice> {
+    let rungs = dice.pick(&[0, 0, 1, 2, 3]);
+    let name = |n: i64| if n % 2 == 0 { "codex" } else { "claude" };
+    (0..rungs).map(|n| agent(name(n), live && !dice.one_in(3))).collect()
+}
+
+/// One run in eight has a template of the user's own, which may fail.
+fn prompting(dice: &mut Dice) -> Prompting {
+    let mut prompting = Prompting { context: !dice.one_in(8), ..Prompting::default() };
+    if dice.one_in(8) {
+        let source = dice.pick(&["Call {{ iteration }}, rung {{ rung }}.", "{{ tried[1].said }}"]);
+        prompting.templates.insert("context.j2".into(), source.into());
+    }
+    prompting
 }
 
 fn policy(shared: Shared, temper: Temper, commands: usize, dice: &mut Dice) -> Policy {
@@ -151,6 +185,7 @@ fn policy(shared: Shared, temper: Temper, commands: usize, dice: &mut Dice) -> P
     policy.pause_between = if dice.one_in(8) { dice.between(1, MINUTE) } else { 0 };
     policy.gate.until = if commands > 0 && dice.one_in(8) { Until::Verified } else { Until::Claimed };
     policy.gate.explicit_alone = dice.one_in(8);
+    policy.gate.exit_signals = if dice.one_in(8) { 2 } else { 1 };
     if dice.one_in(3) {
         policy.gate.promise = "ALL-GREEN".into();
     }

@@ -7,13 +7,14 @@ use ralph_engine::ledger;
 use ralph_engine::told::Told;
 use ralph_engine::world::World;
 use ralph_rules::breaker::{Breaker, breaker};
+use ralph_rules::ladder;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::Why;
 use ralph_rules::policy::SECOND;
 use ralph_rules::prompt::compose;
 use ralph_rules::record::{
     Admitted, Attempt, CallEnded, CallLost, Came, Check, CheckResult, Extended, FileRef, Inspected, Limits,
-    Ms, Refused, Refuser, Restored, Seen, Verified, Violation,
+    Ms, PlanSeen, Refused, Refuser, Restored, Seen, Verified, Violation,
 };
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -27,9 +28,14 @@ impl World for Hands {
     fn begin(&mut self, step: &Step, state: &State) {
         let site = &mut *self.0.borrow_mut();
         match step {
-            Step::Admit { id, amount, limits } => site.admit(*id, *amount, limits, state),
-            Step::Call { id, tell_spend_from, tell_silence_after, .. } => {
-                let policy = &state.start.as_ref().unwrap().policy;
+            Step::Admit { id, amount, limits, rung } => {
+                site.climbs(*rung, state);
+                site.admit(*id, *amount, limits, state);
+            }
+            Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
+                let start = state.start.as_ref().unwrap();
+                let policy = &start.policy;
+                site.live = start.rung(*rung).live_usage;
                 assert!(breaker(state, policy) != Breaker::Open, "{}: a call with an open breaker", site.run);
                 assert!(state.calls.done < policy.max_iterations, "{}: one iteration too many", site.run);
                 site.call(*id, *tell_spend_from, *tell_silence_after, policy.calls_per_hour);
@@ -76,6 +82,20 @@ impl Site {
         ledger::Books::new(&self.run, &self.machine.borrow_mut().today())
     }
 
+    /// One rung at a time, up only in trouble, never beyond the ladder; asked again it is the same one.
+    fn climbs(&mut self, rung: u32, state: &State) {
+        let start = state.start.as_ref().unwrap();
+        assert!(rung <= start.rungs(), "{}: rung {rung} of {}", self.run, start.rungs());
+        assert_eq!(rung, ladder::wanted(state, start), "{}: the rung moves by being asked for", self.run);
+        let (before, iteration) = self.rung;
+        let up = rung > before;
+        assert!(rung.abs_diff(before) <= 1, "{}: from rung {before} to {rung}", self.run);
+        assert!(!up || ladder::troubled(state, start), "{}: up to {rung} without trouble", self.run);
+        let once = rung == before || iteration != state.calls.done;
+        assert!(once, "{}: the rung moved twice in iteration {iteration}", self.run);
+        self.rung = (rung, state.calls.done);
+    }
+
     fn admit(&mut self, id: Attempt, amount: Micro, limits: &Limits, state: &State) {
         if !self.healed() && self.dice.one_in(150) {
             let by = self.dice.pick(&[Refuser::Disk, Refuser::Store, Refuser::Provider, Refuser::Provider]);
@@ -93,8 +113,8 @@ impl Site {
         }
         self.stained = false;
         self.files = 0;
-        let admitted =
-            Admitted { id, grant: amount, prompt: FileRef::default(), tree: self.tree, pending: None };
+        let (prompt, tree, template_failed) = (FileRef::default(), self.tree, None);
+        let admitted = Admitted { id, grant: amount, prompt, tree, template_failed };
         let reserve = ledger::reserve(&self.day_books(), id, amount, limits);
         self.will_tell(1, Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
     }
@@ -111,7 +131,7 @@ impl Site {
             id,
             reserved: reserved.0,
             silence_after,
-            live: like.live,
+            live: self.live,
             even: like.even,
             turn: like.turn,
             turns: if self.healed() { 1 } else { like.turns },
@@ -147,8 +167,23 @@ impl Site {
             commits: Vec::new(),
             oracle: if self.bent { vec!["tests/a.rs".into()] } else { Vec::new() },
             marker: !self.healed() && self.dice.one_in(30),
+            plan: self.plan(),
         };
         self.will_tell(20, Seen::Inspected(inspected));
+    }
+
+    /// The plan after a call, where one is bound: mostly ticked, sometimes broken or emptied.
+    fn plan(&mut self) -> Option<PlanSeen> {
+        let given = self.like.start.plan.as_ref()?;
+        let total = given.seen.done + given.seen.pending;
+        let pending = if self.healed() { 0 } else { self.dice.below(u64::from(total) + 1) as u32 };
+        let seen = match self.dice.below(40) {
+            0 if !self.healed() => PlanSeen::unreadable("there is no such file"),
+            1 if !self.healed() => PlanSeen::default(),
+            _ => PlanSeen { done: total - pending, pending, ..PlanSeen::default() },
+        };
+        self.open = seen.pending > 0 || seen.problem.is_some();
+        Some(seen)
     }
 
     fn restore(&mut self, paths: &[Violation]) {
@@ -191,7 +226,7 @@ impl Site {
         match check {
             Check::AsIs => self.proof = Some((self.version, how == Came::Passed)),
             Check::WithBaselineOracle => self.oracle_proof = (how == Came::Passed).then_some(self.version),
-            Check::Baseline => {}
+            Check::Baseline => self.baseline = Some((self.version, how == Came::Passed)),
         }
         let takes = if how == Came::TimedOut { deadline } else { self.dice.between(10, 30 * SECOND) };
         let verified = Verified { check, results, interrupted: false, tree: self.tree, violations };

@@ -16,7 +16,7 @@ use ralph_rules::RULES;
 use ralph_rules::ending::{Ending, Reason, Status};
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, next};
-use ralph_rules::policy::{MINUTE, Oracle, Policy};
+use ralph_rules::policy::{MINUTE, Oracle, Policy, Until};
 use ralph_rules::record::{HOUR, Ms, PolicyChanged, Resumed, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::Store;
@@ -116,7 +116,7 @@ impl<'a> Life<'a> {
             // The last process ended the run, and was cut off before it could say so.
             return Ok(run.state.ending);
         }
-        run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES }).into());
+        run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan: None }).into());
         if let Some(policy) = changed {
             run.keep()?;
             run.note(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
@@ -200,12 +200,17 @@ impl<'a> Life<'a> {
 /// Done means: nothing protected is touched, and what proves it passed on the files as they are.
 fn proven(site: &Site, state: &State, ending: Ending) {
     let who = &site.run;
-    assert!(site.touched.is_empty(), "{who}: completed with protected paths touched");
-    assert!(!site.stained, "{who}: completed in an iteration that touched a protected path");
+    // Before the first call only the user's own verification can have touched anything.
+    let called = state.calls.id.iteration > 0;
+    assert!(!called || site.touched.is_empty(), "{who}: completed with protected paths touched");
+    assert!(!called || !site.stained, "{who}: completed in an iteration that touched a protected path");
+    let claimed = state.start.as_ref().unwrap().policy.gate.until == Until::Claimed;
+    assert!(!claimed || !site.open, "{who}: completed with an open plan");
     let verifies = !site.like.start.verify.is_empty();
     assert_eq!(ending.verified, verifies, "{who}: proof and ending differ");
     if verifies {
-        assert_eq!(site.proof, Some((site.version, true)), "{who}: completed without proof");
+        let proof = if called { site.proof } else { site.baseline };
+        assert_eq!(proof, Some((site.version, true)), "{who}: completed without proof");
         let guard = state.start.as_ref().unwrap().policy.oracle == Oracle::Guard;
         let held = site.oracle_proof == Some(site.version);
         assert!(!guard || !site.bent || held, "{who}: completed on bent tests");

@@ -48,6 +48,10 @@ pub struct Site {
     pub files: u32,
     /// Which version was verified last, and whether it passed.
     pub proof: Option<(u64, bool)>,
+    /// Which version was verified before the first call, and whether it passed.
+    pub baseline: Option<(u64, bool)>,
+    /// The plan, as it was seen last, has open items or cannot be read.
+    pub open: bool,
     /// Which version passed with the baseline's oracle.
     pub oracle_proof: Option<u64>,
     /// Facts on their way, by the time they arrive.
@@ -55,6 +59,10 @@ pub struct Site {
     pub agent: Option<Agent>,
     pub left: Option<Left>,
     pub books: Books,
+    /// The agent of the call's rung shows usage while it works.
+    pub live: bool,
+    /// The rung admitted last, and after which iteration.
+    pub rung: (u32, u32),
     pub calls: u32,
     /// Those begun after everything had healed.
     pub sound_calls: u32,
@@ -74,6 +82,8 @@ impl Site {
         Site {
             run: like.start.run.clone(),
             tree: like.start.tree,
+            live: like.live,
+            rung: (0, 0),
             books: Books::new(&like),
             like,
             dice,
@@ -85,6 +95,8 @@ impl Site {
             bent: false,
             files: 0,
             proof: None,
+            baseline: None,
+            open: false,
             oracle_proof: None,
             queue: VecDeque::new(),
             agent: None,
@@ -160,7 +172,7 @@ impl Site {
             None => words::choose(self.like.temper, self.calls, &mut self.dice),
         };
         let text = words::text(word);
-        let reports = agent.finished && self.like.priced;
+        let reports = agent.finished && (self.like.priced || self.live);
         let denied = self.like.temper == Temper::Denied && !self.healed();
         CallEnded {
             id: agent.id,

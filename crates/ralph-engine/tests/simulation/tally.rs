@@ -2,6 +2,7 @@
 
 use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::next::Next;
+use ralph_rules::objection::Objection;
 use ralph_rules::record::{Check, Fact, Record, Seen};
 use ralph_rules::step::Step;
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ const REASONS: [Reason; 20] = [
     Reason::StoreUnsafe,
 ];
 
-const KINDS: [&str; 27] = [
+const KINDS: [&str; 29] = [
     "run_started",
     "resumed",
     "policy_changed",
@@ -72,6 +73,8 @@ const KINDS: [&str; 27] = [
     "do recover",
     "end",
     "leave",
+    "escalated",
+    "deescalated",
 ];
 
 impl Tally {
@@ -81,6 +84,15 @@ impl Tally {
 
     pub fn record(&mut self, record: &Record) {
         *self.kinds.entry(kind(&record.fact)).or_default() += 1;
+        let Fact::Decided(decision) = &record.fact else { return };
+        for objection in &decision.because {
+            let step = match objection {
+                Objection::Escalated { .. } => "escalated",
+                Objection::Deescalated { .. } => "deescalated",
+                _ => continue,
+            };
+            *self.kinds.entry(step).or_default() += 1;
+        }
     }
 
     /// What another worker did.

@@ -52,6 +52,12 @@ impl Found {
         after.checked_sub(1).and_then(|nth| self.spans.get(nth)).is_some_and(|(_, last)| at <= *last)
     }
 
+    /// The numbers of the first and last line of the block that counts.
+    pub(super) fn lines(&self, message: &Message<'_>) -> Option<(usize, usize)> {
+        let ((first, last), _) = self.closing.filter(|_| self.status.is_some())?;
+        Some((number(message, first), number(message, last)))
+    }
+
     /// Does the line belong to the block that ends the message, or to the fence around that block?
     pub(super) fn closes(&self, at: usize, line: &Line<'_>) -> bool {
         self.closing.is_some_and(|((first, last), fence)| {

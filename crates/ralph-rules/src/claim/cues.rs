@@ -1,82 +1,262 @@
 //! The words around a phrase that take its meaning away: denials, doubts, conditions, the future, exceptions.
-//! One sentence is looked through once, however many phrases it holds. `phrases.rs` asks.
+//! One sentence is looked through once, however many phrases it holds. `phrases.rs` asks, `words.rs` compares.
 
-use super::pattern::pattern;
-use regex::Regex;
-use std::sync::LazyLock;
+use super::words::{after, after_any, contracted, first, has_stem, starts};
 
 /// Denials, doubts, wishes and the future: they reach to the end of their clause.
-static DOUBT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i-u)\b(?:not|no|never|none|neither|nor|cannot|[a-z]+n't|without|hardly|barely|almost|nearly|mostly|",
-        r"partially|partly|unable|fail(?:s|ed|ing)? to|far from|close to|about to|incomplete|unfinished|",
-        r"will|[a-z]+'ll|shall|would|should|could|might|may|must|going to|needs?|needed|have to|has to|wants?|",
-        r"hop(?:e|es|ing)|hopefully|expect(?:s|ed|ing)?|aim(?:s|ing)?|plan(?:s|ned|ning)? to|try|tries|trying|",
-        r"intends?|supposed|ensures?|ensuring|mak(?:e|es|ing) sure|verify|verifying|checking|continue|",
-        r"please|goal|target|todo|fixme|remaining|pending|claim(?:s|ed)?|says|said|told|",
-        r"probably|perhaps|maybe|presumably|likely|think|believe|guess|seems?|appears?|",
-        r"false|wrong|untrue|lie|myth|previously|formerly|used to)\b",
-    ))
-});
+const DOUBT: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "none",
+    "neither",
+    "nor",
+    "cannot",
+    "without",
+    "hardly",
+    "barely",
+    "almost",
+    "nearly",
+    "mostly",
+    "partially",
+    "partly",
+    "unable",
+    "fail to",
+    "fails to",
+    "failed to",
+    "failing to",
+    "far from",
+    "close to",
+    "about to",
+    "incomplete",
+    "unfinished",
+    "will",
+    "shall",
+    "would",
+    "should",
+    "could",
+    "might",
+    "may",
+    "must",
+    "going to",
+    "need",
+    "needs",
+    "needed",
+    "have to",
+    "has to",
+    "want",
+    "wants",
+    "hope",
+    "hopes",
+    "hoping",
+    "hopefully",
+    "expect",
+    "expects",
+    "expected",
+    "expecting",
+    "aim",
+    "aims",
+    "aiming",
+    "plan to",
+    "plans to",
+    "planned to",
+    "planning to",
+    "try",
+    "tries",
+    "trying",
+    "intend",
+    "intends",
+    "supposed",
+    "ensure",
+    "ensures",
+    "ensuring",
+    "make sure",
+    "makes sure",
+    "making sure",
+    "verify",
+    "verifying",
+    "checking",
+    "continue",
+    "please",
+    "goal",
+    "target",
+    "todo",
+    "fixme",
+    "remaining",
+    "pending",
+    "claim",
+    "claims",
+    "claimed",
+    "says",
+    "said",
+    "told",
+    "probably",
+    "perhaps",
+    "maybe",
+    "presumably",
+    "likely",
+    "think",
+    "believe",
+    "guess",
+    "seem",
+    "seems",
+    "appear",
+    "appears",
+    "false",
+    "wrong",
+    "untrue",
+    "lie",
+    "myth",
+    "previously",
+    "formerly",
+    "used to",
+];
 
-/// Conditions, denials of a whole statement, and labels of what is still to come: before the phrase they reach over the whole sentence.
-static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i-u)\b(?:(?:if|once|when|whenever|until|till|unless|provided|assuming|whether|as soon as|as long as|",
-        r"in case|in order (?:to|for)|so that|only after|depends?|depending|suppose|doubt|unclear|unsure|",
-        r"(?:not|never|[a-z]+n't|cannot|unable to|without) (?:[a-z]+ ){0,2}?",
-        r"(?:that|think|believe|sure|true|clear|certain|verif[a-z]+|confirm[a-z]*|check[a-z]*|guarantee|mean|say))\b|",
-        r"(?:todo|fixme|next|next steps?|goals?|remaining|pending|left|criteria|requirements?|definition of done) ?:)",
-    ))
-});
+/// Conditions: before the phrase they reach over the whole sentence.
+const CONDITION: &[&str] = &[
+    "if",
+    "once",
+    "when",
+    "whenever",
+    "until",
+    "till",
+    "unless",
+    "provided",
+    "assuming",
+    "whether",
+    "as soon as",
+    "as long as",
+    "in case",
+    "in order to",
+    "in order for",
+    "so that",
+    "only after",
+    "depend",
+    "depends",
+    "depending",
+    "suppose",
+    "doubt",
+    "unclear",
+    "unsure",
+];
+
+/// With a colon: labels of what is still to come. They reach as far as conditions.
+const LABEL: &[&str] = &[
+    "todo",
+    "fixme",
+    "next",
+    "next step",
+    "next steps",
+    "goal",
+    "goals",
+    "remaining",
+    "pending",
+    "left",
+    "criteria",
+    "requirement",
+    "requirements",
+    "definition of done",
+];
+
+/// A denial, then one of these: a whole statement is denied. They reach as far as conditions.
+const DENIAL: &[&str] = &["not", "never", "cannot", "unable to", "without"];
+const STATEMENT: &[&str] =
+    &["that", "think", "believe", "sure", "true", "clear", "certain", "guarantee", "mean", "say"];
+const STATEMENT_STEMS: &[&str] = &["verif", "confirm", "check"];
 
 /// After the phrase: not now.
-static LATER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i-u)\b(?:tomorrow|soon|later|eventually|shortly|previously|earlier)\b"));
+const LATER: &[&str] = &["tomorrow", "soon", "later", "eventually", "shortly", "previously", "earlier"];
 
 /// After the phrase: not all.
-static EXCEPTION: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i-u)\b(?:except|excluding|apart from|aside from|other than|besides|barring|save for|",
-        r"but (?:not|for|some|one|two|three|four|five|a few|[0-9]+))\b",
-    ))
-});
-
-/// Ends of a clause.
-static BREAK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i-u)[,;:()]|--| (?:and|but|so|while) "));
+const EXCEPTION: &[&str] = &[
+    "except",
+    "excluding",
+    "apart from",
+    "aside from",
+    "other than",
+    "besides",
+    "barring",
+    "save for",
+    "but not",
+    "but for",
+    "but some",
+    "but one",
+    "but two",
+    "but three",
+    "but four",
+    "but five",
+    "but a few",
+];
 
 /// Right before the phrase: it is made, not found.
-static LEADS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i-u)\b(?:before|after|by the time|make|makes|making|get|gets|getting|keep|keeping|let|to have) $",
-    )
-});
+const LEADS: &[&str] = &[
+    "before",
+    "after",
+    "by the time",
+    "make",
+    "makes",
+    "making",
+    "get",
+    "gets",
+    "getting",
+    "keep",
+    "keeping",
+    "let",
+    "to have",
+];
 
 /// Right after the phrase: it is denied, or has a value that denies it.
-static DENIED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i-u)^[ .:=|(-]*(?:(?:is|are|was|were|has|have|does|do|did|it) )?",
-        r"(?:(?:not|no|false|never|pending|todo|tbd|fail[a-z]*|isn't|wasn't|aren't)\b|[0-9]{1,2} ?%)",
-    ))
-});
+const DENIED: &[&str] =
+    &["not", "no", "false", "never", "pending", "todo", "tbd", "isn't", "wasn't", "aren't"];
+const BETWEEN: &[&str] = &["is", "are", "was", "were", "has", "have", "does", "do", "did", "it"];
 
-/// A heading, or a line that ends with a colon: what its list holds is still to come.
-static LEAD_IN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i-u)\b(?:if|once|when|until|unless|before|will|[a-z]+'ll|should|must|needs?|not|todo|to do|to-do|remaining|",
-        r"remains|left|pending|next|goals?|criteria|requirements?|definition of done|plan|failing|failed|missing)\b",
-    ))
-});
+/// In a heading, or a line that ends with a colon: what its list holds is still to come.
+const LEAD_IN: &[&str] = &[
+    "if",
+    "once",
+    "when",
+    "until",
+    "unless",
+    "before",
+    "will",
+    "should",
+    "must",
+    "need",
+    "needs",
+    "not",
+    "todo",
+    "to do",
+    "to-do",
+    "remaining",
+    "remains",
+    "left",
+    "pending",
+    "next",
+    "goal",
+    "goals",
+    "criteria",
+    "requirement",
+    "requirements",
+    "definition of done",
+    "plan",
+    "failing",
+    "failed",
+    "missing",
+];
 
 /// Does this line put off what the list under it says ("Done when:", "## Acceptance criteria")?
 pub(super) fn puts_off(lead_in: &str) -> bool {
     let sentence = lead_in.rsplit(". ").next().unwrap_or_default();
-    LEAD_IN.is_match(&sentence.replace('’', "'"))
+    let sentence = sentence.replace('’', "'").to_ascii_lowercase();
+    starts(&sentence).any(|at| {
+        let rest = sentence.get(at..).unwrap_or_default();
+        after_any(rest, LEAD_IN).is_some() || contracted(rest, "'ll")
+    })
 }
 
 /// Where the cues of one sentence stand.
-pub(super) struct Cues<'a> {
-    sentence: &'a str,
+pub(super) struct Cues {
+    sentence: String,
     asked: bool,
     doubts: Vec<usize>,
     conditions: Vec<usize>,
@@ -85,23 +265,40 @@ pub(super) struct Cues<'a> {
     exception: Option<usize>,
 }
 
-impl<'a> Cues<'a> {
+impl Cues {
     /// Looks a sentence through.
-    pub(super) fn of(sentence: &'a str) -> Cues<'a> {
-        let starts =
-            |pattern: &Regex| pattern.find_iter(sentence).map(|found| found.start()).collect::<Vec<_>>();
-        let mut later = starts(&LATER);
-        let conditions = starts(&CONDITION);
-        later.extend(&conditions);
-        later.sort_unstable();
-        Cues {
-            sentence,
+    pub(super) fn of(sentence: &str) -> Cues {
+        let sentence = sentence.to_ascii_lowercase();
+        let mut cues = Cues {
             asked: sentence.trim_end_matches([')', '"', '\'']).ends_with('?'),
-            doubts: starts(&DOUBT),
-            conditions,
-            later,
-            breaks: starts(&BREAK),
-            exception: EXCEPTION.find_iter(sentence).last().map(|found| found.start()),
+            doubts: Vec::new(),
+            conditions: Vec::new(),
+            later: Vec::new(),
+            breaks: breaks(&sentence),
+            exception: None,
+            sentence: String::new(),
+        };
+        for at in starts(&sentence) {
+            cues.look_at(at, sentence.get(at..).unwrap_or_default());
+        }
+        cues.sentence = sentence;
+        cues
+    }
+
+    fn look_at(&mut self, at: usize, rest: &str) {
+        if after_any(rest, DOUBT).is_some() || contracted(rest, "n't") || contracted(rest, "'ll") {
+            self.doubts.push(at);
+        }
+        let condition = after_any(rest, CONDITION).is_some() || is_label(rest) || denies_a_statement(rest);
+        if condition {
+            self.conditions.push(at);
+        }
+        if condition || after_any(rest, LATER).is_some() {
+            self.later.push(at);
+        }
+        let number = || after(rest, "but").is_some_and(|rest| is_number(rest.trim_start_matches(' ')));
+        if after_any(rest, EXCEPTION).is_some() || number() {
+            self.exception = Some(at);
         }
     }
 
@@ -112,8 +309,8 @@ impl<'a> Cues<'a> {
             || self.conditions.first().is_some_and(|at| *at < start)
             || last_before(&self.doubts, start) > last_before(&self.breaks, start)
             || self.put_off(end)
-            || LEADS.is_match(self.near_before(start))
-            || DENIED.is_match(self.near_after(end))
+            || leads(self.near_before(start))
+            || is_denied(self.near_after(end))
     }
 
     fn put_off(&self, end: usize) -> bool {
@@ -121,13 +318,13 @@ impl<'a> Cues<'a> {
         first(&self.later).is_some_and(|at| first(&self.breaks).is_none_or(|stop| at < stop))
     }
 
-    fn near_before(&self, start: usize) -> &'a str {
+    fn near_before(&self, start: usize) -> &str {
         let from = self.sentence.floor_char_boundary(start.saturating_sub(24));
         self.sentence.get(from..start).unwrap_or_default()
     }
 
     /// A few words after a place, cut so that a long sentence costs no more than a short one.
-    pub(super) fn near_after(&self, end: usize) -> &'a str {
+    pub(super) fn near_after(&self, end: usize) -> &str {
         let to = self.sentence.floor_char_boundary((end + 48).min(self.sentence.len()));
         self.sentence.get(end..to).unwrap_or_default()
     }
@@ -136,4 +333,72 @@ impl<'a> Cues<'a> {
 /// The last of the sorted places before `start`.
 fn last_before(places: &[usize], start: usize) -> Option<usize> {
     places.partition_point(|at| *at < start).checked_sub(1).and_then(|nth| places.get(nth)).copied()
+}
+
+/// Ends of clauses: marks, and the words that begin another one.
+fn breaks(sentence: &str) -> Vec<usize> {
+    let mut places = Vec::new();
+    for (at, byte) in sentence.bytes().enumerate() {
+        let rest = || sentence.get(at..).unwrap_or_default();
+        let ends = match byte {
+            b',' | b';' | b':' | b'(' | b')' => true,
+            b'-' => rest().starts_with("--"),
+            b' ' => [" and ", " but ", " so ", " while "].iter().any(|word| rest().starts_with(word)),
+            _ => false,
+        };
+        if ends {
+            places.push(at);
+        }
+    }
+    places
+}
+
+fn is_label(rest: &str) -> bool {
+    let colon = |rest: &str| rest.strip_prefix(' ').unwrap_or(rest).starts_with(':');
+    LABEL.iter().any(|label| after(rest, label).is_some_and(colon))
+}
+
+/// "not sure", "cannot confirm", "isn't at all clear": a denial, two free words at most, what is denied.
+fn denies_a_statement(rest: &str) -> bool {
+    let contraction = || rest.get(first(rest).len() + 2..).filter(|_| contracted(rest, "n't"));
+    let Some(mut rest) = after_any(rest, DENIAL).or_else(contraction) else { return false };
+    for _ in 0..3 {
+        let Some(next) = rest.strip_prefix(' ') else { return false };
+        if after_any(next, STATEMENT).is_some() || has_stem(next, STATEMENT_STEMS) {
+            return true;
+        }
+        let word = first(next);
+        if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return false;
+        }
+        rest = next.get(word.len()..).unwrap_or_default();
+    }
+    false
+}
+
+fn is_number(rest: &str) -> bool {
+    let word = first(rest);
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Does the text before a phrase end with a word that makes it a wish?
+fn leads(before: &str) -> bool {
+    let Some(before) = before.strip_suffix(' ') else { return false };
+    LEADS.iter().any(|word| {
+        before
+            .strip_suffix(word)
+            .is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    })
+}
+
+fn is_denied(after_phrase: &str) -> bool {
+    let rest = after_phrase.trim_start_matches([' ', '.', ':', '=', '|', '(', '-']);
+    let skipped = after_any(rest, BETWEEN).and_then(|rest| rest.strip_prefix(' '));
+    [Some(rest), skipped].into_iter().flatten().any(|rest| {
+        let word = first(rest);
+        let tail = rest.get(word.len()..).unwrap_or_default();
+        let percent =
+            word.len() <= 2 && is_number(rest) && tail.strip_prefix(' ').unwrap_or(tail).starts_with('%');
+        percent || after_any(rest, DENIED).is_some() || has_stem(rest, &["fail"])
+    })
 }

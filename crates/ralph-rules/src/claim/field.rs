@@ -1,7 +1,7 @@
 //! The fields of a block: which line is one, what its value means, which rules it breaks. A block without a
 //! readable shape (template values, no EXIT_SIGNAL line) yields no status. `block.rs` brings the lines.
 
-use super::lint::{Code, Lint, contradictions};
+use super::lint::{Code, Lines, Lint, contradictions};
 use super::status::{Progress, Status, Tests, WorkType};
 
 /// The seven fields, in their order.
@@ -16,8 +16,9 @@ const FIELDS: [&str; 7] = [
 ];
 const RECOMMENDATION: usize = 6;
 
-/// Placeholders of the seeds' templates for RECOMMENDATION.
-const PLACEHOLDERS: [&str; 6] = [
+/// Placeholders of the templates, ralph's own and the seeds', for RECOMMENDATION.
+const PLACEHOLDERS: [&str; 7] = [
+    "<one line>",
     "<one line summary>",
     "<one-line summary>",
     "<summary>",
@@ -133,13 +134,18 @@ impl<'a> Body<'a> {
         let [status, tasks, files, tests, work, exit, recommendation] = std::mem::take(&mut self.values);
         let fields = [&status, &tasks, &files, &tests, &work, &exit, &recommendation];
         let template = fields.iter().zip(FIELDS).find(|(values, field)| is_template(values, field));
-        if let Some((_, field)) = template {
-            self.lints.push(Lint::new(Code::TemplateValues, head, field));
+        if let Some((values, field)) = template {
+            self.lints.push(Lint::new(Code::TemplateValues, line_of(values, head), field));
             return (None, self.lints);
         }
         if exit.is_empty() {
             return (None, self.lints);
         }
+        let lines = Lines {
+            status: line_of(&status, head),
+            exit: line_of(&exit, head),
+            recommendation: line_of(&recommendation, head),
+        };
         let progress = self.agreed("STATUS", &status, progress);
         let failing = tests.iter().any(|(_, value)| tests_status(value) == Some(Tests::Failing));
         let tests = self.agreed("TESTS_STATUS", &tests, tests_status);
@@ -155,7 +161,7 @@ impl<'a> Body<'a> {
         if let Some((line, _)) = recommendation.first().filter(|(_, text)| text.is_empty()) {
             self.lints.push(Lint::new(Code::EmptyRecommendation, *line, "RECOMMENDATION"));
         }
-        self.lints.extend(contradictions(&status, progress, head));
+        self.lints.extend(contradictions(&status, progress, lines));
         (Some(status), self.lints)
     }
 
@@ -179,6 +185,11 @@ impl<'a> Body<'a> {
         }
         agreed
     }
+}
+
+/// The line of a field, or of the block's head where the field is missing.
+fn line_of(values: &[(usize, &str)], head: usize) -> usize {
+    values.first().map_or(head, |(line, _)| *line)
 }
 
 /// Are these the template's own words, left as they were?

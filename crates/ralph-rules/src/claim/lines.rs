@@ -6,7 +6,7 @@
 pub(super) enum Place {
     /// Ordinary text.
     Prose,
-    /// A line that begins with `>`.
+    /// A line that begins with `>`, or one of an HTML comment: shown or hidden, not said.
     Quote,
     /// The opening or closing line of the fence with this index.
     Edge(usize),
@@ -31,6 +31,8 @@ pub(super) struct Message<'a> {
     pub lines: Vec<Line<'a>>,
     /// For each fence: has it a closing line?
     closed: Vec<bool>,
+    /// A comment goes on.
+    comment: bool,
 }
 
 /// The mark that opened a fence: its character and how often it stands there.
@@ -39,7 +41,7 @@ type Mark = (u8, usize);
 impl<'a> Message<'a> {
     /// Cuts the text. CRLF, indentation and a byte order mark are of no meaning.
     pub(super) fn new(text: &'a str) -> Message<'a> {
-        let mut message = Message { lines: Vec::new(), closed: Vec::new() };
+        let mut message = Message { lines: Vec::new(), closed: Vec::new(), comment: false };
         let mut open: Option<Mark> = None;
         for (index, raw) in text.split('\n').enumerate() {
             let text = raw.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
@@ -53,6 +55,10 @@ impl<'a> Message<'a> {
     }
 
     fn place(&mut self, text: &str, open: &mut Option<Mark>) -> Place {
+        if open.is_none() && (self.comment || text.starts_with("<!--")) {
+            self.comment = !text.contains("-->");
+            return Place::Quote;
+        }
         let current = self.closed.len().saturating_sub(1);
         match (*open, fence_mark(text)) {
             (Some((byte, count)), Some(((b, n), ""))) if b == byte && n >= count => {

@@ -54,6 +54,14 @@ pub enum Code {
     CompleteWithExitFalse,
     /// COMPLETE, yet RECOMMENDATION names a next task.
     CompleteWithNextTask,
+    /// BLOCKED, yet RECOMMENDATION does not say by what.
+    BlockedWithoutReason,
+    /// COMPLETE, yet the plan has open tasks. Found beside what was counted, never by reading alone.
+    CompleteWithTasksRemaining,
+    /// TESTS_STATUS is not what the tests said. Found beside a test run only.
+    TestsStatusNotAsRun,
+    /// FILES_MODIFIED is not what was counted. Found beside a count only.
+    FilesModifiedNotAsCounted,
     /// The promise is given, the block says EXIT_SIGNAL false: the block decides.
     PromiseAgainstBlock,
     /// The message ends with a promise that is not this run's.
@@ -75,7 +83,7 @@ pub struct Lint {
 
 impl Lint {
     /// A lint with its detail cut to a readable length.
-    pub(super) fn new(code: Code, line: usize, detail: &str) -> Lint {
+    pub fn new(code: Code, line: usize, detail: &str) -> Lint {
         const LONGEST: usize = 120;
         let cut = detail.get(..detail.floor_char_boundary(LONGEST)).unwrap_or_default();
         let detail = if cut.len() < detail.len() { format!("{cut}…") } else { cut.to_owned() };
@@ -83,24 +91,59 @@ impl Lint {
     }
 }
 
+impl Code {
+    /// Its name in records and on screen.
+    pub fn name(self) -> String {
+        serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// Does it say that the block's own values cannot all be true?
+    pub fn is_contradiction(self) -> bool {
+        matches!(
+            self,
+            Code::ExitTrueWhileBlocked
+                | Code::ExitTrueWhileInProgress
+                | Code::ExitTrueWithFailingTests
+                | Code::CompleteWithFailingTests
+                | Code::CompleteWithNextTask
+                | Code::CompleteWithTasksRemaining
+                | Code::TestsStatusNotAsRun
+        )
+    }
+}
+
+/// Where the fields stand that contradict each other most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines {
+    pub status: usize,
+    pub exit: usize,
+    pub recommendation: usize,
+}
+
 /// Which values of a block contradict each other. `progress` is the STATUS as written, if it could be read.
-pub(super) fn contradictions(status: &Status, progress: Option<Progress>, line: usize) -> Vec<Lint> {
+pub(super) fn contradictions(status: &Status, progress: Option<Progress>, lines: Lines) -> Vec<Lint> {
     let exit = status.exit_signal;
     let complete = progress == Some(Progress::Complete);
+    let blocked = progress == Some(Progress::Blocked);
+    let working = progress == Some(Progress::InProgress);
     let failing = status.tests == Tests::Failing;
     let next = status.recommendation.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("next:"));
+    let unsaid = blocked && status.recommendation.is_empty();
     let table = [
-        (exit && progress == Some(Progress::Blocked), Code::ExitTrueWhileBlocked, "blocked is not complete"),
+        (exit && blocked, Code::ExitTrueWhileBlocked, lines.exit, "blocked is not complete"),
+        (exit && working, Code::ExitTrueWhileInProgress, lines.exit, "work is still going on"),
+        (exit && failing, Code::ExitTrueWithFailingTests, lines.exit, "tests fail"),
         (
-            exit && progress == Some(Progress::InProgress),
-            Code::ExitTrueWhileInProgress,
-            "work is still going on",
+            exit && status.tests == Tests::NotRun,
+            Code::ExitTrueWithTestsNotRun,
+            lines.exit,
+            "tests were not run",
         ),
-        (exit && failing, Code::ExitTrueWithFailingTests, "tests fail"),
-        (exit && status.tests == Tests::NotRun, Code::ExitTrueWithTestsNotRun, "tests were not run"),
-        (complete && failing, Code::CompleteWithFailingTests, "tests fail"),
-        (complete && !exit, Code::CompleteWithExitFalse, "fix STATUS or EXIT_SIGNAL"),
-        (complete && next, Code::CompleteWithNextTask, "a next task is named"),
+        (complete && failing, Code::CompleteWithFailingTests, lines.status, "tests fail"),
+        (complete && !exit, Code::CompleteWithExitFalse, lines.status, "fix STATUS or EXIT_SIGNAL"),
+        (complete && next, Code::CompleteWithNextTask, lines.recommendation, "a next task is named"),
+        (unsaid, Code::BlockedWithoutReason, lines.recommendation, "say what blocks"),
     ];
-    table.into_iter().filter(|row| row.0).map(|(_, code, why)| Lint::new(code, line, why)).collect()
+    let broken = table.into_iter().filter(|row| row.0);
+    broken.map(|(_, code, line, why)| Lint::new(code, line, why)).collect()
 }

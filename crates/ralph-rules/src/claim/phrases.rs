@@ -4,6 +4,7 @@
 use super::cues::Cues;
 use super::evidence::Evidence;
 use super::pattern::pattern;
+use super::words::{after_any, contains_any, starts};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -28,85 +29,103 @@ macro_rules! within {
     };
 }
 
-/// A family and its pattern. The text has single spaces and one sentence a line, so no pattern crosses a sentence.
-static FAMILIES: LazyLock<Vec<(Evidence, Regex)>> = LazyLock::new(|| {
-    let family = |kind, source: &str| (kind, pattern(&format!(r"(?i-u)\b(?:{source})")));
-    vec![
-        family(
-            Evidence::TestsPass,
-            concat!(
-                all!(),
-                r"(?:tests?|test suites?|test cases?) (?:and [a-z]+ )?",
-                within!(),
-                aux!(),
-                r"(?:pass|passes|passed|passing|green|succeed|succeeded)\b|",
-                r"everything ",
-                aux!(),
-                r"(?:pass|passes|passed|passing)\b",
-            ),
-        ),
-        family(
-            Evidence::StoriesComplete,
-            concat!(all!(), r"stories ", within!(), aux!(), r"(?:complete|completed|done)\b"),
-        ),
-        family(
-            Evidence::ProjectComplete,
-            concat!(r"project ", aux!(), r"(?:complete|completed)\b|project (?:is )?(?:now )?ready\b"),
-        ),
-        family(
-            Evidence::ImplementationComplete,
-            concat!(r"implementation ", within!(), aux!(), r"(?:complete|completed)\b"),
-        ),
-        family(
-            Evidence::NothingLeft,
-            concat!(
-                r"nothing (?:(?:is|was|else|more|remains) )*(?:left )?to (?:do|be done|implement|fix|complete)\b|",
-                r"no (?:remaining|more|outstanding) (?:work|tasks|stories|items)\b|",
-                r"no work (?:is )?(?:left|remaining|remains)\b",
-            ),
-        ),
-        family(
-            Evidence::TasksDone,
-            concat!(
-                all!(),
-                r"tasks ",
-                within!(),
-                aux!(),
-                r"(?:complete|completed|done|finished)\b|all done\b"
-            ),
-        ),
-        family(
-            Evidence::HundredPercent,
-            concat!(
-                r"100 ?(?:%|percent) (?:(?:of|the|all|tasks|stories|work|project|features?|is|are|now|fully) )*",
-                r"(?:complete|completed|done)\b",
-            ),
-        ),
-        family(
-            Evidence::AlreadyImplemented,
-            concat!(
-                r"already (?:been )?(?:(?:fully|completely) )?implemented\b|",
-                r"no (?:(?:code|further|more|additional|other|new) )*changes? ",
-                r"(?:(?:are|were|was|is) )?(?:needed|required|necessary)\b",
-            ),
-        ),
-        (Evidence::BareComplete, pattern(r"(?-u)\bCOMPLETE\b")),
-    ]
-});
+/// A family of phrases: words without which it is not there, and its pattern, compiled only where they are. The text
+/// is in lower case, has single spaces and one sentence a line, so no pattern crosses a sentence.
+struct Family {
+    kind: Evidence,
+    needs: &'static [&'static str],
+    pattern: LazyLock<Regex>,
+}
+
+macro_rules! family {
+    ($kind:ident, $needs:expr, $($source:expr),+ $(,)?) => {
+        Family {
+            kind: Evidence::$kind,
+            needs: &$needs,
+            pattern: LazyLock::new(|| pattern(concat!(r"(?-u)\b(?:", $($source),+, ")"))),
+        }
+    };
+}
+
+static FAMILIES: [Family; 8] = [
+    family!(
+        TestsPass,
+        ["test", "everything"],
+        r"(?:",
+        all!(),
+        r"test(?:s?| suites?| cases?) (?:and [a-z]+ )?",
+        within!(),
+        aux!(),
+        r"(?:green|succeed|succeeded|pass|passes|passed|passing)|everything ",
+        aux!(),
+        r"(?:pass|passes|passed|passing))\b",
+    ),
+    family!(
+        StoriesComplete,
+        ["stories"],
+        all!(),
+        r"stories ",
+        within!(),
+        aux!(),
+        r"(?:complete|completed|done)\b"
+    ),
+    family!(
+        ProjectComplete,
+        ["project"],
+        r"project ",
+        aux!(),
+        r"(?:complete|completed)\b|project (?:is )?(?:now )?ready\b"
+    ),
+    family!(
+        ImplementationComplete,
+        ["implementation"],
+        r"implementation ",
+        within!(),
+        aux!(),
+        r"(?:complete|completed)\b"
+    ),
+    family!(
+        NothingLeft,
+        ["nothing ", "no remaining", "no more", "no outstanding", "no work"],
+        r"nothing (?:(?:is|was|else|more|remains) )*(?:left )?to (?:do|be done|implement|fix|complete)\b|",
+        r"no (?:remaining|more|outstanding) (?:work|tasks|stories|items)\b|",
+        r"no work (?:is )?(?:left|remaining|remains)\b",
+    ),
+    family!(
+        TasksDone,
+        ["tasks ", "all done"],
+        all!(),
+        r"tasks ",
+        within!(),
+        aux!(),
+        r"(?:complete|completed|done|finished)\b|all done\b"
+    ),
+    family!(
+        HundredPercent,
+        ["100"],
+        r"100 ?(?:%|percent) (?:(?:of|the|all|tasks|stories|work|project|features?|is|are|now|fully) )*",
+        r"(?:complete|completed|done)\b",
+    ),
+    family!(
+        AlreadyImplemented,
+        ["already ", " change"],
+        r"already (?:been )?(?:(?:fully|completely) )?implemented\b|",
+        r"no (?:(?:code|further|more|additional|other|new) )*changes? ",
+        r"(?:(?:are|were|was|is) )?(?:needed|required|necessary)\b",
+    ),
+];
 
 /// Free words inside a phrase that turn it round ("all but two tests pass").
-static INNER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i-u)\b(?:not|but|never|almost|nearly|except|will|would|should|could|can|may|might|must|if|when|once|until|fail|failed)\b",
-    )
-});
+const INNER: &[&str] = &[
+    "not", "but", "never", "almost", "nearly", "except", "will", "would", "should", "could", "can", "may",
+    "might", "must", "if", "when", "once", "until", "fail", "failed",
+];
 
 /// "complete" followed by one of these is a verb: something still to be done.
-static VERB: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i-u)^ (?:the|your|this|each|every|all|an?)\b"));
+const VERB: &[&str] = &["the", "your", "this", "each", "every", "all", "a", "an"];
 
 /// Beside these the upper-case word is one value in a list of values.
-static VALUES: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?-u)\b(?:IN_PROGRESS|BLOCKED|INCOMPLETE|NOT_RUN)\b"));
+const VALUES: &[&str] = &["IN_PROGRESS", "BLOCKED", "INCOMPLETE", "NOT_RUN"];
 
 struct Hit {
     kind: Evidence,
@@ -137,11 +156,14 @@ pub(super) fn families(prose: &str) -> BTreeSet<Evidence> {
 
 /// All phrases, in order, none over another: the first and longest takes the stretch.
 fn hits(prose: &str) -> Vec<Hit> {
+    let lower = prose.to_ascii_lowercase();
     let mut all = Vec::new();
-    for (kind, pattern) in FAMILIES.iter() {
-        let places = pattern.find_iter(prose);
-        all.extend(places.map(|found| Hit { kind: *kind, start: found.start(), end: found.end() }));
+    for family in FAMILIES.iter().filter(|family| contains_any(&lower, family.needs)) {
+        let places = family.pattern.find_iter(&lower);
+        all.extend(places.map(|found| Hit { kind: family.kind, start: found.start(), end: found.end() }));
     }
+    let bare = prose.match_indices("COMPLETE");
+    all.extend(bare.map(|(at, word)| Hit { kind: Evidence::BareComplete, start: at, end: at + word.len() }));
     all.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
     let mut taken = 0;
     all.retain(|hit| {
@@ -153,7 +175,7 @@ fn hits(prose: &str) -> Vec<Hit> {
 }
 
 /// Does the phrase mean what it says?
-fn stands(hit: &Hit, sentence: &str, offset: usize, cues: &Cues<'_>) -> bool {
+fn stands(hit: &Hit, sentence: &str, offset: usize, cues: &Cues) -> bool {
     let (start, end) = (hit.start - offset, hit.end - offset);
     let after = cues.near_after(end);
     let turned = match hit.kind {
@@ -161,10 +183,16 @@ fn stands(hit: &Hit, sentence: &str, offset: usize, cues: &Cues<'_>) -> bool {
         Evidence::TasksDone if after.starts_with(" with") => true,
         Evidence::AlreadyImplemented => false,
         Evidence::ProjectComplete => after.starts_with(" for ") || after.starts_with(" to "),
-        Evidence::BareComplete => VALUES.is_match(sentence),
-        _ => INNER.is_match(sentence.get(start..end).unwrap_or_default()),
+        Evidence::BareComplete => holds(sentence, VALUES),
+        _ => holds(&sentence.get(start..end).unwrap_or_default().to_ascii_lowercase(), INNER),
     };
-    !turned && whole_words(sentence, start, end) && !VERB.is_match(after) && !cues.spoil(start, end)
+    let verb = after.strip_prefix(' ').is_some_and(|next| after_any(next, VERB).is_some());
+    !turned && !verb && whole_words(sentence, start, end) && !cues.spoil(start, end)
+}
+
+/// Is one of these words in the text?
+fn holds(text: &str, words: &[&str]) -> bool {
+    starts(text).any(|at| after_any(text.get(at..).unwrap_or_default(), words).is_some())
 }
 
 /// A hyphen, slash or letter at either side makes it part of a longer word.

@@ -2,13 +2,14 @@
 //! It reads the sentences of `prose.rs`: nothing in code or quotation marks.
 
 use super::pattern::pattern;
+use super::words::contains_any;
 use regex::Regex;
 use std::sync::LazyLock;
 
 /// Questions to the reader: they end with a question mark. Rhetorical ones speak to nobody.
 static ASKED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?im-u)\b(?:should|shall|may|can|could|must|do) (?:i|we)\b(?u:[^\n])*\?|",
+        r"(?m-u)\b(?:should|shall|may|can|could|must|do) (?:i|we)\b(?u:[^\n])*\?|",
         r"\b(?:would|do|did|could|can|will|are|were|have) you\b(?u:[^\n])*\?|",
         r"\b(?:want|like|prefer) me to\b(?u:[^\n])*\?|",
         r"\b(?:you|your) (?:like|want|prefer|mean|preference|choice)\b(?u:[^\n])*\?|",
@@ -21,7 +22,7 @@ static ASKED: LazyLock<Regex> = LazyLock::new(|| {
 /// Requests without a question mark.
 static REQUESTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?im-u)\bplease (?:confirm|clarify|advise|specify|choose|decide|tell me|let me know|provide|answer)\b|",
+        r"(?-u)\bplease (?:confirm|clarify|advise|specify|choose|decide|tell me|let me know|provide|answer)\b|",
         r"\blet me know (?:if|whether|when|which|what|how)(?: [a-z]+){0,3}? ",
         r"(?:you(?:'d| would)? (?:like|prefer|want)|you want|to proceed|i should)\b|",
         r"\b(?:waiting|wait) for (?:your|you)\b|\bawaiting your\b|",
@@ -29,7 +30,21 @@ static REQUESTED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// One of these is in every request.
+const ASKING: &[&str] = &[
+    "please ",
+    "let me know ",
+    "wait for you",
+    "waiting for you",
+    "awaiting your",
+    " need you",
+    "i need you",
+];
+
 /// Reads a text of `prose::sentences`.
 pub(super) fn asks(sentences: &str) -> bool {
-    ASKED.is_match(sentences) || REQUESTED.is_match(sentences)
+    let lower = sentences.to_ascii_lowercase();
+    // Most messages ask nothing, and a pattern is dearer to compile than a message to read.
+    lower.contains('?') && ASKED.is_match(&lower)
+        || contains_any(&lower, ASKING) && REQUESTED.is_match(&lower)
 }

@@ -28,8 +28,9 @@ impl Decline {
         let before = self.count.checked_sub(1).filter(|n| *n >= 3)?;
         let mean = self.sum.saturating_sub(self.last) / before;
         let percent = u32::try_from(self.last.saturating_mul(100).checked_div(mean)?).unwrap_or(u32::MAX);
-        (percent < policy.breaker.decline_below)
-            .then_some(Objection::OutputDecline { percent, of_mean: u32::try_from(mean).unwrap_or(u32::MAX) })
+        let below = policy.breaker.decline_below;
+        let of_mean = u32::try_from(mean).unwrap_or(u32::MAX);
+        (percent < below).then_some(Objection::OutputDecline { percent, of_mean, below: Some(below) })
     }
 }
 

@@ -40,6 +40,6 @@ impl Denials {
     }
 
     fn objection(&self, limit: u32) -> Objection {
-        Objection::Denied { running: self.running, limit, tools: self.tools.clone() }
+        Objection::Denied { running: self.running, limit, tools: self.tools.clone(), allow: None }
     }
 }

@@ -21,9 +21,11 @@ impl Repeat {
         if iteration.failed {
             return;
         }
+        // Only the hash is compared: the line that is shown depends on the order in which errors were printed.
+        let same = |now: &Fingerprint| self.error.as_ref().is_some_and(|before| before.hash == now.hash);
         self.running = match &iteration.error {
             None => 0,
-            same if *same == self.error => self.running + 1,
+            Some(now) if same(now) => self.running + 1,
             Some(_) => 1,
         };
         self.error.clone_from(&iteration.error);
@@ -45,6 +47,7 @@ impl Repeat {
             running: self.running,
             limit,
             error: error.head.clone(),
+            fingerprint: Some(error.hash.clone()),
         })
     }
 }

@@ -33,8 +33,6 @@ pub struct Calls {
     pub text_bytes: u64,
     /// Its final message, for the result.
     pub text: String,
-    /// Open items of the bound plan before it.
-    pub pending: Option<u32>,
     /// When the iteration closed.
     pub closed: Moment,
 }
@@ -49,7 +47,6 @@ impl Calls {
         self.grants += 1;
         self.id = admitted.id;
         self.prompt = admitted.prompt.clone();
-        self.pending = admitted.pending;
     }
 
     pub(crate) fn began(&mut self, hints: u32) {

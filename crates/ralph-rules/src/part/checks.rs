@@ -37,9 +37,9 @@ impl Checks {
         }
     }
 
-    /// A person resumed the run: a baseline that did not end is tried once more.
-    pub(crate) fn resumed(&mut self) {
-        if self.baseline_timed_out().is_some() {
+    /// A person resumed the run: a baseline that did not end, or that must be `anew`, is tried once more.
+    pub(crate) fn resumed(&mut self, anew: bool) {
+        if anew || self.baseline_timed_out().is_some() {
             self.baseline = None;
         }
     }

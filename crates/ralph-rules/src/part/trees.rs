@@ -2,7 +2,7 @@
 //! changed, and which protected paths were touched.
 
 use crate::record::{Inspected, Restored, Violation};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many names are kept for prompt and receipt.
 const NAMES: usize = 500;
@@ -10,13 +10,16 @@ const NAMES: usize = 500;
 /// The workspace as seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
-    seen: BTreeSet<u128>,
+    /// Every state so far, and the iteration that brought it; 0 is before the first.
+    seen: BTreeMap<u128, u32>,
     /// The tree now.
     pub now: u128,
     /// The tree right before the latest call.
     pub before: u128,
     /// The latest call reached a state not seen before in this run.
     pub progress: bool,
+    /// It went back to the state that this iteration had left.
+    pub seen_at: Option<u32>,
     /// Some call of this run did.
     progressed: bool,
     /// Files the latest call changed.
@@ -45,20 +48,22 @@ pub struct Trees {
 
 impl Trees {
     pub(crate) fn began(&mut self, tree: u128) {
-        self.is_now(tree);
+        self.is_now(tree, 0);
     }
 
     /// What differs from the last tree seen is not the agent's, and no progress later on.
-    pub(crate) fn before_call(&mut self, tree: u128) {
-        self.is_now(tree);
+    pub(crate) fn before_call(&mut self, tree: u128, iteration: u32) {
+        self.is_now(tree, iteration.saturating_sub(1));
         self.before = tree;
         self.touched.clear();
     }
 
-    pub(crate) fn inspected(&mut self, seen: &Inspected) {
-        self.progress = seen.tree != self.before && !self.seen.contains(&seen.tree);
+    pub(crate) fn inspected(&mut self, seen: &Inspected, iteration: u32) {
+        let known = self.seen.get(&seen.tree).copied();
+        self.progress = seen.tree != self.before && known.is_none();
+        self.seen_at = known.filter(|_| seen.tree != self.before);
         self.progressed |= self.progress;
-        self.is_now(seen.tree);
+        self.is_now(seen.tree, iteration);
         self.files = seen.files;
         self.changed.clone_from(&seen.changed);
         self.test_only = seen.test_only;
@@ -74,17 +79,17 @@ impl Trees {
         }
     }
 
-    pub(crate) fn restored(&mut self, restored: &Restored) {
+    pub(crate) fn restored(&mut self, restored: &Restored, iteration: u32) {
         self.unrestorable |= !restored.left.is_empty();
         self.violations.retain(|v| restored.left.contains(&v.path));
-        self.is_now(restored.tree);
+        self.is_now(restored.tree, iteration);
     }
 
     /// Verification closed: what it changed is not the agent's.
-    pub(crate) fn settled(&mut self, tree: u128, violations: &[Violation]) {
+    pub(crate) fn settled(&mut self, tree: u128, violations: &[Violation], iteration: u32) {
         self.violations.extend_from_slice(violations);
         self.touched.extend_from_slice(violations);
-        self.is_now(tree);
+        self.is_now(tree, iteration);
     }
 
     /// Some call of this run changed the files; what verification or the user changed is not the agent's.
@@ -92,8 +97,8 @@ impl Trees {
         self.progressed
     }
 
-    fn is_now(&mut self, tree: u128) {
+    fn is_now(&mut self, tree: u128, iteration: u32) {
         self.now = tree;
-        self.seen.insert(tree);
+        self.seen.entry(tree).or_insert(iteration);
     }
 }

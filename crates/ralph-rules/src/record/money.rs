@@ -16,9 +16,9 @@ pub struct Admitted {
     /// The tree right before the call: what differs from the last one is not the agent's.
     #[serde(with = "crate::record::tree_id")]
     pub tree: u128,
-    /// Open items of the bound plan, where one is named.
+    /// What was wrong with the user's templates, where ralph's own had to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending: Option<u32>,
+    pub template_failed: Option<String>,
 }
 
 /// A file kept beside the journal.

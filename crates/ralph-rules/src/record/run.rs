@@ -1,9 +1,10 @@
 //! How a run began, went on and was changed.
 
-use super::Ms;
+use super::{Ms, PlanGiven, PlanSeen};
 use crate::money::Micro;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything a run was given, read once at the start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,53 @@ pub struct RunStarted {
     /// The tree before the run.
     #[serde(with = "crate::record::tree_id")]
     pub tree: u128,
+    /// The plan that binds, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanGiven>,
+    /// What the marker file looked like before the run; only a later one is the agent's claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker_before: Option<String>,
+    /// Who works where the run is stuck: the rungs above `agent`, in the order they are climbed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladder: Vec<AgentChoice>,
+    /// How prompts are made.
+    #[serde(default, skip_serializing_if = "Prompting::is_default")]
+    pub prompting: Prompting,
+}
+
+impl RunStarted {
+    /// Who works on this rung; 0 is the agent the run began with, one too high is the highest.
+    pub fn rung(&self, rung: u32) -> &AgentChoice {
+        let highest = self.ladder.len().min(rung as usize);
+        highest.checked_sub(1).and_then(|at| self.ladder.get(at)).unwrap_or(&self.agent)
+    }
+
+    /// The highest rung.
+    pub fn rungs(&self) -> u32 {
+        u32::try_from(self.ladder.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// How prompts are made: read once at the start, so that every later prompt can be made again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompting {
+    /// From the second iteration on a context section follows the task.
+    pub context: bool,
+    /// The user's own templates by name; the others are ralph's.
+    #[serde(default)]
+    pub templates: BTreeMap<String, String>,
+}
+
+impl Default for Prompting {
+    fn default() -> Prompting {
+        Prompting { context: true, templates: BTreeMap::new() }
+    }
+}
+
+impl Prompting {
+    fn is_default(&self) -> bool {
+        *self == Prompting::default()
+    }
 }
 
 /// Which agent, how it was started, and what it can report.
@@ -57,6 +105,22 @@ pub struct AgentChoice {
     pub shows_tool_start: bool,
     /// Takes the protocol as a system prompt; else it goes into the prompt's footer.
     pub system_prompt: bool,
+    /// One call of it at most, where that differs from the run's own limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Ms>,
+    /// The setting that allows it a tool, `{tools}` standing for their names.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub allow: String,
+}
+
+impl AgentChoice {
+    /// Its name, and its model where one was chosen.
+    pub fn title(&self) -> String {
+        match &self.model {
+            Some(model) => format!("{} ({model})", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// The run goes on in a new process.
@@ -66,6 +130,9 @@ pub struct Resumed {
     pub version: String,
     /// The rules' number now.
     pub rules: u32,
+    /// How the bound plan stands now, where one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanSeen>,
 }
 
 /// A person changed limits.

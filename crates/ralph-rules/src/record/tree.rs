@@ -1,5 +1,6 @@
 //! What was seen in the workspace.
 
+use super::PlanSeen;
 use serde::{Deserialize, Serialize};
 
 /// The workspace after a call.
@@ -26,6 +27,9 @@ pub struct Inspected {
     /// The agent wrote the marker file that counts as its claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marker: bool,
+    /// How the bound plan stood, where one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanSeen>,
 }
 
 /// A protected path that was touched.

@@ -51,6 +51,26 @@ pub fn more() -> String {
     block(Progress::InProgress, Tests::NotRun, false)
 }
 
+/// A plan with so many items ticked and open.
+pub fn plan(done: u32, pending: u32) -> PlanSeen {
+    let next = (1..=pending.min(10)).map(|n| format!("Task {n}")).collect();
+    PlanSeen { done, pending, next, ..PlanSeen::default() }
+}
+
+/// The plan bound at the start, standing so.
+pub fn bound(seen: PlanSeen) -> Option<PlanGiven> {
+    Some(PlanGiven { file: "fix_plan.md".into(), path: "/work/fix_plan.md".into(), seen })
+}
+
+/// A ladder: a stronger model, then another agent that takes no system prompt.
+pub fn rungs() -> Vec<AgentChoice> {
+    let claude = given().agent;
+    vec![
+        AgentChoice { model: Some("opus".into()), ..claude },
+        AgentChoice { name: "codex".into(), ..AgentChoice::default() },
+    ]
+}
+
 /// What a run is given, with one command that proves it.
 pub fn given() -> RunStarted {
     RunStarted {
@@ -74,6 +94,10 @@ pub fn given() -> RunStarted {
         sandbox: "none".into(),
         base: None,
         tree: 1,
+        plan: None,
+        marker_before: None,
+        ladder: Vec::new(),
+        prompting: Prompting::default(),
     }
 }
 
@@ -151,15 +175,12 @@ impl Journal {
     }
 
     pub fn admit(&mut self) -> &Decision {
-        self.admit_with(None)
-    }
-
-    pub fn admit_with(&mut self, pending: Option<u32>) -> &Decision {
         let Some(Step::Admit { id, amount, .. }) = self.begun else {
             panic!("no reservation is asked for: {:?}", self.answer)
         };
         let tree = self.tree;
-        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt: FileRef::default(), tree, pending }))
+        let (prompt, template_failed) = (FileRef::default(), None);
+        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt, tree, template_failed }))
     }
 
     pub fn closing(&self, text: &str) -> CallEnded {
@@ -207,7 +228,16 @@ impl Journal {
             commits: Vec::new(),
             oracle: Vec::new(),
             marker: false,
+            plan: None,
         }
+    }
+
+    /// The workspace was looked at, and the bound plan with it.
+    pub fn planned(&mut self, done: u32, pending: u32) -> &Decision {
+        self.tree += 1;
+        let mut inspected = self.inspection(1);
+        inspected.plan = Some(plan(done, pending));
+        self.see(Seen::Inspected(inspected))
     }
 
     /// The workspace was looked at; a change is a tree not seen before.
@@ -265,7 +295,12 @@ impl Journal {
     }
 
     pub fn resume(&mut self) -> &Decision {
-        self.see(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES }))
+        self.resume_with(None)
+    }
+
+    /// The run goes on, and its plan stands so by now.
+    pub fn resume_with(&mut self, plan: Option<PlanSeen>) -> &Decision {
+        self.see(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan }))
     }
 
     pub fn spent(&mut self, total: i64, dearest: i64) -> &Decision {

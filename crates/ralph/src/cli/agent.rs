@@ -5,9 +5,10 @@ use super::run::Args;
 use crate::config::Layers;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
+use ralph_agents::permits;
 use ralph_agents::registry::{self, UnknownAgent};
 use ralph_agents::roster;
-use ralph_engine::equipment::Equipment;
+use ralph_engine::equipment::{Equipment, Hired};
 use ralph_engine::redact::{Redactor, secrets_in_env};
 use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
@@ -22,13 +23,24 @@ pub fn name<'a>(args: &'a Args, layers: &'a Layers, here: &'a Here) -> &'a str {
 /// The agent that was chosen, found on this machine.
 pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, Problem> {
     let name = name(args, layers, here);
-    let can = registry::find(name).map_err(|e| unknown(&e))?.can();
     let over = layers.agent(name);
     let model = args.model.as_deref().or(here.env.model.as_deref());
     let model = model.or(over.and_then(|o| o.model.as_deref())).or(layers.model());
     let mut rest = over.and_then(|o| o.args.clone()).unwrap_or_default();
     rest.extend(args.rest.iter().cloned());
-    let program = match (name, over.and_then(|o| o.command.clone())) {
+    found(name, model.map(Into::into), rest, over.and_then(|o| o.command.clone()), here)
+}
+
+/// An agent by name, found on this machine.
+pub fn found(
+    name: &str,
+    model: Option<String>,
+    mut rest: Vec<String>,
+    command: Option<String>,
+    here: &Here,
+) -> Result<AgentChoice, Problem> {
+    let can = registry::find(name).map_err(|e| unknown(&e))?.can();
+    let program = match (name, command) {
         (_, Some(command)) => command,
         ("sim", None) => own_program()?.display().to_string(),
         ("command", None) if rest.is_empty() => {
@@ -42,11 +54,13 @@ pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, 
     Ok(AgentChoice {
         name: name.into(),
         program: found.display().to_string(),
-        model: model.map(Into::into),
+        model,
         args: rest,
         live_usage: can.live_usage,
         shows_tool_start: can.shows_tool_start,
         system_prompt: can.system_prompt,
+        timeout: None,
+        allow: permits::setting(name),
     })
 }
 
@@ -70,22 +84,27 @@ pub fn missing(name: &str, program: &str) -> Problem {
     problem.hint("or use another agent: `ralph agents` shows what is installed")
 }
 
-/// What the hands work with, for an agent that was chosen.
-pub fn equipment(agent: &AgentChoice, layers: &Layers) -> Result<Equipment, Problem> {
-    let given = layers.agent_env(&agent.name);
-    let secrets = Env::all().into_iter().chain(given.clone());
-    let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
+/// What the hands work with, for an agent that was chosen and those on its ladder.
+pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice], layers: &Layers) -> Result<Equipment, Problem> {
+    let given = std::iter::once(agent).chain(ladder).flat_map(|agent| layers.agent_env(&agent.name));
+    let secrets = secrets_in_env(Env::all().into_iter().chain(given));
     Ok(Equipment {
         tender: own_program()?,
         tender_args: vec!["__tend".into()],
-        agent: Arc::from(adapter),
-        redactor: Arc::new(Redactor::new(secrets_in_env(secrets).into_iter())),
+        agent: hired(agent, layers)?,
+        rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
+        redactor: Arc::new(Redactor::new(secrets.into_iter())),
         env_remove: Vec::new(),
-        agent_env: given.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
     })
+}
+
+fn hired(agent: &AgentChoice, layers: &Layers) -> Result<Hired, Problem> {
+    let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
+    let env = layers.agent_env(&agent.name).into_iter().map(|(name, value)| (name.into(), value.into()));
+    Ok(Hired { agent: Arc::from(adapter), env: env.collect() })
 }
 
 fn own_program() -> Result<std::path::PathBuf, Problem> {

@@ -1,29 +1,33 @@
 //! `ralph analyze`: read one agent response, from a file or stdin, and print what it comes to. Exit 0 whenever an
-//! analysis was printed, whatever it says, for empty input too.
+//! analysis was printed, whatever it says, for empty input too. Files of any size: nothing is held whole.
 
 use super::{Here, agent};
 use crate::print::print_json;
 use crate::problem::{Code, Problem};
 use crate::values;
-use ralph_agents::{Exit, Reply, detect, registry};
+use ralph_agents::detect::Analyst;
+use ralph_agents::{Denial, Exit, Failure, Format, Reply, registry};
 use ralph_engine::clock::utc;
 use ralph_engine::reset::resolve;
-use ralph_rules::claim::{self, Claim, Status};
-use ralph_rules::fingerprint::Fingerprint;
-use ralph_rules::gate::indicators;
-use ralph_rules::prompt::tail;
-use serde_json::{Value, json};
-use std::io::Read;
-use std::path::PathBuf;
+use ralph_rules::analysis::shape::{Analysis, Failed, Refusal};
+use ralph_rules::analysis::{Response, Trend};
+use ralph_rules::money::Micro;
+use ralph_rules::policy::Policy;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
-/// What the analysis prints of the final message.
-const TEXT: usize = 1 << 20;
+/// How much is read at once.
+const PIECE: usize = 256 << 10;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The response; `-` or nothing is stdin.
     file: Option<PathBuf>,
+    /// Earlier responses, oldest first: for repeated errors, shrinking answers and signals in a row.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    history: Vec<PathBuf>,
     /// Whose reader to use (default: found out from the input).
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -40,97 +44,90 @@ pub fn analyze(args: &Args, _here: &Here) -> Result<u8, Problem> {
     if let Some(name) = &args.agent {
         registry::find(name).map_err(|e| agent::unknown(&e))?;
     }
-    let bytes = input(args)?;
-    let reply = detect::read_all(&bytes, args.agent.as_deref(), Exit::default());
-    let claim = match reply.failure {
-        Some(_) => Claim::default(),
-        None => claim::read(&reply.text, &args.promise),
-    };
-    print_json(&analysis(&reply, &claim, args))?;
+    // The limits of a run do not matter here; the thresholds are the strict preset's.
+    let policy = Policy::strict(1, Micro::ZERO);
+    let mut trend = Trend::default();
+    for file in &args.history {
+        let reply = read(Some(file), args.agent.as_deref())?;
+        trend.add(&response(&reply, args), &policy);
+    }
+    let reply = read(args.file.as_deref(), args.agent.as_deref())?;
+    let response = response(&reply, args);
+    trend.add(&response, &policy);
+    print_json(&complete(Analysis::of(&response, &trend, &policy), reply, args))?;
     Ok(0)
 }
 
-fn input(args: &Args) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
-    let read = match args.file.as_ref().filter(|f| f.as_os_str() != "-") {
-        Some(file) => {
-            std::fs::read(file).map(|read| bytes = read).map_err(|e| (file.display().to_string(), e))
-        }
-        None => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()).map_err(|e| ("stdin".into(), e)),
+fn response(reply: &Reply, args: &Args) -> Response {
+    let failure = reply.failure.as_ref().map(|failure| failure.message.as_str());
+    let mut response = Response::read(&reply.text, &args.promise, failure);
+    response.text_bytes = reply.text_bytes;
+    response.denials = reply.denials.iter().map(|denial| denial.tool.clone()).collect();
+    response
+}
+
+/// Reads a file, or stdin, piece by piece.
+pub fn read(file: Option<&Path>, agent: Option<&str>) -> Result<Reply, Problem> {
+    let file = file.filter(|file| file.as_os_str() != "-");
+    let name = file.map_or("stdin".into(), |file| file.display().to_string());
+    let mut analyst = Analyst::new(agent);
+    let read = match file {
+        Some(file) => File::open(file).and_then(|mut file| pour(&mut file, &mut analyst)),
+        None => pour(&mut io::stdin().lock(), &mut analyst),
     };
-    read.map_err(|(what, e)| {
-        Problem::new(Code::Input, format!("{what} cannot be read"))
+    read.map_err(|e| {
+        Problem::new(Code::Input, format!("{name} cannot be read"))
             .cause(&e)
             .hint("name a readable file, or - for stdin")
     })?;
-    Ok(bytes)
+    Ok(analyst.close(Exit::default()))
 }
 
-fn analysis(reply: &Reply, claim: &Claim, args: &Args) -> Value {
-    let zone = jiff::tz::TimeZone::system();
-    let zone = zone.iana_name().unwrap_or("UTC");
-    let failure = reply.failure.as_ref().map(|f| {
-        let reset = f.reset.as_ref().and_then(|r| resolve(r, utc(), zone));
-        let reset = reset.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()).map(|t| t.to_string());
-        json!({"class": f.class, "message": f.message, "reset_at": reset})
-    });
-    json!({
-        "timestamp": jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
-        "format": reply.format,
-        "ralph_status": status(claim.block.as_ref()),
-        "promise": claim.promise,
-        "exit_signal": match claim.exit {
-            claim::Exit::True => Some(true),
-            claim::Exit::False => Some(false),
-            claim::Exit::Absent => None,
-        },
-        "completion_indicators": indicators(claim, false, None),
-        "evidence": claim.evidence,
-        "lints": claim.lints,
-        "errors": reply.failure.iter().map(|f| error(&f.message)).collect::<Vec<_>>(),
-        "work_type": claim.block.as_ref().map(|b| b.work_type),
-        "asking_questions": claim.asks,
-        "permission_denials": reply.denials,
-        "session_id": reply.session,
-        "model": reply.model,
-        "usage": reply.usage,
-        "cost_usd": reply.cost.map(|c| c.usd()),
-        "failure": failure,
-        "warnings": warnings(reply, claim, args),
-        "text": tail(&reply.text, TEXT),
-        "text_bytes": reply.text_bytes,
-    })
+fn pour(source: &mut dyn Read, analyst: &mut Analyst) -> io::Result<()> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        match source.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(read) => analyst.feed(piece.get(..read).unwrap_or_default()),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
 }
 
-/// An error comes from the agent's own error result; words in its message are none.
-fn error(message: &str) -> Value {
-    let Fingerprint { hash, head } = Fingerprint::of(message);
-    json!({"fingerprint": hash, "text": head})
-}
-
-fn status(block: Option<&Status>) -> Value {
-    json!({
-        "found": block.is_some(),
-        "status": block.map(|b| b.status),
-        "tasks_completed": block.map(|b| b.tasks_completed),
-        "files_modified": block.map(|b| b.files_modified),
-        "tests_status": block.map(|b| b.tests),
-        "work_type": block.map(|b| b.work_type),
-        "exit_signal": block.map(|b| b.exit_signal),
-        "recommendation": block.map(|b| &b.recommendation),
-    })
-}
-
-fn warnings(reply: &Reply, claim: &Claim, args: &Args) -> Vec<String> {
-    let mut warnings = Vec::new();
+/// Adds what the reader knows beside the final message.
+fn complete(analysis: Analysis, reply: Reply, args: &Args) -> Analysis {
+    let mut warnings = analysis.warnings;
     if reply.garbled > 0 {
         warnings.push(format!("{} lines could not be read as the agent's protocol", reply.garbled));
     }
-    if reply.failure.is_none() && claim.block.is_none() && !claim.promise {
-        warnings.push(format!(
-            "no status block and no <promise>{}</promise>: only phrases were read",
-            args.promise
-        ));
+    if reply.failure.is_none() && !analysis.ralph_status.found && !analysis.promise {
+        let promise = &args.promise;
+        warnings.push(format!("no status block and no <promise>{promise}</promise>: only phrases were read"));
     }
-    warnings
+    let denial = |denial: Denial| Refusal { tool: denial.tool, detail: denial.detail };
+    Analysis {
+        timestamp: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
+        format: match reply.format {
+            Format::Json => "json",
+            Format::Jsonl => "jsonl",
+            Format::Text => "text",
+        },
+        permission_denials: reply.denials.into_iter().map(denial).collect(),
+        session_id: reply.session,
+        usage: reply.usage,
+        cost_usd: reply.cost.map(Micro::usd),
+        failure: reply.failure.map(failed),
+        warnings,
+        text: reply.text,
+        ..analysis
+    }
+}
+
+fn failed(failure: Failure) -> Failed {
+    let zone = jiff::tz::TimeZone::system();
+    let zone = zone.iana_name().unwrap_or("UTC");
+    let reset = failure.reset.as_ref().and_then(|reset| resolve(reset, utc(), zone));
+    let reset_at = reset.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()).map(|at| at.to_string());
+    Failed { class: failure.class, message: failure.message, reset_at }
 }

@@ -1,13 +1,19 @@
-//! `ralph circuit`: the breaker of this workspace. An open one keeps new runs from starting.
+//! `ralph circuit`: the breaker of this workspace. An open one keeps new runs from starting; what changed it is told.
 
+use super::refused::guidance;
 use super::{Here, examples, runs};
+use crate::config;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
-use crate::show::ago;
+use crate::show::{ago, seconds};
+use ralph_engine::circuit::{self, Change, OpenBreaker};
 use ralph_engine::clock::utc;
-use ralph_engine::open;
+use ralph_rules::breaker::{Breaker, HISTORY};
+use ralph_rules::state::State;
+use ralph_store::{RunFilter, Sqlite, Store};
 use serde_json::json;
+use std::fmt::Write;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -18,7 +24,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Show it.
+    /// Show it and what changed it.
     #[command(before_help = examples::CIRCUIT)]
     Status {
         /// As JSON.
@@ -27,36 +33,120 @@ enum What {
     },
     /// Close it, so that runs may start again.
     #[command(before_help = examples::CIRCUIT)]
-    Reset,
+    Reset {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What is known of the workspace's breaker.
+struct Known {
+    state: Breaker,
+    open: Option<OpenBreaker>,
+    /// When it closes by itself.
+    closes_at: Option<i64>,
+    history: Vec<Change>,
 }
 
 /// Shows or resets the breaker.
 pub fn circuit(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = here.home()?.store_if_any().map_err(|e| runs::broken(&e))?;
-    let open = match &store {
-        Some(store) => open::open_breaker(store, &here.workspace).map_err(|e| runs::broken(&e))?,
-        None => None,
-    };
-    match (&args.what, open, store) {
-        (What::Status { json: true }, open, _) => {
-            let state = if open.is_some() { "OPEN" } else { "CLOSED" };
-            print_json(&json!({"state": state, "workspace": here.workspace, "open": open}))?;
+    match args.what {
+        What::Status { json } => {
+            let known = known(store.as_ref(), here)?;
+            if json {
+                let Known { state, open, closes_at, history } = known;
+                print_json(&json!({
+                    "state": state, "workspace": here.workspace, "open": open, "closesAt": closes_at,
+                    "history": history,
+                }))?;
+            } else {
+                print(&words(&known, here));
+            }
         }
-        (What::Status { .. }, None, _) => print("CLOSED: runs may start in this workspace.\n"),
-        (What::Status { .. }, Some(open), _) => print(&format!(
-            "OPEN ({}): run {} ended with {}: {}.\n`ralph explain {}` tells more, `ralph circuit reset` closes it.\n",
-            ago(utc() - open.at),
-            runs::short(&open.run),
-            open.reason,
-            plain(open.why.trim_end_matches('.')),
-            runs::short(&open.run)
-        )),
-        (What::Reset, Some(_), Some(store)) => {
-            open::reset_breaker(&store, &here.workspace)
-                .map_err(|e| Problem::new(Code::Journal, "the breaker could not be reset").cause(&e))?;
-            say("The breaker is closed. Runs may start again.\n");
+        What::Reset { json } => {
+            let was_open = match &store {
+                Some(store) => circuit::reset_breaker(store, &here.workspace)
+                    .map_err(|e| Problem::new(Code::Journal, "the breaker could not be reset").cause(&e))?,
+                None => false,
+            };
+            match (json, was_open) {
+                (true, _) => print_json(&json!({"state": Breaker::Closed, "wasOpen": was_open}))?,
+                (_, true) => say("The breaker is closed. Runs may start again.\n"),
+                (_, false) => say("The breaker was closed already.\n"),
+            }
         }
-        (What::Reset, ..) => say("The breaker was closed already.\n"),
     }
     Ok(0)
+}
+
+/// The remembered state; while a run is under way, that run's own.
+fn known(store: Option<&Sqlite>, here: &Here) -> Result<Known, Problem> {
+    let closed = Known { state: Breaker::Closed, open: None, closes_at: None, history: Vec::new() };
+    let Some(store) = store else { return Ok(closed) };
+    let open = circuit::open_breaker(store, &here.workspace).map_err(|e| runs::broken(&e))?;
+    let name = here.workspace.to_string_lossy();
+    let mut history = circuit::history(store, &name).map_err(|e| runs::broken(&e))?;
+    let mut state = Breaker::Closed;
+    if let Some(run) = under_way(store, here)? {
+        let id = run.start.as_ref().map(|s| s.run.clone());
+        state = run.circuit.now;
+        history.retain(|change| change.run != id);
+        history.extend(circuit::changes_of(&run));
+        history.drain(..history.len().saturating_sub(HISTORY));
+    }
+    let cooldown = config::load(&here.workspace, here.env.config_home.as_deref())?.cooldown();
+    let closes_at = open.as_ref().zip(cooldown).map(|(open, after)| open.at.saturating_add(after));
+    let open = open.filter(|open| !circuit::cooled(open, cooldown, utc()));
+    if open.is_some() {
+        state = Breaker::Open;
+    }
+    Ok(Known { state, closes_at: closes_at.filter(|_| open.is_some()), open, history })
+}
+
+fn under_way(store: &Sqlite, here: &Here) -> Result<Option<State>, Problem> {
+    let home = here.home()?;
+    let workspace = Some(here.workspace.to_string_lossy().into_owned());
+    let filter = RunFilter { workspace, resumable: Some(true), ..RunFilter::default() };
+    let rows = store.runs(&filter).map_err(|e| runs::broken(&e))?;
+    match rows.iter().find(|row| row.exit_code.is_none() && runs::is_running(row, &home)) {
+        Some(row) => Ok(Some(State::of(&runs::records(store, &row.id)?))),
+        None => Ok(None),
+    }
+}
+
+fn words(known: &Known, here: &Here) -> String {
+    let mut text = String::new();
+    let now = utc();
+    match (&known.open, known.state) {
+        (Some(open), _) => {
+            let why = plain(open.why.trim_end_matches('.'));
+            let (when, run) = (ago(now - open.at), runs::short(&open.run));
+            let _ = writeln!(text, "OPEN ({when}): run {run} ended with {}: {why}.", open.reason);
+            if let Some(at) = known.closes_at {
+                let _ = writeln!(text, "It closes by itself in {}.", seconds((at - now).max(0)));
+            }
+            for line in guidance(open, here) {
+                let _ = writeln!(text, "  - {}", plain(&line));
+            }
+        }
+        (None, Breaker::HalfOpen) => {
+            text.push_str("HALF_OPEN: the run under way tries another approach.\n");
+        }
+        (None, _) => text.push_str("CLOSED: runs may start in this workspace.\n"),
+    }
+    if !known.history.is_empty() {
+        text.push_str("\nWhat changed it, latest last:\n");
+    }
+    for change in &known.history {
+        let place = match (&change.run, change.iteration) {
+            (Some(run), Some(n)) => format!(" (run {}, iteration {n})", runs::short(run)),
+            _ => String::new(),
+        };
+        let (from, to) = (change.from.name(), change.to.name());
+        let step = if from == to { from.to_string() } else { format!("{from} → {to}") };
+        let _ = writeln!(text, "  {:>9}  {step:<20}  {}{place}", ago(now - change.at), plain(&change.why));
+    }
+    text
 }

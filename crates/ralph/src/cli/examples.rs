@@ -36,6 +36,7 @@ Examples:
 pub const EXPLAIN: &str = "\
 Examples:
   ralph explain               why the newest run of this workspace stopped, and all before
+  ralph explain --prompt 3    what the agent was told in iteration 3
   ralph explain --json        its records, for scripts";
 
 pub const REPLAY: &str = "\
@@ -56,7 +57,15 @@ Examples:
 pub const ANALYZE: &str = "\
 Examples:
   claude -p 'Fix it' --output-format json | ralph analyze
-  ralph analyze answer.txt --promise DONE";
+  ralph analyze answer.txt --promise DONE
+  ralph analyze 3.json --history 1.json 2.json      is it stuck?";
+
+pub const BLOCK: &str = "\
+Examples:
+  ralph block check answer.txt                      each broken rule with its line; exit 65 if there is one
+  ralph block check answer.txt --tests failing      beside what is known to be so
+  ralph block emit --tasks 1 --remaining 0 --files 3 --tests passing \\
+                   --work-type implementation --recommendation 'All tasks complete'";
 
 pub const AGENT_SIM: &str = "\
 Examples:

@@ -1,23 +1,30 @@
 //! `ralph explain`: every decision of a run with the facts behind it, and why it stopped.
 
 use super::{Here, runs};
+use crate::plain::{plain, plain_lines};
 use crate::print::{print, print_json};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::show::{clock_time, decision_words, fact_words, reason_words};
 use ralph_engine::outcome::last_ending;
 use ralph_rules::ending::Status;
+use ralph_rules::grounds::{Grounds, grounds};
 use ralph_rules::next::Next;
-use ralph_rules::record::{Envelope, Fact, Record};
+use ralph_rules::record::{Envelope, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
+use serde::Serialize;
 use std::fmt::Write;
+use std::path::Path;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The run; the newest of this workspace if left out.
     run: Option<String>,
-    /// The records as JSON, one array.
+    /// The prompt of this iteration, as it was kept; without a number the latest one.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0", conflicts_with = "json")]
+    prompt: Option<u32>,
+    /// The records as JSON, one array; decisions about an iteration with their grounds.
     #[arg(long)]
     json: bool,
 }
@@ -28,12 +35,55 @@ pub fn explain(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&home)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let records = runs::records(&store, &row.id)?;
+    if let Some(iteration) = args.prompt {
+        print(&prompt(&records, iteration, &home.run(&row.id))?);
+        return Ok(0);
+    }
     if args.json {
-        let all: Vec<Envelope> = records.iter().map(Envelope::from).collect();
-        return print_json(&all).map(|()| 0);
+        return print_json(&with_grounds(&records)).map(|()| 0);
     }
     print(&story(&records, runs::is_running(&row, &home), here));
     Ok(0)
+}
+
+/// A prompt as it was kept beside the journal; of several attempts the last.
+fn prompt(records: &[Record], iteration: u32, folder: &Path) -> Result<String, Problem> {
+    let admitted = records.iter().rev().find_map(|record| match &record.fact {
+        Fact::Seen(Seen::Admitted(a)) if iteration == 0 || a.id.iteration == iteration => Some(a),
+        _ => None,
+    });
+    let admitted = admitted.ok_or_else(|| {
+        let which = if iteration == 0 { "none".into() } else { format!("no iteration {iteration}") };
+        Problem::new(Code::Usage, format!("no prompt was made: there was {which}"))
+            .hint("`ralph status` shows the iterations of a run")
+    })?;
+    let path = folder.join(&admitted.prompt.file);
+    let text = std::fs::read(&path).map_err(|e| {
+        Problem::new(Code::Input, format!("the prompt {} cannot be read", path.display())).cause(&e)
+    })?;
+    Ok(plain_lines(&String::from_utf8_lossy(&text)))
+}
+
+/// A record, and what a judgement stood on.
+#[derive(Debug, Serialize)]
+struct Told {
+    #[serde(flatten)]
+    record: Envelope,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grounds: Option<Grounds>,
+}
+
+/// The records, each judgement with what it stood on.
+fn with_grounds(records: &[Record]) -> Vec<Told> {
+    let mut state = State::default();
+    let mut all = Vec::with_capacity(records.len());
+    for record in records {
+        let decided = matches!(record.fact, Fact::Decided(_));
+        let grounds = grounds(&state).filter(|_| decided);
+        state.apply(record);
+        all.push(Told { record: Envelope::from(record), grounds });
+    }
+    all
 }
 
 fn story(records: &[Record], running: bool, here: &Here) -> String {
@@ -42,12 +92,18 @@ fn story(records: &[Record], running: bool, here: &Here) -> String {
     let zone = state.start.as_ref().map_or("UTC", |s| s.zone.as_str());
     let mut text = String::new();
     let _ = writeln!(text, "{}\n", style.strong(why(records, &state, running)));
+    let mut then = State::default();
     for record in records {
         let time = style.faint(clock_time(record.at, zone));
         match &record.fact {
             Fact::Seen(seen) => {
                 for line in fact_words(seen) {
                     let _ = writeln!(text, "{time}    {line}");
+                }
+                if let Seen::Admitted(admitted) = seen {
+                    let kept =
+                        format!("prompt kept: {}, {} bytes", admitted.prompt.file, admitted.prompt.bytes);
+                    let _ = writeln!(text, "{time}    {}", style.faint(plain(&kept)));
                 }
             }
             Fact::Decided(decision) => {
@@ -62,8 +118,12 @@ fn story(records: &[Record], running: bool, here: &Here) -> String {
                     let code = style.faint(format!("[{}]", reason.code()));
                     let _ = writeln!(text, "{:8}      because {} {code}", "", reason_words(reason));
                 }
+                for line in grounds(&then).iter().flat_map(Grounds::lines) {
+                    let _ = writeln!(text, "{:8}      {}", "", style.faint(format!("· {}", plain(&line))));
+                }
             }
         }
+        then.apply(record);
     }
     text
 }

@@ -2,6 +2,7 @@
 
 use super::{Here, runs};
 use crate::problem::{Code, Problem};
+use ralph_engine::circuit::OpenBreaker;
 use ralph_engine::open::OpenError;
 use ralph_store::Store;
 use ralph_tree::LockError;
@@ -22,10 +23,7 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
         }
         OpenError::CircuitOpen(open) => {
             let message = format!("the breaker of this workspace is open ({}): {}", open.reason, open.why);
-            Problem::new(Code::Breaker, message)
-                .hint(format!("see what happened: `ralph explain {}`", runs::short(&open.run)))
-                .hint("check that the prompt is clear, the plan has open tasks and the verification can pass")
-                .hint("then close it: `ralph circuit reset`")
+            guidance(open, here).into_iter().fold(Problem::new(Code::Breaker, message), Problem::hint)
         }
         OpenError::Glob(_) => Problem::new(Code::Usage, "a protected path cannot be read").cause(error),
         OpenError::NoSuchRun(_) | OpenError::Over { .. } => {
@@ -43,6 +41,37 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
         },
         OpenError::System { .. } => Problem::new(Code::Busy, "the run could not be set up").cause(error),
     }
+}
+
+/// What to look at before an open breaker is closed.
+pub fn guidance(open: &OpenBreaker, here: &Here) -> Vec<String> {
+    let run = runs::short(&open.run);
+    let mut lines = vec![format!("see what happened: `ralph explain {run}`")];
+    if let Some(error) = &open.error {
+        lines.push(format!("the last error was: {error}"));
+    }
+    lines.push(match open.prompt.as_str() {
+        "" | "argument" => {
+            "check that the task says clearly what is to be done, and that it is not done yet".into()
+        }
+        file => {
+            format!(
+                "check that {file} says clearly what is to be done, and that tasks of the plan are still open"
+            )
+        }
+    });
+    if !open.verify.is_empty() {
+        lines.push(format!("check that the verification can pass: `{}`", open.verify.join(" && ")));
+    }
+    if !open.call.is_empty() {
+        lines.push(format!("read what the agent was told last: `ralph explain {run} --prompt`"));
+        if let Ok(home) = here.home() {
+            let log = home.run(&open.run).join(format!("{}.out.jsonl", open.call));
+            lines.push(format!("read what it printed: {}", log.display()));
+        }
+    }
+    lines.push("then close it: `ralph circuit reset`".into());
+    lines
 }
 
 /// Only a run that was written down can go on.

@@ -1,8 +1,8 @@
 //! What was typed → what it means: flags over variables over files, ceilings over all, the agent found, the prompt read.
 
 use super::run::Args;
-use super::{Here, agent, prompt};
-use crate::config::{self, Layers};
+use super::{Here, agent, ladder, prompt, tasks, templates};
+use crate::config::{self, Layers, Preset};
 use crate::problem::{Code, Problem};
 use crate::values;
 use jiff::tz::TimeZone;
@@ -12,6 +12,7 @@ use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
 use ralph_rules::record::Ms;
 use ralph_tree::Protect;
+use std::collections::BTreeSet;
 
 /// Said before every run until there is a sandbox.
 pub const UNCONTAINED: &str = "nothing contains the agent: it can do whatever you can (sandbox: none)";
@@ -24,6 +25,10 @@ pub struct Resolved {
     pub equipment: Equipment,
     /// What the person should know before.
     pub warnings: Vec<String>,
+    /// The preset behind the numbers.
+    pub preset: Preset,
+    /// The plan that binds.
+    pub bound: Option<tasks::Bound>,
 }
 
 /// Limits that a resumed run may be given.
@@ -61,11 +66,13 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
             Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
         );
     }
-    let layers = config::load(&here.workspace, here.env.config_home.as_deref())?;
+    let layers = config::load(&here.workspace, here.env.config_home.as_deref())?.over(args.preset)?;
     let (policy, mut warnings) = policy(args, &layers, here)?;
     let (prompt, prompt_from) = prompt::prompt(args, &layers, here)?;
     let chosen = agent::choose(args, &layers, here)?;
-    let equipment = agent::equipment(&chosen, &layers)?;
+    let ladder = ladder::ladder(&chosen, args, &layers, here)?;
+    let prompting = templates::prompting(&layers, here)?;
+    let equipment = agent::equipment(&chosen, &ladder, &layers)?;
     let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if verify.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")
@@ -81,11 +88,13 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
                 .into(),
         );
     }
+    let bound = tasks::bound(args, &layers, here)?;
+    warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(UNCONTAINED.into());
-    if !chosen.live_usage {
+    let blind = std::iter::once(&chosen).chain(&ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
+    for name in blind.collect::<BTreeSet<&str>>() {
         warnings.push(format!(
-            "`{}` shows its cost only at the end of a call, if at all: a single call can pass the limit",
-            chosen.name
+            "`{name}` shows its cost only at the end of a call, if at all: a single call can pass the limit"
         ));
     }
     let protect = Protect::DEFAULTS.iter().map(ToString::to_string);
@@ -96,12 +105,15 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         prompt,
         prompt_from,
         agent: chosen,
+        ladder,
+        prompting,
         policy,
         verify,
         protect,
         zone: zone(here),
+        tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
-    Ok(Resolved { plan, equipment, warnings })
+    Ok(Resolved { plan, equipment, warnings, preset: layers.preset(), bound })
 }
 
 fn policy(args: &Args, layers: &Layers, here: &Here) -> Result<(Policy, Vec<String>), Problem> {

@@ -80,10 +80,12 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
         let message = format!("the workspace {} of run {} is gone", start.workspace, runs::short(id));
         return Err(Problem::new(Code::Busy, message).hint("put it back, or start a new run elsewhere"));
     }
-    let program = &start.agent.program;
-    here.env.which(program, workspace).ok_or_else(|| agent::missing(&start.agent.name, program))?;
+    for agent in std::iter::once(&start.agent).chain(&start.ladder) {
+        let program = &agent.program;
+        here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
+    }
     let layers = config::load(workspace, here.env.config_home.as_deref())?;
-    let equipment = agent::equipment(&start.agent, &layers)?;
+    let equipment = agent::equipment(&start.agent, &start.ladder, &layers)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);

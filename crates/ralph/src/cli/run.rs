@@ -3,6 +3,7 @@
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
 use super::{Here, dry_run, resume, runs};
+use crate::config::Preset;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
@@ -12,7 +13,7 @@ use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_engine::watch::Watcher;
 use ralph_rules::money::Micro;
-use ralph_rules::policy::Policy;
+use ralph_rules::policy::{BreakerPolicy, Policy};
 use ralph_rules::record::{Ms, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
@@ -25,6 +26,9 @@ pub struct Args {
     /// Read the task from this file.
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     pub prompt: Option<std::path::PathBuf>,
+    /// A plan that binds: a file with checkboxes, or a prd.json. Its open items contradict a claim to be done.
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<String>,
     /// Who works: claude, command (any program, after `--`) or sim.
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
@@ -61,10 +65,9 @@ pub struct Args {
     /// auto or off: this version contains nothing either way, and says so.
     #[arg(long, value_name = "MODE", value_parser = ["auto", "off", "require"], hide_possible_values = true)]
     pub sandbox: Option<String>,
-    /// Preset of rules; only `strict`, the default, so far.
-    #[arg(long, value_name = "NAME", value_parser = ["strict", "classic", "analyzer", "wrapper"])]
-    #[arg(hide_possible_values = true)]
-    pub preset: Option<String>,
+    /// Which numbers hold where none is set: strict (the default), classic, analyzer or wrapper.
+    #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
+    pub preset: Option<Preset>,
     /// Start anew, even where an interrupted run of the same task could go on.
     #[arg(long)]
     pub fresh: bool,
@@ -83,8 +86,6 @@ pub struct Args {
     #[arg(last = true, value_name = "ARGS")]
     pub rest: Vec<String>,
 
-    #[arg(long, hide = true, value_name = "FILE")]
-    pub plan: Option<String>,
     #[arg(long, hide = true, value_name = "NAME")]
     pub skill: Option<String>,
     #[arg(long, hide = true)]
@@ -118,14 +119,12 @@ impl Args {
     /// Flags of the contract that this version does not honour are refused, never ignored.
     fn not_yet(&self) -> Option<&'static str> {
         let set = [
-            (self.plan.is_some(), "--plan"),
             (self.skill.is_some(), "--skill"),
             (self.fallback, "--fallback"),
             (self.auto, "--auto"),
             (self.mode.as_deref() == Some("hook"), "--mode hook"),
             (self.detach, "--detach"),
             (self.sandbox.as_deref() == Some("require"), "--sandbox require"),
-            (self.preset.as_deref().is_some_and(|p| p != "strict"), "a --preset other than strict"),
         ];
         set.into_iter().find(|(on, _)| *on).map(|(_, flag)| flag)
     }
@@ -176,13 +175,20 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         daily_cost: Micro::ZERO,
         max_time: None,
         no_wait: false,
+        breaker: BreakerPolicy { cooldown: None, ..policy.breaker.clone() },
         ..policy.clone()
     };
     let differs = [
         (start.verify != plan.verify, "another verification"),
         (start.protect != plan.protect, "other protected paths"),
+        (
+            start.plan.as_ref().map(|p| &p.file) != plan.tasks.as_ref().map(|(file, _)| file),
+            "another plan, or none",
+        ),
         (start.agent.model != plan.agent.model, "another model"),
         (start.agent.args != plan.agent.args, "other arguments for the agent"),
+        (start.ladder != plan.ladder, "another ladder"),
+        (start.prompting != plan.prompting, "other prompt templates"),
         (limits(&start.policy) != limits(&plan.policy), "another time-out, rate, promise or threshold"),
     ];
     let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) else { return Ok(()) };

@@ -6,9 +6,14 @@ use crate::print::{print, print_json};
 use crate::problem::Problem;
 use crate::show::{money, receipt, seconds};
 use ralph_engine::outcome::{last_ending, outcome};
-use ralph_rules::breaker::breaker;
+use ralph_rules::breaker::Breaker;
+use ralph_rules::next::Next;
+use ralph_rules::objection::Objection;
+use ralph_rules::record::{Decision, Fact, Record};
 use ralph_rules::state::State;
+use ralph_rules::step::Step;
 use ralph_store::{IterationRow, RunRow, Store};
+use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -31,10 +36,11 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let state = State::of(&records);
     let ended = state.ending.and(last_ending(&records)).map(|(ending, why)| outcome(&state, ending, why));
     if args.json {
-        let policy = state.start.as_ref().map(|s| &s.policy);
         let value = json!({
             "run": row,
-            "breaker": policy.map(|p| breaker(&state, p)),
+            "breaker": state.circuit.now,
+            "breakerHistory": state.circuit.history,
+            "rungs": climbed(&records, &state),
             "verify": state.checks.shown().map(|v| &v.results),
             "iterations": iterations,
             "result": ended,
@@ -42,7 +48,7 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
         return print_json(&value).map(|()| 0);
     }
     let mut text = heading(&row, &state);
-    text.push_str(&table(&iterations, here));
+    text.push_str(&table(&iterations, &climbed(&records, &state), here));
     if let Some(ended) = &ended {
         text.push('\n');
         text.push_str(&receipt(ended, &state, here.out_style()));
@@ -62,6 +68,9 @@ fn heading(row: &RunRow, state: &State) -> String {
     if let Some(start) = &state.start {
         let model = start.agent.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
         line("agent", &format!("{} ({}{model})", start.agent.name, start.agent.program));
+        for (n, rung) in start.ladder.iter().enumerate() {
+            line("if stuck", &format!("rung {}: {}", n + 1, rung.title()));
+        }
         let verify = if start.verify.is_empty() {
             "nothing: completion is unverified".into()
         } else {
@@ -76,11 +85,39 @@ fn heading(row: &RunRow, state: &State) -> String {
         _ => String::new(),
     };
     line("status", &format!("{}{more}", row.status));
+    if let Some(change) = state.circuit.history.last().filter(|_| state.circuit.now != Breaker::Closed) {
+        let why = change.because.as_ref().map(Objection::say).unwrap_or_default();
+        line("breaker", &format!("{}: {why}", state.circuit.now.name()));
+    }
     text.push('\n');
     text
 }
 
-fn table(rows: &[IterationRow], here: &Here) -> String {
+/// Which rung a call was on.
+#[derive(Debug, Serialize)]
+struct Climbed {
+    iteration: u32,
+    attempt: u32,
+    rung: u32,
+    agent: String,
+    model: Option<String>,
+}
+
+/// The rung of every call of a run with a ladder.
+fn climbed(records: &[Record], state: &State) -> Vec<Climbed> {
+    let Some(start) = state.start.as_ref().filter(|s| !s.ladder.is_empty()) else { return Vec::new() };
+    let call = |record: &Record| match &record.fact {
+        Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, .. }), .. }) => {
+            let agent = start.rung(*rung);
+            let (agent, model) = (agent.name.clone(), agent.model.clone());
+            Some(Climbed { iteration: id.iteration, attempt: id.attempt, rung: *rung, agent, model })
+        }
+        _ => None,
+    };
+    records.iter().filter_map(call).collect()
+}
+
+fn table(rows: &[IterationRow], climbed: &[Climbed], here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
     if rows.is_empty() {
@@ -99,9 +136,12 @@ fn table(rows: &[IterationRow], here: &Here) -> String {
             None => format!("{:<8}", "-"),
         };
         let failure = row.failure.as_deref().map(|f| format!(" ({f})")).unwrap_or_default();
+        let above =
+            climbed.iter().find(|c| (c.iteration, c.attempt, c.rung > 0) == (row.n, row.attempt, true));
+        let rung = above.map(|c| format!(", rung {}", c.rung)).unwrap_or_default();
         let _ = writeln!(
             text,
-            "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {}{failure}",
+            "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {}{failure}{rung}",
             seconds(row.dur_ms),
             money(row.cost_micro, true),
             row.files,

@@ -1,7 +1,8 @@
 //! One config file, as it may be written. Unknown keys are errors. Keys that the contract names but this version does
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
-use super::values::{Dollars, Duration, Limit, Promise, Variable};
+use super::values::{Dollars, Duration, Inside, Limit, Promise, Variable};
+use ralph_agents::registry;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -22,8 +23,8 @@ pub struct File {
     pub prompt: Prompt,
     pub ceilings: Ceilings,
     pub sandbox: Sandbox,
-    pub ladder: Option<toml::Value>,
-    pub plan: Option<toml::Value>,
+    pub ladder: Vec<Rung>,
+    pub plan: Plan,
     pub views: Option<toml::Value>,
     pub notify: Option<toml::Value>,
 }
@@ -65,6 +66,23 @@ pub struct AgentOverride {
     pub timeout: Option<Limit>,
 }
 
+/// `[[ladder]]`: who works where the run is stuck, one rung after the other. What is left out is as it was.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Rung {
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub args: Vec<String>,
+}
+
+impl Rung {
+    /// A rung that changes nothing is a mistake.
+    fn is_empty(&self) -> bool {
+        self.agent.is_none() && self.model.is_none() && self.args.is_empty()
+    }
+}
+
 /// `[verify]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -82,10 +100,12 @@ pub struct Verify {
 #[allow(missing_docs)]
 pub struct Gate {
     pub until: Option<Until>,
-    pub indicators: Option<NonZeroU32>,
+    /// 0: an explicit signal needs none.
+    pub indicators: Option<u32>,
     pub promise: Option<Promise>,
+    pub exit_signals: Option<NonZeroU32>,
     pub done_signals: Option<NonZeroU32>,
-    pub marker_file: Option<toml::Value>,
+    pub marker_file: Option<Inside>,
 }
 
 /// `gate.until`.
@@ -103,12 +123,15 @@ pub enum Until {
 #[allow(missing_docs)]
 pub struct Breaker {
     pub half_open_after: Option<NonZeroU32>,
-    pub open_after: Option<NonZeroU32>,
+    /// 0: no recovery iteration.
+    pub open_after: Option<u32>,
     pub same_error: Option<NonZeroU32>,
-    pub saturation: Option<NonZeroU32>,
-    pub denials: Option<NonZeroU32>,
+    /// 0: off.
+    pub saturation: Option<u32>,
+    /// 0: off.
+    pub denials: Option<u32>,
     pub decline: Option<Decline>,
-    pub cooldown: Option<toml::Value>,
+    pub cooldown: Option<Limit>,
 }
 
 /// `breaker.decline`.
@@ -135,8 +158,16 @@ pub struct Protect {
 #[allow(missing_docs)]
 pub struct Prompt {
     pub file: Option<String>,
-    pub templates: Option<toml::Value>,
-    pub context: Option<toml::Value>,
+    pub templates: Option<String>,
+    pub context: Option<bool>,
+}
+
+/// `[plan]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Plan {
+    pub file: Option<String>,
 }
 
 /// `[ceilings]`.
@@ -170,7 +201,7 @@ pub enum SandboxMode {
 }
 
 /// `preset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Preset {
@@ -184,23 +215,29 @@ impl File {
     /// The first key of the contract that is set but not honoured by this version.
     pub fn not_yet(&self) -> Option<String> {
         let set = [
-            (self.ladder.is_some(), "ladder"),
-            (self.plan.is_some(), "plan"),
             (self.views.is_some(), "views"),
             (self.notify.is_some(), "notify"),
             (self.verify.oracle.is_some(), "verify.oracle"),
             (self.verify.oracle_paths.is_some(), "verify.oracle_paths"),
-            (self.gate.marker_file.is_some(), "gate.marker_file"),
-            (self.breaker.cooldown.is_some(), "breaker.cooldown"),
             (self.protect.on_violation.is_some(), "protect.on_violation"),
-            (self.prompt.templates.is_some(), "prompt.templates"),
-            (self.prompt.context.is_some(), "prompt.context"),
             (self.sandbox.network.is_some(), "sandbox.network"),
             (self.sandbox.writable.is_some(), "sandbox.writable"),
             (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
-            (self.preset.is_some_and(|p| p != Preset::Strict), "preset"),
         ];
         set.into_iter().find(|(on, _)| *on).map(|(_, key)| key.to_string())
+    }
+
+    /// What is wrong with the ladder.
+    pub fn bad_rung(&self) -> Option<String> {
+        let bad = |(n, rung): (usize, &Rung)| {
+            let n = n + 1;
+            if rung.is_empty() {
+                return Some(format!("rung {n} changes nothing: name an agent, a model or args"));
+            }
+            let unknown = registry::find(rung.agent.as_deref()?).err()?;
+            Some(format!("rung {n}: {unknown}"))
+        };
+        self.ladder.iter().enumerate().find_map(bad)
     }
 
     /// The first key that only the user's or the system's own file may set.

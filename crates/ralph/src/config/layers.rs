@@ -1,11 +1,12 @@
 //! The files, layered: read lowest first, a later value replaces an earlier one. Ceilings come only from the user's or
 //! the system's own file; what is above one is lowered to it, and said.
 
-use super::file::{AgentOverride, Ceilings as CeilingKeys, File};
+use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
 use super::read::{Trust, read};
 use crate::problem::Problem;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
+use ralph_rules::record::Ms;
 use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -87,6 +88,8 @@ impl Layers {
 
     fn merge(&mut self, file: File) {
         let to = &mut self.merged;
+        take(&mut to.preset, file.preset);
+        take(&mut to.plan.file, file.plan.file);
         take(&mut to.run.max_iterations, file.run.max_iterations);
         take(&mut to.run.max_cost_usd, file.run.max_cost_usd);
         take(&mut to.run.max_time, file.run.max_time);
@@ -102,14 +105,22 @@ impl Layers {
         take(&mut to.gate.until, file.gate.until);
         take(&mut to.gate.indicators, file.gate.indicators);
         take(&mut to.gate.promise, file.gate.promise);
+        take(&mut to.gate.exit_signals, file.gate.exit_signals);
         take(&mut to.gate.done_signals, file.gate.done_signals);
+        take(&mut to.gate.marker_file, file.gate.marker_file);
         take(&mut to.breaker.half_open_after, file.breaker.half_open_after);
         take(&mut to.breaker.open_after, file.breaker.open_after);
         take(&mut to.breaker.same_error, file.breaker.same_error);
         take(&mut to.breaker.saturation, file.breaker.saturation);
         take(&mut to.breaker.denials, file.breaker.denials);
         take(&mut to.breaker.decline, file.breaker.decline);
+        take(&mut to.breaker.cooldown, file.breaker.cooldown);
         take(&mut to.prompt.file, file.prompt.file);
+        take(&mut to.prompt.templates, file.prompt.templates);
+        take(&mut to.prompt.context, file.prompt.context);
+        if !file.ladder.is_empty() {
+            to.ladder = file.ladder;
+        }
         if !file.verify.commands.is_empty() {
             to.verify.commands = file.verify.commands;
         }
@@ -122,6 +133,25 @@ impl Layers {
             take(&mut to.timeout, over.timeout);
             to.env.extend(over.env);
         }
+    }
+
+    /// With the numbers of a preset below everything that is set: the one asked for, else the files'.
+    pub fn over(self, asked: Option<Preset>) -> Result<Layers, Problem> {
+        let preset = asked.or(self.merged.preset).unwrap_or(Preset::Strict);
+        let set = File { preset: Some(preset), ..self.merged };
+        let mut layers = Layers { merged: preset.file()?, ..self };
+        layers.merge(set);
+        Ok(layers)
+    }
+
+    /// The preset whose numbers hold where nothing else is set.
+    pub fn preset(&self) -> Preset {
+        self.merged.preset.unwrap_or(Preset::Strict)
+    }
+
+    /// The plan's file.
+    pub fn plan_file(&self) -> Option<&str> {
+        self.merged.plan.file.as_deref()
     }
 
     /// Who works.
@@ -160,6 +190,26 @@ impl Layers {
         self.merged.prompt.file.as_deref()
     }
 
+    /// The directory of the user's own templates.
+    pub fn templates(&self) -> Option<&str> {
+        self.merged.prompt.templates.as_deref()
+    }
+
+    /// Whether prompts carry a context section.
+    pub fn context(&self) -> bool {
+        self.merged.prompt.context.unwrap_or(true)
+    }
+
+    /// Who works where the run is stuck; the nearest file's ladder counts as a whole.
+    pub fn ladder(&self) -> &[Rung] {
+        &self.merged.ladder
+    }
+
+    /// After how long an open breaker closes by itself.
+    pub fn cooldown(&self) -> Option<Ms> {
+        self.merged.breaker.cooldown.map(|limit| limit.0)
+    }
+
     /// The two limits that have no default.
     pub fn limits(&self) -> (Option<u32>, Option<Micro>) {
         let run = &self.merged.run;
@@ -177,8 +227,11 @@ impl Layers {
         set(&mut policy.verify_timeout, self.merged.verify.timeout.map(|d| d.0));
         set(&mut policy.calls_per_hour, run.calls_per_hour.map(|n| (n > 0).then_some(n)));
         policy.tokens_per_hour = run.tokens_per_hour.filter(|n| *n > 0);
-        set(&mut policy.gate.indicators, number(gate.indicators));
+        set(&mut policy.gate.explicit_alone, gate.indicators.map(|n| n == 0));
+        set(&mut policy.gate.indicators, gate.indicators.filter(|n| *n > 0));
+        set(&mut policy.gate.exit_signals, number(gate.exit_signals));
         set(&mut policy.gate.done_signals, number(gate.done_signals));
+        policy.gate.marker_file = gate.marker_file.clone().map(|file| file.0);
         set(&mut policy.gate.promise, gate.promise.clone().map(|p| p.0));
         set(
             &mut policy.gate.until,
@@ -188,10 +241,11 @@ impl Layers {
             }),
         );
         set(&mut policy.breaker.half_open_after, number(breaker.half_open_after));
-        set(&mut policy.breaker.open_after, number(breaker.open_after));
+        set(&mut policy.breaker.open_after, breaker.open_after);
         set(&mut policy.breaker.same_error, number(breaker.same_error));
-        set(&mut policy.breaker.saturation, number(breaker.saturation));
-        set(&mut policy.breaker.denials, number(breaker.denials));
+        set(&mut policy.breaker.saturation, breaker.saturation);
+        set(&mut policy.breaker.denials, breaker.denials);
+        policy.breaker.cooldown = self.cooldown();
         set(
             &mut policy.breaker.decline,
             breaker.decline.map(|d| match d {
@@ -261,6 +315,33 @@ mod tests {
         let mut policy = Policy::strict(4, Micro(1));
         layers.shape(&mut policy);
         assert_eq!(policy.timeout, 120_000);
+    }
+
+    #[test]
+    fn what_is_set_wins_over_a_preset_wherever_it_is_set() {
+        let files = [
+            ("~/config.toml", "[breaker]\nopen_after = 2\n[gate]\nindicators = 3"),
+            ("ralph.toml", "preset = \"wrapper\"\n[gate]\npromise = \"DONE\"\n[plan]\nfile = \"TODO.md\""),
+        ];
+        let shaped = |asked| {
+            let mut policy = Policy::strict(4, Micro(1));
+            let over = layers(&files).unwrap().over(asked).unwrap();
+            over.shape(&mut policy);
+            (over.preset(), policy)
+        };
+        let (preset, policy) = shaped(None);
+        assert_eq!(
+            (preset, policy.breaker.half_open_after, policy.breaker.open_after),
+            (Preset::Wrapper, 5, 2)
+        );
+        assert_eq!((policy.gate.indicators, policy.gate.explicit_alone), (3, false));
+        assert_eq!((policy.gate.promise.as_str(), policy.breaker.saturation), ("DONE", 0));
+        let (preset, policy) = shaped(Some(Preset::Classic));
+        assert_eq!(
+            (preset, policy.breaker.half_open_after, policy.breaker.open_after),
+            (Preset::Classic, 3, 2)
+        );
+        assert_eq!(layers(&files).unwrap().plan_file(), Some("TODO.md"));
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
         };
         return Err(place::at_key(path, text, key, what).hint("set it in your own config.toml instead"));
     }
+    if let Some(what) = file.bad_rung() {
+        return Err(place::at_key(path, text, "ladder", &what)
+            .hint("a rung looks so:\n\n      [[ladder]]\n      model = \"opus\""));
+    }
     for name in file.agents.keys() {
         if let Err(UnknownAgent::Unknown { suggestion, .. }) = registry::find(name) {
             let problem = place::at_key(path, text, &format!("agents.{name}"), "is no agent");
@@ -122,10 +126,27 @@ mod tests {
                 "[gate]\nuntil = \"x\"\n",
                 "/ralph.toml:2:9: unknown value `x`, expected `claimed` or `verified`",
             ),
-            ("[[ladder]]\nx = 1\n", "/ralph.toml:1:3: `ladder` is not supported by this version of ralph"),
             (
-                "[agents.sim]\nenv = {}\n",
-                "/ralph.toml:2:1: `agents.sim.env` is not supported by this version of ralph",
+                "preset = \"clasic\"\n",
+                "/ralph.toml:1:10: unknown value `clasic`, expected one of `strict`, `classic`, `analyzer`, `wrapper`",
+            ),
+            (
+                "[gate]\nmarker_file = \"../done\"\n",
+                "/ralph.toml:2:15: `../done` is outside the workspace; write a path within it, like .ralph-complete",
+            ),
+            ("[plan]\npath = \"x\"\n", "/ralph.toml:2:1: unknown key `path`"),
+            ("[[ladder]]\nx = 1\n", "/ralph.toml:2:1: unknown key `x`"),
+            (
+                "[run]\n[[ladder]]\n",
+                "/ralph.toml:2:3: `ladder` rung 1 changes nothing: name an agent, a model or args",
+            ),
+            (
+                "[breaker]\ncooldown = \"0s\"\n",
+                "/ralph.toml:2:12: a time of zero would never start; write it like 90s, 15m or 1h30m",
+            ),
+            (
+                "[agents.sim.env]\nRALPH_RUN = \"x\"\n",
+                "/ralph.toml:2:1: RALPH_RUN is ralph's own: it finds its processes by it",
             ),
             ("[agents.smi]\n", "/ralph.toml:1:9: `agents.smi` is no agent"),
             ("[ceilings]\nmax_iterations = 9\n", "/ralph.toml:1:2: `ceilings` may not be set in a project"),

@@ -57,6 +57,26 @@ impl<'de> Deserialize<'de> for Promise {
     }
 }
 
+/// A path within the workspace.
+#[derive(Clone, Debug)]
+pub struct Inside(pub String);
+
+impl<'de> Deserialize<'de> for Inside {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let inside = std::path::Path::new(&text)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir));
+        match text.trim() {
+            "" => Err(D::Error::custom("a file needs a name, like .ralph-complete")),
+            _ if !inside => Err(D::Error::custom(format!(
+                "`{text}` is outside the workspace; write a path within it, like .ralph-complete"
+            ))),
+            _ => Ok(Inside(text)),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(Amount)

@@ -62,7 +62,7 @@ impl Human {
 
     fn decided(&mut self, decision: &Decision) {
         match &decision.next {
-            Next::Do(Step::Call { id, .. }) => self.iteration_head(id.iteration, id.attempt),
+            Next::Do(Step::Call { id, rung, .. }) => self.iteration_head(id.iteration, id.attempt, *rung),
             Next::Do(Step::Verify { check, .. }) => self.begin(match check {
                 Check::Baseline => "verifying before the first iteration",
                 _ => "verifying",
@@ -82,12 +82,14 @@ impl Human {
         }
     }
 
-    fn iteration_head(&mut self, iteration: u32, attempt: u32) {
+    fn iteration_head(&mut self, iteration: u32, attempt: u32, rung: u32) {
         let Some(start) = &self.state.start else { return };
         let (most, cap) = (start.policy.max_iterations, start.policy.max_cost);
         let spent = self.state.budget.spent;
         let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-        let title = self.style.strong(format!("Iteration {iteration} of {most}{again}"));
+        let who =
+            if rung > 0 { format!(", rung {rung}: {}", start.rung(rung).title()) } else { String::new() };
+        let title = self.style.strong(format!("Iteration {iteration} of {most}{again}{}", plain(&who)));
         let so_far = money(spent.0, self.state.budget.unpriced == 0);
         let facts = format!("{so_far} of {cap}, {} so far", seconds(self.state.ran));
         // 80 % of the money or 90 % of the iterations: worth a look.
@@ -117,6 +119,12 @@ impl Human {
         match seen {
             Seen::RunStarted(_) => self.title("with"),
             Seen::Resumed(_) => self.title("goes on with"),
+            Seen::Admitted(admitted) => {
+                if let Some(mistake) = &admitted.template_failed {
+                    let words = plain(&format!("a template failed, ralph's own was used: {mistake}"));
+                    self.line(&format!("  {}", self.style.warn(words)));
+                }
+            }
             Seen::CallEnded(_)
             | Seen::CallLost(_)
             | Seen::Inspected(_)

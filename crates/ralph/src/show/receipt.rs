@@ -7,6 +7,7 @@ use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
 use ralph_rules::record::{Came, Check};
 use ralph_rules::state::State;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Names shown.
@@ -30,6 +31,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     };
     row("why", why);
     row("iterations", &iterations(state));
+    if let Some(rungs) = rungs(state) {
+        row("agents", &rungs);
+    }
     row("cost", &cost(outcome, state));
     row("time", &seconds(state.ran));
     row("files", &files(state));
@@ -46,6 +50,30 @@ fn iterations(state: &State) -> String {
     format!("{} of at most {max}", state.calls.done)
 }
 
+/// Who worked how often, where there is a ladder.
+fn rungs(state: &State) -> Option<String> {
+    let start = state.start.as_ref().filter(|s| !s.ladder.is_empty())?;
+    let line = |(rung, times): (&u32, &u32)| match rung {
+        0 => format!("{} {times}×", start.agent.title()),
+        n => format!("rung {n}, {} {times}×", start.rung(*n).title()),
+    };
+    Some(state.ladder.used.iter().map(line).collect::<Vec<_>>().join("; "))
+}
+
+/// Agents that worked and show their cost only at the end of a call.
+fn blind(state: &State) -> String {
+    let Some(start) = &state.start else { return String::new() };
+    let used = state.ladder.used.keys().map(|rung| start.rung(*rung)).filter(|agent| !agent.live_usage);
+    let names = used.map(|agent| agent.name.as_str()).collect::<BTreeSet<_>>();
+    match names.is_empty() {
+        true => String::new(),
+        false => {
+            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            format!("; {names} cannot be ended by cost: one call may pass the limit")
+        }
+    }
+}
+
 fn cost(outcome: &Outcome, state: &State) -> String {
     let cap = state.start.as_ref().map(|s| s.policy.max_cost).unwrap_or_default();
     let unknown = match state.budget.unpriced {
@@ -53,7 +81,8 @@ fn cost(outcome: &Outcome, state: &State) -> String {
         1 => "; one call's cost is unknown and booked at its reservation".into(),
         n => format!("; the cost of {n} calls is unknown and booked at their reservations"),
     };
-    format!("{} of at most {cap}{unknown}", money(state.budget.spent.0, outcome.cost_is_complete))
+    let spent = money(state.budget.spent.0, outcome.cost_is_complete);
+    format!("{spent} of at most {cap}{unknown}{}", blind(state))
 }
 
 fn files(state: &State) -> String {

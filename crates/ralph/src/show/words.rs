@@ -5,7 +5,9 @@ use jiff::tz::TimeZone;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
-use ralph_rules::record::{CallEnded, Came, Check, Inspected, Ms, PriceFrom, Request, Seen, Verified};
+use ralph_rules::record::{
+    CallEnded, Came, Check, Inspected, Ms, PlanSeen, PriceFrom, Request, Seen, Verified,
+};
 use ralph_rules::step::Step;
 
 /// Names of files shown.
@@ -58,10 +60,11 @@ pub fn decision_words(next: &Next) -> String {
 fn step_words(step: &Step) -> String {
     match step {
         Step::Admit { id, amount, .. } => format!("prepare iteration {}, reserve {amount}", id.iteration),
-        Step::Call { id, .. } if id.attempt > 1 => {
-            format!("call the agent, iteration {} attempt {}", id.iteration, id.attempt)
+        Step::Call { id, rung, .. } => {
+            let attempt = if id.attempt > 1 { format!(" attempt {}", id.attempt) } else { String::new() };
+            let rung = if *rung > 0 { format!(", rung {rung}") } else { String::new() };
+            format!("call the agent, iteration {}{attempt}{rung}", id.iteration)
         }
-        Step::Call { id, .. } => format!("call the agent, iteration {}", id.iteration),
         Step::Extend { to, .. } => format!("raise the reservation to {to}"),
         Step::Inspect { .. } => "inspect the workspace".into(),
         Step::Restore { paths } => format!("put {} protected paths back", paths.len()),
@@ -96,10 +99,12 @@ fn facts(seen: &Seen) -> Vec<String> {
     match seen {
         Seen::RunStarted(start) => {
             let from = if start.prompt_from == "argument" { "the command line" } else { &start.prompt_from };
-            vec![format!(
+            let run = format!(
                 "run started: task from {from}, agent {}, at most {} iterations and {}",
                 start.agent.name, start.policy.max_iterations, start.policy.max_cost
-            )]
+            );
+            let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
+            std::iter::once(run).chain(plan).collect()
         }
         Seen::Resumed(_) => vec!["resumed".into()],
         Seen::PolicyChanged(changed) => vec![format!(
@@ -107,7 +112,11 @@ fn facts(seen: &Seen) -> Vec<String> {
             changed.policy.max_iterations, changed.policy.max_cost
         )],
         Seen::Woke => Vec::new(),
-        Seen::Admitted(admitted) => vec![format!("{} reserved", admitted.grant)],
+        Seen::Admitted(admitted) => {
+            let mistake = admitted.template_failed.as_ref();
+            let mistake = mistake.map(|m| format!("a template failed, ralph's own was used: {m}"));
+            std::iter::once(format!("{} reserved", admitted.grant)).chain(mistake).collect()
+        }
         Seen::Refused(refused) if !refused.what.is_empty() => vec![format!("refused: {}", refused.what)],
         Seen::Refused(refused) => {
             vec![format!("refused by {:?}: {} of {}", refused.by, refused.total, refused.cap)]
@@ -148,7 +157,15 @@ fn inspected_words(seen: &Inspected) -> Vec<String> {
     lines.extend(
         seen.violations.iter().map(|v| format!("protected path touched: {} ({})", v.path, how(v.how))),
     );
+    lines.extend(seen.plan.as_ref().map(|plan| plan_words("as it stands", plan)));
     lines
+}
+
+fn plan_words(which: &str, plan: &PlanSeen) -> String {
+    match &plan.problem {
+        Some(problem) => format!("the plan, {which}, cannot be read: {problem}"),
+        None => format!("the plan, {which}: {} done, {} open", plan.done, plan.pending),
+    }
 }
 
 fn call_words(call: &CallEnded) -> Vec<String> {

@@ -29,7 +29,11 @@ fn a_status_block_is_read_field_by_field() {
         (&seen["ralph_status"], &seen["format"], &seen["failure"]),
         (&block, &json!("text"), &Value::Null)
     );
-    assert_eq!((&seen["work_type"], &seen["exit_signal"]), (&json!("IMPLEMENTATION"), &json!(true)));
+    assert_eq!((&seen["work_type"], &seen["confidence"]), (&json!("IMPLEMENTATION"), &json!(100)));
+    assert_eq!(
+        (&seen["exit_decision"], &seen["circuit_breaker_state"]),
+        (&json!("project_complete"), &json!("CLOSED"))
+    );
     assert!(seen["completion_indicators"].as_u64().unwrap() >= 2);
     assert_eq!(seen["text_bytes"], BLOCK.trim_end().len());
 }
@@ -41,19 +45,36 @@ fn without_a_block_every_field_is_there_and_null() {
     let block = seen["ralph_status"].as_object().unwrap();
     assert_eq!(block.len(), 8);
     assert!(block.iter().all(|(key, value)| if key == "found" { value == false } else { value.is_null() }));
-    for key in [
+    let keys: Vec<&str> = seen.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut contract = [
         "timestamp",
+        "iteration",
+        "ralph_status",
+        "completion_indicators",
+        "exit_decision",
+        "stuck_loop_detected",
+        "circuit_breaker_state",
+        "format",
+        "evidence",
+        "lints",
         "promise",
         "errors",
+        "work_type",
+        "is_test_only",
         "asking_questions",
         "permission_denials",
+        "confidence",
         "session_id",
         "usage",
         "cost_usd",
         "warnings",
-    ] {
-        assert!(seen.get(key).is_some(), "{key}");
-    }
+        "failure",
+        "text",
+        "text_bytes",
+    ];
+    contract.sort_unstable();
+    assert_eq!(keys, contract, "exactly the contract's fields");
+    assert_eq!((&seen["iteration"], &seen["exit_decision"]), (&json!(1), &json!("continue")));
 }
 
 #[test]
@@ -70,6 +91,60 @@ fn an_envelope_is_opened_and_a_failure_is_classed() {
     assert_eq!(seen["failure"]["class"], "auth");
     assert_eq!(seen["errors"].as_array().unwrap().len(), 1);
     assert_eq!(analyze(&scene, "")["failure"]["class"], "aborted");
+}
+
+#[test]
+fn earlier_responses_show_what_goes_round_in_circles() {
+    let scene = Scene::new();
+    let error = |line: u32| format!("It fails:\n\nsrc/a.c:{line}:1: error: expected a thing\n");
+    let long = "I changed another line of the parser.\n".repeat(20);
+    scene.scratch.files(&[
+        ("1.txt", &error(1)),
+        ("2.txt", &error(20)),
+        ("3.txt", &error(300)),
+        ("long.txt", &long),
+        ("short.txt", "Hm."),
+        ("phrases.txt", "All tests pass. The project is complete."),
+    ]);
+    let analyze = |args: &[&str]| -> Value {
+        let mut typed = vec!["analyze"];
+        typed.extend(args);
+        serde_json::from_str(&scene.ralph(&typed).out).unwrap()
+    };
+    let stuck = analyze(&["3.txt", "--history", "1.txt", "2.txt"]);
+    assert_eq!((&stuck["iteration"], &stuck["stuck_loop_detected"]), (&json!(3), &json!(true)));
+    assert_eq!(stuck["errors"][0]["text"], "a.c:#: error: expected a thing");
+    assert_eq!(analyze(&["2.txt", "--history", "1.txt"])["stuck_loop_detected"], false);
+    let open = analyze(&["3.txt", "--history", "1.txt", "2.txt", "1.txt", "2.txt"]);
+    assert_eq!(open["circuit_breaker_state"], "OPEN");
+    let shrunk =
+        analyze(&["short.txt", "--history", "long.txt", "--history", "long.txt", "--history", "long.txt"]);
+    assert!(shrunk["warnings"].to_string().contains("shrank"), "{}", shrunk["warnings"]);
+    assert_eq!(analyze(&["phrases.txt"])["exit_decision"], "continue");
+    assert_eq!(analyze(&["phrases.txt", "--history", "phrases.txt"])["exit_decision"], "completion_signals");
+    assert_eq!(scene.ralph(&["analyze", "1.txt", "--history", "missing.txt"]).code, 65);
+}
+
+/// Longer than any piece that is read at once, with the claim at its end.
+#[test]
+fn long_outputs_are_read_to_their_end() {
+    let scene = Scene::new();
+    let noise =
+        "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"go on\"}]}}\n";
+    let result = json!({"type": "result", "subtype": "success", "is_error": false, "result": BLOCK});
+    let jsonl = format!("{}{result}\n", noise.repeat(20_000));
+    let seen = analyze(&scene, &jsonl);
+    assert_eq!((&seen["format"], &seen["exit_decision"]), (&json!("jsonl"), &json!("project_complete")));
+    let text = format!("{}\n{BLOCK}", "a line of text\n".repeat(200_000));
+    let seen = analyze(&scene, &text);
+    assert_eq!((&seen["format"], &seen["exit_decision"]), (&json!("text"), &json!("project_complete")));
+    assert_eq!(seen["text_bytes"], text.trim_end().len());
+    assert!(seen["text"].as_str().unwrap().len() <= 1 << 20);
+    for hostile in
+        ["[".repeat(3 << 20), "{\"a\":".repeat(1 << 20), "\0".repeat(1 << 20), BLOCK.repeat(20_000)]
+    {
+        assert!(analyze(&scene, &hostile)["text_bytes"].is_u64());
+    }
 }
 
 #[test]

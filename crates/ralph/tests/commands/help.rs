@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "run",
     "demo",
     "resume",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 11] = [
     "stop",
     "circuit",
     "analyze",
+    "block",
     "agent-sim",
 ];
 

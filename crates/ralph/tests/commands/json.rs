@@ -118,7 +118,10 @@ fn what_is_known_of_a_run_is_one_object() {
         (&"First line".into(), &"COMPLETED".into(), &Value::Null)
     );
     let status = parse(&scene.ralph(&["status", "--json"]).out);
-    assert_eq!(keys(&status), ["run", "breaker", "verify", "iterations", "result"].into());
+    assert_eq!(
+        keys(&status),
+        ["run", "breaker", "breakerHistory", "rungs", "verify", "iterations", "result"].into()
+    );
     assert_eq!((&status["run"], &status["breaker"]), (row, &"CLOSED".into()));
     let replay = parse(&scene.ralph(&["replay", "--json"]).out);
     assert_eq!(replay["differences"], serde_json::json!([]));

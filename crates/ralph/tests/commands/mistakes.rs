@@ -35,12 +35,10 @@ fn wrong_words_and_values_are_64_with_a_suggestion() {
 #[test]
 fn flags_of_later_versions_are_refused_never_ignored() {
     let scene = Scene::new();
-    let flags: [&[&str]; 8] = [
+    let flags: [&[&str]; 6] = [
         &["--sandbox", "require"],
         &["--mode", "hook"],
         &["--skill", "tdd"],
-        &["--plan", "PLAN.md"],
-        &["--preset", "classic"],
         &["--fallback"],
         &["--auto"],
         &["--detach"],
@@ -56,7 +54,7 @@ fn flags_of_later_versions_are_refused_never_ignored() {
         "--sandbox",
         "off",
         "--preset",
-        "strict",
+        "classic",
         "--dry-run",
         "--agent",
         "sim",

@@ -1,0 +1,177 @@
+//! Responses judged outside of a run, with nothing but what they say: what `ralph analyze` tells. The same claim
+//! reader, guards and thresholds as in a run, without verification; nothing here decides a run. `analysis/shape.rs`
+//! has the public shapes.
+
+pub mod shape;
+
+use crate::breaker::Breaker;
+use crate::claim::{self, Claim, Exit, Progress, Tests, WorkType};
+use crate::errors;
+use crate::fingerprint::Fingerprint;
+use crate::gate::indicators;
+use crate::guard::Closed;
+use crate::guard::decline::Decline;
+use crate::guard::denials::Denials;
+use crate::guard::repeat::Repeat;
+use crate::guard::saturation::Saturation;
+use crate::guard::stall::Stall;
+use crate::objection::Objection;
+use crate::policy::Policy;
+use serde::{Deserialize, Serialize};
+
+/// One response, read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Response {
+    /// What it claims; nothing where the call failed.
+    pub claim: Claim,
+    /// Length of the final message.
+    pub text_bytes: u64,
+    /// The errors it tells of: the failure, else what its message reports.
+    pub errors: Vec<Fingerprint>,
+    /// The tools it was refused.
+    pub denials: Vec<String>,
+    /// The call failed.
+    pub failed: bool,
+}
+
+impl Response {
+    /// Reads a final message. `failure` is the agent's own error where the call failed: such a message claims nothing.
+    pub fn read(text: &str, promise: &str, failure: Option<&str>) -> Response {
+        let (claim, errors) = match failure {
+            Some(message) => (Claim::default(), vec![Fingerprint::of(message)]),
+            None => (claim::read(text, promise), errors::reported(text)),
+        };
+        let text_bytes = text.len() as u64;
+        Response { claim, text_bytes, errors, denials: Vec::new(), failed: failure.is_some() }
+    }
+
+    /// Does it tell of tests alone?
+    pub fn is_test_only(&self) -> bool {
+        self.claim.work == Some(WorkType::Testing)
+    }
+}
+
+/// What a response comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitDecision {
+    /// Go on.
+    #[default]
+    Continue,
+    /// Done: an explicit claim with evidence.
+    ProjectComplete,
+    /// Done: enough evidence in response after response, without an explicit word.
+    CompletionSignals,
+    /// A person is needed.
+    Blocked,
+}
+
+/// Responses one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Trend {
+    /// How many.
+    pub iteration: u32,
+    stall: Stall,
+    repeat: Repeat,
+    saturation: Saturation,
+    decline: Decline,
+    denials: Denials,
+    /// Responses running without a signal and with enough evidence.
+    signals: u32,
+    last: Option<(Exit, bool, u32)>,
+    blocked: bool,
+}
+
+impl Trend {
+    /// The next response.
+    pub fn add(&mut self, response: &Response, policy: &Policy) {
+        self.iteration = self.iteration.saturating_add(1);
+        let claim = &response.claim;
+        let idle = claim.block.as_ref().is_some_and(|block| block.files_modified == Some(0));
+        let mut closed = Closed {
+            progress: !idle && !response.failed,
+            failed: response.failed,
+            test_only: response.is_test_only(),
+            denials: response.denials.clone(),
+            text_bytes: response.text_bytes,
+            ..Closed::default()
+        };
+        self.stall.closed(&closed);
+        self.saturation.closed(&closed);
+        self.decline.closed(&closed);
+        self.denials.closed(&closed);
+        // In a run a failed call waits or stops by its class; here it is the only error there is.
+        closed.failed = false;
+        closed.error = errors::signature(&response.errors);
+        self.repeat.closed(&closed);
+        self.note_claim(claim, response.failed, policy);
+    }
+
+    fn note_claim(&mut self, claim: &Claim, failed: bool, policy: &Policy) {
+        let count = indicators(claim, false, None);
+        let enough = count >= policy.gate.indicators && !failed;
+        self.signals = if claim.exit == Exit::Absent && enough { self.signals.saturating_add(1) } else { 0 };
+        self.blocked = claim.block.as_ref().is_some_and(|block| block.status == Progress::Blocked);
+        self.last = Some((claim.exit, contradicts(claim), count));
+    }
+
+    /// What the latest response comes to: the gate's table where nothing is verified.
+    pub fn decision(&self, policy: &Policy) -> ExitDecision {
+        let gate = &policy.gate;
+        match self.last {
+            _ if self.blocked => ExitDecision::Blocked,
+            Some((Exit::True, false, count)) if count >= gate.indicators || gate.explicit_alone => {
+                ExitDecision::ProjectComplete
+            }
+            Some((Exit::Absent, ..)) if self.signals >= gate.done_signals.max(1) => {
+                ExitDecision::CompletionSignals
+            }
+            _ => ExitDecision::Continue,
+        }
+    }
+
+    /// The same errors often enough to be called stuck.
+    pub fn stuck(&self, policy: &Policy) -> bool {
+        self.repeat.stuck(policy).is_some()
+    }
+
+    /// The breaker, as the responses alone have it.
+    pub fn breaker(&self, policy: &Policy) -> Breaker {
+        let half = policy.breaker.half_open_after;
+        let open = half.saturating_add(policy.breaker.open_after);
+        let stalled = |limit: u32| half > 0 && self.stall.running >= limit;
+        let denied = self.denials.verdict(policy).is_some();
+        let shrunk =
+            self.decline.verdict(policy).is_some() && policy.breaker.decline == crate::policy::Decline::Open;
+        if stalled(open) || self.repeat.verdict(policy).is_some() || denied || shrunk {
+            Breaker::Open
+        } else if stalled(half) {
+            Breaker::HalfOpen
+        } else {
+            Breaker::Closed
+        }
+    }
+
+    /// What the guards would say.
+    pub fn objections(&self, policy: &Policy) -> Vec<Objection> {
+        let half = policy.breaker.half_open_after;
+        let stalled = (half > 0 && self.stall.running >= half)
+            .then_some(Objection::NoProgress { running: self.stall.running, limit: half });
+        [
+            stalled,
+            self.repeat.stuck(policy),
+            self.saturation.verdict(policy),
+            self.decline.verdict(policy),
+            self.denials.verdict(policy),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// Do the block's values take back the end it asks for?
+fn contradicts(claim: &Claim) -> bool {
+    let block = claim.block.as_ref();
+    block.is_some_and(|block| block.tests == Tests::Failing || block.status != Progress::Complete)
+}

@@ -1,0 +1,77 @@
+//! A truthful block, from what is known of an iteration: the status seed's two decision tables as one function. And
+//! the other way round, which rules a block breaks beside what is known. `ralph block` uses both.
+
+use super::lint::{Code, Lint};
+use super::status::{Progress, Status, Tests, WorkType};
+
+/// What is known of an iteration. What is not known is not judged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Tasks finished in it.
+    pub tasks_completed: u64,
+    /// Tasks that remain.
+    pub tasks_remaining: Option<u64>,
+    /// Files that changed.
+    pub files_modified: Option<u64>,
+    /// How the tests ended.
+    pub tests: Option<Tests>,
+    /// Its main activity.
+    pub work_type: Option<WorkType>,
+    /// An error is not resolved.
+    pub errors: bool,
+    /// Meaningful work remains beside the tasks.
+    pub work_remains: bool,
+    /// What only a person can mend.
+    pub blocker: Option<String>,
+    /// The next action, or the summary of what was done.
+    pub recommendation: String,
+}
+
+impl Facts {
+    /// The block these facts allow: COMPLETE and an end only where nothing remains, no error stands and the tests pass.
+    pub fn status(&self) -> Status {
+        let tests = self.tests.unwrap_or(Tests::NotRun);
+        let complete = self.tasks_remaining == Some(0) && tests == Tests::Passing;
+        let status = match &self.blocker {
+            Some(_) => Progress::Blocked,
+            None if complete => Progress::Complete,
+            None => Progress::InProgress,
+        };
+        let exit_signal = status == Progress::Complete && !self.errors && !self.work_remains;
+        let recommendation = match &self.blocker {
+            Some(blocker) if self.recommendation.is_empty() => format!("Blocked: {blocker}"),
+            _ => self.recommendation.clone(),
+        };
+        Status {
+            status,
+            tasks_completed: Some(self.tasks_completed),
+            files_modified: self.files_modified,
+            tests,
+            work_type: self.work_type,
+            exit_signal,
+            recommendation,
+        }
+    }
+
+    /// The rules that a block breaks beside these facts. `line` is where the block stands.
+    pub fn against(&self, status: &Status, line: usize) -> Vec<Lint> {
+        let mut lints = Vec::new();
+        let complete = status.status == Progress::Complete;
+        if let Some(left) = self.tasks_remaining.filter(|left| complete && *left > 0) {
+            let why = format!("tasks that remain: {left}");
+            lints.push(Lint::new(Code::CompleteWithTasksRemaining, line, &why));
+        }
+        if let Some(tests) = self.tests.filter(|tests| *tests != status.tests) {
+            let why = format!("{} was said, {} was seen", status.tests.word(), tests.word());
+            lints.push(Lint::new(Code::TestsStatusNotAsRun, line, &why));
+        }
+        let said = status.files_modified;
+        if let (Some(said), Some(counted)) = (said, self.files_modified)
+            && said != counted
+        {
+            let why = format!("{said} was said, {counted} counted");
+            lints.push(Lint::new(Code::FilesModifiedNotAsCounted, line, &why));
+        }
+        lints
+    }
+}

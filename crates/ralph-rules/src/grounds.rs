@@ -1,0 +1,180 @@
+//! The grounds of a judgement: what was counted, and what it was measured against. Read from the state that the rules
+//! were asked with, so nothing of it needs to be kept; `explain` prints it beside each decision.
+
+use crate::breaker::{Breaker, breaker, idle_limit};
+use crate::claim::{Evidence, Exit};
+use crate::fingerprint::Fingerprint;
+use crate::gate::{explicit, kinds};
+use crate::policy::Until;
+use crate::record::RunStarted;
+use crate::state::{Phase, State};
+use serde::Serialize;
+
+/// A count beside the number at which it matters; 0 is never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// So many running.
+    pub running: u32,
+    /// At so many something happens.
+    pub limit: u32,
+}
+
+/// What an iteration did to the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moved {
+    /// A state not seen before in this run.
+    New,
+    /// Nothing changed.
+    Nothing,
+    /// Back to the state this iteration had left; 0 is before the run.
+    Back(u32),
+}
+
+/// What stood behind a judgement.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Grounds {
+    /// The iteration that was judged.
+    pub iteration: u32,
+    /// Does the agent ask for the end?
+    pub exit: Exit,
+    /// Completion indicators, by name.
+    pub indicators: Vec<Evidence>,
+    /// How many are needed where nothing is verified.
+    pub indicators_needed: u32,
+    /// A passing verification alone ends the run.
+    pub until_verified: bool,
+    /// Verification passed; none is configured where it is left out.
+    pub verified: Option<bool>,
+    /// It did before the run.
+    pub baseline_green: Option<bool>,
+    /// What happened to the files.
+    pub files: Moved,
+    /// The error verification ended with.
+    pub error: Option<Fingerprint>,
+    /// How often it came running; the limit opens the breaker.
+    pub same_error: Count,
+    /// From so often on it is called stuck.
+    pub stuck_at: u32,
+    /// Iterations without progress; the limit opens the breaker.
+    pub no_progress: Count,
+    /// From so many on the breaker is half-open.
+    pub half_open_at: u32,
+    /// Test-only iterations.
+    pub test_only: Count,
+    /// Iterations with refused tools and without progress.
+    pub denials: Count,
+    /// The breaker by these counts.
+    pub breaker: Breaker,
+    /// The rung the iteration was on.
+    pub rung: u32,
+}
+
+/// The grounds of the judgement that the rules are about to give, where there is one: an iteration has just closed.
+pub fn grounds(state: &State) -> Option<Grounds> {
+    let start = state.start.as_deref()?;
+    let closed = match state.phase {
+        Phase::Judging => true,
+        Phase::Inspected => !state.verifies() && state.calls.counted,
+        _ => false,
+    };
+    closed.then(|| of(state, start))
+}
+
+fn of(state: &State, start: &RunStarted) -> Grounds {
+    let policy = &start.policy;
+    let limits = &policy.breaker;
+    let passed = state.checks.passed();
+    let (verifies, trees) = (state.verifies(), &state.trees);
+    Grounds {
+        iteration: state.calls.done,
+        exit: explicit(state),
+        indicators: kinds(&state.claim, passed, state.tasks.pending()).into_iter().collect(),
+        indicators_needed: policy.gate.indicators,
+        until_verified: policy.gate.until == Until::Verified,
+        verified: verifies.then_some(passed),
+        baseline_green: verifies.then(|| state.checks.baseline_green()),
+        files: match trees.seen_at {
+            _ if trees.progress => Moved::New,
+            Some(iteration) => Moved::Back(iteration),
+            None => Moved::Nothing,
+        },
+        error: state.checks.error(),
+        same_error: Count { running: state.repeat.running, limit: limits.same_error },
+        stuck_at: limits.stuck,
+        no_progress: Count { running: state.stall.running, limit: idle_limit(state, policy) },
+        half_open_at: limits.half_open_after,
+        test_only: Count { running: state.saturation.running, limit: limits.saturation },
+        denials: Count { running: state.denials.running, limit: limits.denials },
+        breaker: breaker(state, policy),
+        rung: state.ladder.rung,
+    }
+}
+
+impl Grounds {
+    /// A few plain lines.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.claim(), self.files()];
+        lines.extend(self.error());
+        let counts = [
+            ("no progress", self.no_progress),
+            ("only tests", self.test_only),
+            ("tools refused", self.denials),
+        ];
+        let counts: Vec<String> = counts
+            .iter()
+            .filter(|(_, c)| c.running > 0)
+            .map(|(name, c)| format!("{name} {} of {}", c.running, c.limit))
+            .collect();
+        if !counts.is_empty() || self.breaker != Breaker::Closed {
+            let counts = if counts.is_empty() { String::new() } else { format!(", {}", counts.join(", ")) };
+            lines.push(format!("breaker {}{counts}", self.breaker.name()));
+        }
+        lines
+    }
+
+    fn claim(&self) -> String {
+        let exit = match self.exit {
+            Exit::True => "asks for the end",
+            Exit::False => "says there is more",
+            Exit::Absent => "says neither",
+        };
+        let names: Vec<String> = self.indicators.iter().map(name).collect();
+        let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        let proof = match (self.verified, self.baseline_green) {
+            (Some(true), Some(true)) => "verification passed, as before the run",
+            (Some(true), _) => "verification passed, red before the run",
+            (Some(false), _) => "verification did not pass",
+            (None, _) => "nothing verifies",
+        };
+        let needed = self.indicators_needed;
+        format!("the agent {exit}; {} of {needed} indicators{names}; {proof}", self.indicators.len())
+    }
+
+    fn files(&self) -> String {
+        match self.files {
+            Moved::New => "the files are in a state not seen before: progress".into(),
+            Moved::Nothing => "the files are as before: no progress".into(),
+            Moved::Back(0) => "the files are as before the run: no progress".into(),
+            Moved::Back(n) => format!("the files are as after iteration {n}: no progress"),
+        }
+    }
+
+    fn error(&self) -> Option<String> {
+        let error = self.error.as_ref()?;
+        let Count { running, limit } = self.same_error;
+        let times = match running {
+            0 | 1 => "not the one before".into(),
+            n => format!("{n} times running (stuck at {}, stop at {limit})", self.stuck_at),
+        };
+        Some(format!("error {}, {times}: {}", error.hash, error.head))
+    }
+}
+
+/// The name a value has in JSON.
+fn name<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}

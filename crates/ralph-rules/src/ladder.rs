@@ -1,0 +1,68 @@
+//! The ladder: who works next. A run begins with the agent that was chosen, the cheapest as a rule; each iteration that
+//! leaves it half-open or stuck takes it one rung up, each that brings progress without either one rung down. A failed
+//! call moves nothing. `admission.rs` asks for the rung, `breaker.rs` lets every rung have its recovery iteration.
+
+use crate::breaker::{Breaker, breaker};
+use crate::guard::Closed;
+use crate::objection::Objection;
+use crate::record::RunStarted;
+use crate::state::State;
+use std::collections::BTreeMap;
+
+/// Where the run stands on its ladder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ladder {
+    /// The rung of the call admitted last.
+    pub rung: u32,
+    /// The rung of the last iteration that was judged.
+    settled: u32,
+    /// That iteration brought progress.
+    progress: bool,
+    /// Iterations by rung.
+    pub used: BTreeMap<u32, u32>,
+}
+
+impl Ladder {
+    /// A call is admitted on this rung.
+    pub(crate) fn admitted(&mut self, rung: u32) {
+        self.rung = rung;
+    }
+
+    /// An iteration closed.
+    pub(crate) fn closed(&mut self, iteration: &Closed) {
+        *self.used.entry(self.rung).or_default() += 1;
+        if !iteration.failed {
+            self.settled = self.rung;
+            self.progress = iteration.progress;
+        }
+    }
+}
+
+/// The breaker is half-open, or the same error keeps coming: another approach is asked for.
+pub fn troubled(state: &State, start: &RunStarted) -> bool {
+    breaker(state, &start.policy) == Breaker::HalfOpen || state.repeat.stuck(&start.policy).is_some()
+}
+
+/// The rung of the next call. Asked as often as one likes between two iterations, it stays the same.
+pub fn wanted(state: &State, start: &RunStarted) -> u32 {
+    let highest = start.rungs();
+    let from = state.ladder.settled.min(highest);
+    if troubled(state, start) {
+        from.saturating_add(1).min(highest)
+    } else if state.ladder.progress {
+        from.saturating_sub(1)
+    } else {
+        from
+    }
+}
+
+/// What is to be said of the step from the last call's rung to this one.
+pub fn said(state: &State, start: &RunStarted, rung: u32) -> Option<Objection> {
+    let agent = start.rung(rung);
+    let (of, agent, model) = (start.rungs(), agent.name.clone(), agent.model.clone());
+    match rung.cmp(&state.ladder.rung) {
+        std::cmp::Ordering::Greater => Some(Objection::Escalated { rung, of, agent, model }),
+        std::cmp::Ordering::Less => Some(Objection::Deescalated { rung, of, agent, model }),
+        std::cmp::Ordering::Equal => None,
+    }
+}

@@ -1,0 +1,56 @@
+//! The plan a run is bound to: named by `--plan` or `[plan] file`, found and counted once before the run, so that a
+//! mistake in it is told before any money is spent. Without a name no plan binds.
+
+use super::Here;
+use super::run::Args;
+use crate::config::Layers;
+use crate::problem::{Code, Problem};
+use ralph_engine::bound;
+use ralph_rules::plan::Plan;
+use std::path::PathBuf;
+
+/// A plan that binds.
+pub struct Bound {
+    /// As it was named.
+    pub file: String,
+    /// Where it really is.
+    pub path: PathBuf,
+    /// How it stands now.
+    pub plan: Plan,
+}
+
+impl Bound {
+    /// What the person should know of it.
+    pub fn warning(&self) -> Option<String> {
+        let empty = self.plan.done == 0 && self.plan.pending == 0;
+        empty.then(|| {
+            format!("the plan {} has no item to tick off, so nothing in it binds until it has", self.file)
+        })
+    }
+
+    /// In a few words.
+    pub fn words(&self) -> String {
+        let Plan { done, pending, optional, .. } = &self.plan;
+        let optional = if *optional > 0 { format!(" ({optional} optional besides)") } else { String::new() };
+        format!("{}: {done} done, {pending} open{optional}", self.file)
+    }
+}
+
+/// The plan that was named, if one was.
+pub fn bound(args: &Args, layers: &Layers, here: &Here) -> Result<Option<Bound>, Problem> {
+    let Some(file) = args.plan.clone().or_else(|| layers.plan_file().map(Into::into)) else {
+        return Ok(None);
+    };
+    let unusable = |code| Problem::new(code, format!("the plan {file} cannot be read"));
+    let path = here.workspace.join(&file).canonicalize().map_err(|error| {
+        unusable(Code::Usage).cause(&error).hint("name a file with checkboxes, or a prd.json: --plan FILE")
+    })?;
+    if path.to_str().is_none() {
+        return Err(unusable(Code::Usage).hint("its path is not UTF-8 text, which a run cannot record"));
+    }
+    let plan = bound::plan(&path).map_err(|why| {
+        let message = format!("the plan {file} cannot be read: {why}");
+        Problem::new(Code::Input, message).hint("mend it, or leave --plan out: only a named plan binds")
+    })?;
+    Ok(Some(Bound { file, path, plan }))
+}

@@ -1,0 +1,82 @@
+//! Each preset against its document: the numbers, and every row of its tables and data-flow examples, judged by the rules
+//! under the fragment as it is built in. The walker is the rules' own.
+
+#[path = "../../../ralph-rules/tests/journal/mod.rs"]
+mod journal;
+#[path = "../../../ralph-rules/tests/tables/read.rs"]
+mod read;
+#[path = "../../../ralph-rules/tests/tables/walk.rs"]
+mod walk;
+
+use super::Preset;
+use super::layers::Layers;
+use ralph_rules::money::Micro;
+use ralph_rules::policy::{Ceilings, Decline, Policy};
+use walk::walk;
+
+const MANY: u32 = 20;
+const RICH: Micro = Micro(50_000_000);
+
+/// The numbers under a preset, with nothing set besides.
+fn policy(preset: Preset) -> Policy {
+    let mut policy = Policy::strict(MANY, RICH);
+    Layers::default().over(Some(preset)).unwrap().shape(&mut policy);
+    policy
+}
+
+#[test]
+fn strict_is_the_default_written_out() {
+    assert_eq!(policy(Preset::Strict), Policy::strict(MANY, RICH));
+    let text = include_str!("presets/strict.toml");
+    for key in
+        ["until", "indicators", "exit_signals", "done_signals", "promise", "half_open_after", "open_after"]
+    {
+        assert!(text.contains(&format!("\n{key} = ")), "{key} is not written out");
+    }
+    walk(include_str!("../../../ralph-rules/tests/tables/gate.txt"), &policy(Preset::Strict));
+}
+
+#[test]
+fn classic_walks_its_document() {
+    let policy = policy(Preset::Classic);
+    let breaker = &policy.breaker;
+    assert_eq!((breaker.half_open_after + breaker.open_after, breaker.same_error), (3, 5));
+    assert_eq!((100 - breaker.decline_below, breaker.decline), (70, Decline::Open));
+    assert_eq!((policy.gate.exit_signals, policy.gate.done_signals), (2, 2));
+    assert_eq!((policy.calls_per_hour, policy.timeout), (Some(100), 15 * 60_000));
+    assert!(walk(include_str!("../../tests/presets/classic.txt"), &policy) >= 18);
+}
+
+#[test]
+fn analyzer_walks_its_document() {
+    let policy = policy(Preset::Analyzer);
+    let breaker = &policy.breaker;
+    assert_eq!((breaker.half_open_after, breaker.same_error, breaker.saturation), (3, 5, 3));
+    assert_eq!((breaker.stuck, 100 - breaker.decline_below, breaker.decline), (3, 70, Decline::Warn));
+    assert!(policy.gate.explicit_alone && policy.gate.indicators == 2);
+    assert!(walk(include_str!("../../tests/presets/analyzer.txt"), &policy) >= 15);
+}
+
+#[test]
+fn wrapper_walks_its_document() {
+    let policy = policy(Preset::Wrapper);
+    let breaker = &policy.breaker;
+    assert_eq!((breaker.half_open_after + breaker.open_after, breaker.same_error), (5, 5));
+    assert_eq!((policy.gate.promise.as_str(), policy.pause_between), ("COMPLETE", 500));
+    let ceilings =
+        Ceilings { max_iterations: 50, max_cost: Micro(10_000_000), daily_cost: Micro(50_000_000) };
+    assert_eq!(Ceilings::default(), ceilings);
+    for path in ["src/auth/", "src/payments/", "migrations/", ".env"] {
+        assert!(ralph_tree::Protect::DEFAULTS.contains(&path), "{path}");
+    }
+    assert!(walk(include_str!("../../tests/presets/wrapper.txt"), &policy) >= 13);
+}
+
+#[test]
+fn no_preset_touches_what_only_tightens() {
+    for preset in [Preset::Strict, Preset::Classic, Preset::Analyzer, Preset::Wrapper] {
+        let file = preset.file().unwrap();
+        assert_eq!((file.not_here(), file.not_yet(), file.preset), (None, None, None), "{}", preset.name());
+        assert!(file.protect.paths.is_empty() && file.verify.commands.is_empty() && file.agents.is_empty());
+    }
+}

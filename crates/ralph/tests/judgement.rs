@@ -1,0 +1,13 @@
+//! Whole runs, judged: the real binary with the scripted agent, each asserting outcome, reason, exit code and number of
+//! iterations. What the rules decide is tabled in the rules crate; this is that it reaches a person.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "engine/bed.rs"]
+#[allow(dead_code)] // the other target uses the rest
+mod bed;
+#[path = "judgement/gate.rs"]
+mod gate;
+#[path = "judgement/plan.rs"]
+mod plan;
+#[path = "judgement/presets.rs"]
+mod presets;
