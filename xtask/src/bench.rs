@@ -1,5 +1,6 @@
 //! The figures, each beside its floor from the same run: machines are shared and noisy, so compare within one run.
 
+use crate::live;
 use crate::shell::{Done, cargo, need, run};
 
 /// Runs every benchmark.
@@ -15,5 +16,5 @@ pub fn bench() -> Done {
     ] {
         run(what, &mut cargo(&["run", "--quiet", "--release", "--package", package, "--example", example]))?;
     }
-    Ok(())
+    live::bench()
 }

@@ -43,6 +43,14 @@ pub fn live(tier: Tier) -> Done {
     installed.and(tested)
 }
 
+/// What ralph adds to a real agent's own run.
+pub fn bench() -> Done {
+    agents::install(Tier::First)?;
+    let which = ["--release", "--package", "ralph", "--example", "agents_bench"];
+    run("build of the bench", cargo(&["build", "--bins"]).args(which))?;
+    run("real agents", &mut alone(cargo(&["run", "--quiet", "--offline"]).args(which)))
+}
+
 /// How a network namespace is made: by root, or by an ordinary user, who stays one in it.
 const WAYS: [(&[&str], &str); 2] = [
     (&["--net", "--mount"], "exec"),

@@ -112,7 +112,7 @@ pub const CARDS: &[Card] = &[
         name: "mini",
         program: Some("mini"),
         title: "mini-swe-agent",
-        transport: "argument, text and a trajectory file",
+        transport: "argument or file, trajectory",
         install: "pip install mini-swe-agent",
         tried: "2.4",
     },

@@ -31,7 +31,8 @@ mod stats;
 use cli::{Cli, Setup};
 use clis::{CODEX, GOOSE};
 use ralph_agents::{Call, registry};
-use ralph_rules::prompt::protocol;
+use ralph_rules::prompt::Data;
+use ralph_rules::prompt::template::{PROTOCOL, render_own};
 use ralph_testkit::Scratch;
 use server::{Server, free_port};
 use stats::{p50, timed};
@@ -97,7 +98,7 @@ impl Bench {
     /// The CLI as ralph's adapter starts it, without ralph.
     fn alone(&self) {
         let agent = registry::find(self.cli.name).unwrap();
-        let system = protocol("COMPLETE");
+        let system = render_own(PROTOCOL, &Data { promise: "COMPLETE".into(), ..Data::default() });
         let prompt =
             if agent.can().system_prompt { TASK.to_owned() } else { format!("{TASK}\n\n---\n{system}") };
         let scratch = self.scratch.root().join("tmp").display().to_string();
