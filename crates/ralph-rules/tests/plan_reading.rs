@@ -32,6 +32,17 @@ fn optional_sections_do_not_block() {
     let plan = markdown(include_str!("plans/sections.md"));
     assert_eq!(plan.next, ["needed", "needed, the heading is another one"]);
     assert_eq!(counts(&plan), (2, 2, 7));
+    for (heading, optional) in [
+        ("Nice to have (optional)", true),
+        ("Polish (optional)", true),
+        ("Future (2027)", true),
+        ("Polish (soon)", false),
+        ("(", false),
+        (")", false),
+    ] {
+        let plan = markdown(&format!("## {heading}\n- [ ] a\n"));
+        assert_eq!(plan.optional == 1, optional, "{heading}");
+    }
 }
 
 #[test]

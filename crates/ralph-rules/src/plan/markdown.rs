@@ -84,9 +84,17 @@ fn underlined<'a>(line: &str, above: &'a str) -> Option<(usize, &'a str)> {
     plain.then_some((level, text))
 }
 
-/// `Optional`, whatever numbers, marks or hyphens stand around it.
+/// `Optional`, whatever numbers, marks or hyphens stand around it; also as a remark: `Polish (optional)`.
 fn is_optional(title: &str) -> bool {
-    let bare = title.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+    let (name, remark) = match title.trim_end().strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
+        Some((name, remark)) => (name, remark),
+        None => (title, ""),
+    };
+    names_optional(name) || names_optional(remark)
+}
+
+fn names_optional(name: &str) -> bool {
+    let bare = name.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
     let words: Vec<&str> = bare.split([' ', '\t', '-']).filter(|word| !word.is_empty()).collect();
     OPTIONAL.contains(&words.join(" ").as_str())
 }
