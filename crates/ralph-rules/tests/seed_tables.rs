@@ -9,7 +9,8 @@ use ralph_rules::analysis::{ExitDecision, Response, Trend};
 use ralph_rules::breaker::Breaker;
 use ralph_rules::claim::{Code, Facts, Progress, Status, Tests, WorkType, read, render};
 use ralph_rules::money::Micro;
-use ralph_rules::policy::Policy;
+use ralph_rules::objection::Objection;
+use ralph_rules::policy::{Decline, Policy};
 
 fn strict() -> Policy {
     Policy::strict(10, Micro(1))
@@ -143,7 +144,9 @@ fn every_check_and_every_anti_pattern_has_its_lint() {
         let lints = read(&text, "COMPLETE").lints;
         assert!(lints.iter().any(|lint| (lint.code, lint.line) == (code, line)), "{rule}: {lints:?}");
     }
-    assert_eq!(read(&done, "COMPLETE").lints, []);
+    let claim = read(&format!("Done.\n\n{done}"), "COMPLETE");
+    assert_eq!((claim.lints, claim.block_lines), (vec![], Some((3, 11))));
+    assert_eq!(read("Done.", "COMPLETE").block_lines, None);
 }
 
 /// The checks that need facts: "matches reality", "without running tests", "tasks remaining", "guessing FILES_MODIFIED".
@@ -208,6 +211,11 @@ fn the_exit_logic_of_the_analyzer() {
         assert_eq!(trend(&[&text], &strict()).decision(&strict()), strictly, "{row}, strict");
         assert_eq!(trend(&[&text], &analyzer()).decision(&analyzer()), seed, "{row}, analyzer");
     }
+    for (progress, tests) in [(Progress::InProgress, Tests::Passing), (Progress::Complete, Tests::Failing)] {
+        let text = format!("{phrases}\n{}", render(&status(progress, tests, true)));
+        let decision = trend(&[&text], &analyzer()).decision(&analyzer());
+        assert_eq!(decision, ExitDecision::Continue, "a contradiction: {progress:?} {tests:?}");
+    }
     let twice = trend(&[phrases, phrases], &strict());
     assert_eq!(twice.decision(&strict()), ExitDecision::CompletionSignals);
     let between = trend(&[phrases, &no, phrases], &strict());
@@ -224,6 +232,16 @@ fn the_stuck_indicators_of_the_analyzer() {
     assert_eq!(trend(&[idle.as_str(); 3], &policy).breaker(&policy), Breaker::HalfOpen);
     assert_eq!(trend(&[idle.as_str(); 4], &policy).breaker(&policy), Breaker::Open);
 
+    let codes = |texts: &[&str], policy: &Policy| -> Vec<String> {
+        trend(texts, policy).objections(policy).iter().map(Objection::code).collect()
+    };
+    assert_eq!(codes(&[idle.as_str(); 2], &policy), Vec::<String>::new());
+    assert_eq!(codes(&[idle.as_str(); 3], &policy), ["no_progress"]);
+    let mut off = strict();
+    off.breaker.half_open_after = 0;
+    assert_eq!(trend(&[idle.as_str(); 9], &off).breaker(&off), Breaker::Closed, "0 turns it off");
+    assert_eq!(codes(&[idle.as_str(); 9], &off), Vec::<String>::new());
+
     let error = |line: u32| format!("It fails.\n\nerror: no such file, line {line}");
     let errors: Vec<String> = (1..=5).map(error).collect();
     let of = |count: usize| trend(&errors[..count].iter().map(String::as_str).collect::<Vec<_>>(), &policy);
@@ -234,10 +252,7 @@ fn the_stuck_indicators_of_the_analyzer() {
     let recovered = trend(&[&errors[0], &errors[1], "It works.", &errors[2]], &policy);
     assert!(!recovered.stuck(&policy), "not running");
 
-    let said = |texts: &[&str]| {
-        let objections = trend(texts, &policy).objections(&policy);
-        objections.iter().map(ralph_rules::objection::Objection::code).collect::<Vec<_>>()
-    };
+    let said = |texts: &[&str]| codes(texts, &policy);
     let tested = render(&Status {
         work_type: Some(WorkType::Testing),
         ..status(Progress::InProgress, Tests::Passing, false)
@@ -248,7 +263,13 @@ fn the_stuck_indicators_of_the_analyzer() {
     );
     let long = "I changed another line of the parser. ".repeat(10);
     assert_eq!(said(&[&long, &long, &long, &long[..150]]), Vec::<String>::new(), "40 %");
-    assert_eq!(said(&[&long, &long, &long, &long[..100]]), ["output_decline"], "under 30 %");
+    let shrinks = [&long, &long, &long, &long[..100]];
+    assert_eq!(said(&shrinks), ["output_decline"], "under 30 %");
+    assert_eq!(trend(&shrinks, &policy).breaker(&policy), Breaker::Closed, "a warning only");
+    let mut classic = strict();
+    classic.breaker.decline = Decline::Open;
+    assert_eq!(trend(&shrinks, &classic).breaker(&classic), Breaker::Open, "the architecture opens");
+    assert_eq!(trend(&[long.as_str(); 4], &classic).breaker(&classic), Breaker::Closed);
 }
 
 /// A call that failed claims nothing; its error is the one that may repeat.
@@ -263,7 +284,33 @@ fn failures_claim_nothing_and_repeat() {
         trend.add(&failed, &policy);
     }
     assert_eq!((trend.decision(&policy), trend.stuck(&policy)), (ExitDecision::Continue, true));
+    assert_eq!(trend.breaker(&policy), Breaker::Closed, "a failed call is nobody's idleness");
     assert_eq!(Analysis::of(&failed, &trend, &policy).confidence, 0);
+    let phrases = "All tests pass. The project is complete.";
+    let mut trend = Trend::default();
+    for failure in [None, Some("API Error: 529")] {
+        trend.add(&Response::read(phrases, "COMPLETE", failure), &policy);
+    }
+    assert_eq!(trend.decision(&policy), ExitDecision::Continue, "a failed call gives no signal");
+}
+
+/// Refused tools in three idle responses running open the breaker.
+#[test]
+fn refusals_without_progress_open_the_breaker() {
+    let policy = strict();
+    let idle = Status { files_modified: Some(0), ..status(Progress::InProgress, Tests::NotRun, false) };
+    let mut refused = Response::read(&render(&idle), "COMPLETE", None);
+    refused.denials = vec!["Bash".into()];
+    let mut trend = Trend::default();
+    for (breaker, codes) in [
+        (Breaker::Closed, vec![]),
+        (Breaker::Closed, vec![]),
+        (Breaker::Open, vec!["no_progress".to_owned(), "denied".to_owned()]),
+    ] {
+        trend.add(&refused, &policy);
+        assert_eq!(trend.breaker(&policy), breaker);
+        assert_eq!(trend.objections(&policy).iter().map(Objection::code).collect::<Vec<_>>(), codes);
+    }
 }
 
 /// Architecture, Data Flow: the confidence of its examples; and the arithmetic beside them.

@@ -4,244 +4,78 @@
 use super::words::{after, after_any, contracted, first, has_stem, starts};
 
 /// Denials, doubts, wishes and the future: they reach to the end of their clause.
+#[rustfmt::skip] // a list, not a column
 const DOUBT: &[&str] = &[
-    "not",
-    "no",
-    "never",
-    "none",
-    "neither",
-    "nor",
-    "cannot",
-    "without",
-    "hardly",
-    "barely",
-    "almost",
-    "nearly",
-    "mostly",
-    "partially",
-    "partly",
-    "unable",
-    "fail to",
-    "fails to",
-    "failed to",
-    "failing to",
-    "far from",
-    "close to",
-    "about to",
-    "incomplete",
-    "unfinished",
-    "will",
-    "shall",
-    "would",
-    "should",
-    "could",
-    "might",
-    "may",
-    "must",
-    "going to",
-    "need",
-    "needs",
-    "needed",
-    "have to",
-    "has to",
-    "want",
-    "wants",
-    "hope",
-    "hopes",
-    "hoping",
-    "hopefully",
-    "expect",
-    "expects",
-    "expected",
-    "expecting",
-    "aim",
-    "aims",
-    "aiming",
-    "plan to",
-    "plans to",
-    "planned to",
-    "planning to",
-    "try",
-    "tries",
-    "trying",
-    "intend",
-    "intends",
-    "supposed",
-    "ensure",
-    "ensures",
-    "ensuring",
-    "make sure",
-    "makes sure",
-    "making sure",
-    "verify",
-    "verifying",
-    "checking",
-    "continue",
-    "please",
-    "goal",
-    "target",
-    "todo",
-    "fixme",
-    "remaining",
-    "pending",
-    "claim",
-    "claims",
-    "claimed",
-    "says",
-    "said",
-    "told",
-    "probably",
-    "perhaps",
-    "maybe",
-    "presumably",
-    "likely",
-    "think",
-    "believe",
-    "guess",
-    "seem",
-    "seems",
-    "appear",
-    "appears",
-    "false",
-    "wrong",
-    "untrue",
-    "lie",
-    "myth",
-    "previously",
-    "formerly",
-    "used to",
+    "not", "no", "never", "none", "neither", "nor", "cannot", "without", "hardly", "barely", "almost",
+    "nearly", "mostly", "partially", "partly", "unable", "fail to", "fails to", "failed to", "failing to",
+    "far from", "close to", "about to", "incomplete", "unfinished", "will", "shall", "would", "should",
+    "could", "might", "may", "must", "going to", "need", "needs", "needed", "have to", "has to", "want",
+    "wants", "hope", "hopes", "hoping", "hopefully", "expect", "expects", "expected", "expecting", "aim",
+    "aims", "aiming", "plan to", "plans to", "planned to", "planning to", "try", "tries", "trying",
+    "intend", "intends", "supposed", "ensure", "ensures", "ensuring", "make sure", "makes sure",
+    "making sure", "verify", "verifying", "checking", "continue", "please", "goal", "target", "todo",
+    "fixme", "remaining", "pending", "claim", "claims", "claimed", "says", "said", "told", "probably",
+    "perhaps", "maybe", "presumably", "likely", "think", "believe", "guess", "seem", "seems", "appear",
+    "appears", "false", "wrong", "untrue", "lie", "myth", "previously", "formerly", "used to",
 ];
 
 /// Conditions: before the phrase they reach over the whole sentence.
+#[rustfmt::skip] // a list, not a column
 const CONDITION: &[&str] = &[
-    "if",
-    "once",
-    "when",
-    "whenever",
-    "until",
-    "till",
-    "unless",
-    "provided",
-    "assuming",
-    "whether",
-    "as soon as",
-    "as long as",
-    "in case",
-    "in order to",
-    "in order for",
-    "so that",
-    "only after",
-    "depend",
-    "depends",
-    "depending",
-    "suppose",
-    "doubt",
-    "unclear",
-    "unsure",
+    "if", "once", "when", "whenever", "until", "till", "unless", "provided", "assuming", "whether",
+    "as soon as", "as long as", "in case", "in order to", "in order for", "so that", "only after", "depend",
+    "depends", "depending", "suppose", "doubt", "unclear", "unsure",
 ];
 
 /// With a colon: labels of what is still to come. They reach as far as conditions.
+#[rustfmt::skip] // a list, not a column
 const LABEL: &[&str] = &[
-    "todo",
-    "fixme",
-    "next",
-    "next step",
-    "next steps",
-    "goal",
-    "goals",
-    "remaining",
-    "pending",
-    "left",
-    "criteria",
-    "requirement",
-    "requirements",
-    "definition of done",
+    "todo", "fixme", "next", "next step", "next steps", "goal", "goals", "remaining", "pending", "left",
+    "criteria", "requirement", "requirements", "definition of done",
 ];
 
 /// A denial, then one of these: a whole statement is denied. They reach as far as conditions.
 const DENIAL: &[&str] = &["not", "never", "cannot", "unable to", "without"];
-const STATEMENT: &[&str] =
-    &["that", "think", "believe", "sure", "true", "clear", "certain", "guarantee", "mean", "say"];
+#[rustfmt::skip] // a list, not a column
+const STATEMENT: &[&str] = &[
+    "that", "think", "believe", "sure", "true", "clear", "certain", "guarantee", "mean", "say",
+];
 const STATEMENT_STEMS: &[&str] = &["verif", "confirm", "check"];
 
 /// After the phrase: not now.
 const LATER: &[&str] = &["tomorrow", "soon", "later", "eventually", "shortly", "previously", "earlier"];
 
 /// After the phrase: not all.
+#[rustfmt::skip] // a list, not a column
 const EXCEPTION: &[&str] = &[
-    "except",
-    "excluding",
-    "apart from",
-    "aside from",
-    "other than",
-    "besides",
-    "barring",
-    "save for",
-    "but not",
-    "but for",
-    "but some",
-    "but one",
-    "but two",
-    "but three",
-    "but four",
-    "but five",
+    "except", "excluding", "apart from", "aside from", "other than", "besides", "barring", "save for",
+    "but not", "but for", "but some", "but one", "but two", "but three", "but four", "but five",
     "but a few",
 ];
 
 /// Right before the phrase: it is made, not found.
+#[rustfmt::skip] // a list, not a column
 const LEADS: &[&str] = &[
-    "before",
-    "after",
-    "by the time",
-    "make",
-    "makes",
-    "making",
-    "get",
-    "gets",
-    "getting",
-    "keep",
-    "keeping",
-    "let",
-    "to have",
+    "before", "after", "by the time", "make", "makes", "making", "get", "gets", "getting", "keep",
+    "keeping", "let", "to have",
 ];
 
 /// Right after the phrase: it is denied, or has a value that denies it.
-const DENIED: &[&str] =
-    &["not", "no", "false", "never", "pending", "todo", "tbd", "isn't", "wasn't", "aren't"];
-const BETWEEN: &[&str] = &["is", "are", "was", "were", "has", "have", "does", "do", "did", "it"];
+#[rustfmt::skip] // a list, not a column
+const DENIED: &[&str] = &[
+    "not", "no", "false", "never", "pending", "todo", "tbd", "isn't", "wasn't", "aren't",
+];
+#[rustfmt::skip] // a list, not a column
+const BETWEEN: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "does", "do", "did", "it",
+];
 
 /// In a heading, or a line that ends with a colon: what its list holds is still to come.
+#[rustfmt::skip] // a list, not a column
 const LEAD_IN: &[&str] = &[
-    "if",
-    "once",
-    "when",
-    "until",
-    "unless",
-    "before",
-    "will",
-    "should",
-    "must",
-    "need",
-    "needs",
-    "not",
-    "todo",
-    "to do",
-    "to-do",
-    "remaining",
-    "remains",
-    "left",
-    "pending",
-    "next",
-    "goal",
-    "goals",
-    "criteria",
-    "requirement",
-    "requirements",
-    "definition of done",
-    "plan",
-    "failing",
-    "failed",
-    "missing",
+    "if", "once", "when", "until", "unless", "before", "will", "should", "must", "need", "needs", "not",
+    "todo", "to do", "to-do", "remaining", "remains", "left", "pending", "next", "goal", "goals",
+    "criteria", "requirement", "requirements", "definition of done", "plan", "failing", "failed", "missing",
 ];
 
 /// Does this line put off what the list under it says ("Done when:", "## Acceptance criteria")?

@@ -7,6 +7,7 @@
 //! Where other programs keep the machine busy, `chrt -f 10` before it (as root) tells ralph's time from theirs.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+mod analyze;
 mod counts;
 mod floors;
 mod gap;
@@ -30,5 +31,6 @@ fn main() -> ExitCode {
     counts::measure(&binary, &mut table);
     output::measure(&binary, &mut table);
     prompt::measure(&binary, &mut table);
+    analyze::measure(&binary, &mut table);
     if table.counts_hold() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -88,7 +88,7 @@ impl Place {
     }
 
     /// The kernel keeps the peak; it is gone with the process, so it is read again and again.
-    fn watch(mut child: Child) -> f64 {
+    pub fn watch(mut child: Child) -> f64 {
         let status = format!("/proc/{}/status", child.id());
         let mut peak = 0.0_f64;
         while child.try_wait().unwrap().is_none() {
