@@ -66,4 +66,5 @@ def calls(answer):
         return {}
     name, args = answer.call
     function = {"name": name, "arguments": json.dumps(args)}
-    return {"tool_calls": [{"index": 0, "id": "call_test" + uuid.uuid4().hex[:12], "type": "function", "function": function}]}
+    call = {"index": 0, "id": "call_test" + uuid.uuid4().hex[:12], "type": "function", "function": function}
+    return {"tool_calls": [call]}

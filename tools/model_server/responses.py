@@ -37,7 +37,8 @@ def turn(body):
 
 
 def said(body):
-    return "\n".join(json.dumps(item.get("content"), ensure_ascii=False) for item in items(body) if item.get("role") == "user")
+    messages = [item for item in items(body) if item.get("role") == "user"]
+    return "\n".join(json.dumps(m.get("content"), ensure_ascii=False) for m in messages)
 
 
 def items(body):

@@ -123,7 +123,8 @@ class Request(BaseHTTPRequestHandler):
             return self.json({"models": [{"name": "models/" + name} for name in MODELS]})
         entry = {"object": "model", "type": "model", "created": 1, "created_at": "2025-01-01T00:00:00Z", "owned_by": "test"}
         data = [dict(entry, id=name, display_name=name) for name in MODELS]
-        self.json({"object": "list", "has_more": False, "first_id": MODELS[0], "last_id": MODELS[-1], "data": data, "models": []})
+        ends = {"has_more": False, "first_id": MODELS[0], "last_id": MODELS[-1]}
+        self.json({"object": "list", "data": data, "models": [], **ends})
 
     def do_POST(self):
         name, path = self.scenario()

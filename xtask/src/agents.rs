@@ -74,7 +74,7 @@ fn install_one(cli: &Cli) -> Done {
     let _ = fs::remove_dir_all(&new);
     match &done {
         Ok(()) => say(&format!("ok in {:.1} s\n", begun.elapsed().as_secs_f64())),
-        Err(_) => say("FAILED\n"),
+        Err(why) => say(&format!("FAILED: {why}\n")),
     }
     done.map_err(|why| format!("{name} (npm package {}) cannot be installed: {why}", cli.package))
 }

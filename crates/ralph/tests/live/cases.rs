@@ -149,6 +149,13 @@ pub fn fails_with(cli: &'static Cli, scenario: &str, class: &str) {
     assert_eq!(done.failures(), [class], "{}", done.story());
 }
 
+/// The CLI has a limit of its own, passed on by ralph.
+pub fn reaches_its_own_limit(cli: &'static Cli, flag: &str) {
+    let done = Place::new(cli, "loop").run(&["--max-iterations", "1", "--", flag, "2"]);
+    done.ends(3, "MAX_ITERATIONS");
+    assert_eq!(done.failures(), ["max_turns"], "{}", done.story());
+}
+
 /// A failure that the CLI keeps to itself: ralph cannot name it, and does not take it for success.
 pub fn says_nothing_of(cli: &'static Cli, scenario: &str) {
     let done = Place::new(cli, scenario).run(&["--no-wait", "--max-iterations", "1"]);

@@ -15,6 +15,7 @@ mod claude {
         is_ended_when_the_money_is_spent => cases::is_ended_when_the_money_is_spent(&CLAUDE);
         is_cut_off => cases::fails_with(&CLAUDE, "maxtok", "truncated");
         declines => cases::fails_with(&CLAUDE, "refusal", "refusal");
+        reaches_its_own_limit_of_turns => cases::reaches_its_own_limit(&CLAUDE, "--max-turns");
         has_too_long_a_context => cases::fails_with(&CLAUDE, "ectx", "context_too_long");
         has_no_credit => cases::fails_with(&CLAUDE, "ecredit", "billing");
         is_answered_with_garbage => cases::fails_with(&CLAUDE, "garbage", "outage");
@@ -42,6 +43,7 @@ mod goose {
         commits_its_work => cases::commits_its_work(&GOOSE);
         does_not_say_that_it_is_cut_off => cases::says_nothing_of(&GOOSE, "maxtok");
         does_not_say_that_the_model_declined => cases::says_nothing_of(&GOOSE, "refusal");
+        reaches_its_own_limit_of_turns => cases::reaches_its_own_limit(&GOOSE, "--max-turns");
         has_too_long_a_context => cases::fails_with(&GOOSE, "ectx", "context_too_long");
         is_answered_with_garbage => cases::fails_with(&GOOSE, "garbage", "outage");
     }

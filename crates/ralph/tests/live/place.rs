@@ -9,7 +9,7 @@ use ralph_testkit::Scratch;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The task; the scripted model knows what to do.
 const TASK: &str = "Write hello into greeting.txt.";
@@ -70,7 +70,7 @@ impl Place {
             env.push((name, at(dir).display().to_string()));
         }
         env.push(("PATH", cli.path()));
-        let drops = user == User::Ordinary && is_root();
+        let drops = user == User::Ordinary && can_become(NOBODY);
         let ralph = if drops { reachable(&scratch) } else { env!("CARGO_BIN_EXE_ralph").into() };
         let place = Place { scratch, cli, env, ralph, drops, port, server: None };
         if drops {
@@ -104,12 +104,13 @@ impl Place {
     /// `ralph run` with this CLI.
     pub fn start(&self, flags: &[&str]) -> Live {
         let mut command = self.ralph(&["run", TASK, "--agent", self.cli.name, "--json"]);
-        command.args(["--verify", VERIFY, "--timeout", "4m"]).args(flags);
+        command.args(["--verify", VERIFY, "--timeout", "4m"]);
         for (flag, value) in [("--max-iterations", "4"), ("--max-cost", "5")] {
             if !flags.contains(&flag) {
                 command.args([flag, value]);
             }
         }
+        command.args(flags);
         Live::of(command, self.scratch.root())
     }
 
@@ -135,14 +136,11 @@ impl Place {
     }
 
     fn ralph(&self, args: &[&str]) -> Command {
-        let mut command = if self.drops {
-            let mut command = self.scratch.command("setpriv");
-            let (uid, gid) = (format!("--reuid={NOBODY}"), format!("--regid={NOBODY}"));
-            command.args([&uid, &gid, "--clear-groups", "--"]).arg(&self.ralph);
-            command
-        } else {
-            self.scratch.command(&self.ralph)
-        };
+        let mut command = self.scratch.command(&self.ralph);
+        if self.drops {
+            command = as_user(NOBODY, self.scratch.command("setpriv"));
+            command.arg(&self.ralph);
+        }
         command.args(args).envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -191,10 +189,19 @@ impl Place {
     }
 }
 
-/// Root of the whole machine; in a user namespace of one user nobody else can be stood in for.
-fn is_root() -> bool {
-    let everybody = fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| map.contains("4294967295"));
-    rustix::process::geteuid().is_root() && everybody
+/// Only root can, and not in a user namespace of its own. Who cannot is an ordinary user.
+fn can_become(user: u32) -> bool {
+    as_user(user, Command::new("setpriv"))
+        .arg("true")
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|s| s.success())
+}
+
+/// `setpriv` as another user; what it is to run comes next.
+fn as_user(user: u32, mut setpriv: Command) -> Command {
+    setpriv.arg(format!("--reuid={user}")).arg(format!("--regid={user}")).args(["--clear-groups", "--"]);
+    setpriv
 }
 
 /// A copy of the binary where every user can start it; the build's may lie below a private directory.

@@ -33,6 +33,9 @@ mod gemini {
 mod qwen {
     use super::*;
     every_case!(QWEN);
+    tests! {
+        reaches_its_own_limit_of_turns => cases::reaches_its_own_limit(&QWEN, "--max-session-turns");
+    }
 }
 
 mod copilot {
@@ -48,6 +51,9 @@ mod kimi {
 mod grok {
     use super::*;
     every_case!(GROK);
+    tests! {
+        reaches_its_own_limit_of_turns => cases::reaches_its_own_limit(&GROK, "--max-turns");
+    }
 }
 
 mod pi {
