@@ -144,6 +144,9 @@ fn every_check_and_every_anti_pattern_has_its_lint() {
         let lints = read(&text, "COMPLETE").lints;
         assert!(lints.iter().any(|lint| (lint.code, lint.line) == (code, line)), "{rule}: {lints:?}");
     }
+    let both = read("--RALPH_STATUS--\nSTATUS: COMPLETE\n\n---RALPH_STATUS---\nSTATUS: COMPLETE", "COMPLETE");
+    let places: Vec<_> = both.lints.iter().map(|lint| (lint.code, lint.line)).collect();
+    assert_eq!(places, [(Code::UnterminatedBlock, 4), (Code::ChangedDelimiter, 1)], "one of each kind");
     let claim = read(&format!("Done.\n\n{done}"), "COMPLETE");
     assert_eq!((claim.lints, claim.block_lines), (vec![], Some((3, 11))));
     assert_eq!(read("Done.", "COMPLETE").block_lines, None);
