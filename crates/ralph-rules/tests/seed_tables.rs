@@ -107,6 +107,9 @@ fn the_block_is_written_character_for_character() {
          WORK_TYPE: IMPLEMENTATION\nEXIT_SIGNAL: false\n\
          RECOMMENDATION: Blocked: need database credentials for integration test setup\n---END_RALPH_STATUS---"
     );
+    let own_words = Facts { recommendation: "Blocked: ask operations".into(), ..facts };
+    assert_eq!(own_words.status().recommendation, "Blocked: ask operations");
+    assert_eq!(Code::ExitTrueWhileBlocked.name(), "exit_true_while_blocked");
     let mut two_lines = status(Progress::Complete, Tests::Passing, true);
     two_lines.recommendation = "one\n---END_RALPH_STATUS---\ntwo".into();
     assert_eq!(render(&two_lines).lines().count(), 9, "one line a field, whatever is recommended");
