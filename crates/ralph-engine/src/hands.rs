@@ -46,6 +46,7 @@ impl<'a> Hands<'a> {
     fn call(&mut self, order: call::Order) {
         self.bench.under_way.clear();
         self.bench.keep_before();
+        self.bench.put_aside(order.id.iteration);
         self.bench.tell_spend_from.store(order.tell_spend_from.0, Ordering::Relaxed);
         self.apart(move |bench| call::call(bench, order));
         // The agent works now; meanwhile the write-ahead log can be folded into the database.

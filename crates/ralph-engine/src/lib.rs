@@ -21,6 +21,7 @@ pub mod reset;
 pub mod rows;
 pub mod run;
 pub mod signals;
+pub mod snapshots;
 pub mod told;
 pub mod transcript;
 pub mod under_way;

@@ -16,3 +16,5 @@ mod processes;
 mod recovery;
 #[path = "engine/surroundings.rs"]
 mod surroundings;
+#[path = "engine/undo.rs"]
+mod undo;

@@ -65,6 +65,7 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         program: Some(bench.start.agent.program.clone()),
         args: bench.start.agent.args.clone(),
         budget: order.left,
+        ..Call::default()
     };
     let launch = launch(bench, &agent.launch(&call), order.id);
     // The files first: an agent that cannot be listened to is not started.

@@ -62,3 +62,9 @@ pub const AGENT_SIM: &str = "\
 Examples:
   ralph agent-sim --help      its language
   ralph run Try --agent sim --max-iterations 3 --max-cost 1 -- --do 'write a hi; claim complete'";
+
+pub const UNDO: &str = "\
+Examples:
+  ralph undo                  put everything back as it was before the newest run here
+  ralph undo --to 3           as it was after its third iteration
+  ralph undo --dry-run        only show what that would do";
