@@ -75,7 +75,9 @@ impl World for Hands<'_> {
             }
             Step::Extend { id, to, limits } => bench.tell(extend::extend(bench, *id, *to, limits)),
             Step::Inspect { .. } => bench.tell(inspect::inspect(bench)),
-            Step::Restore { paths } => bench.tell(restore::restore(bench, paths)),
+            Step::Restore { paths } => {
+                bench.tell(restore::restore(bench, paths, state.calls.id.iteration));
+            }
             Step::Verify { check, deadline } => {
                 bench.under_way.clear();
                 bench.keep_before();

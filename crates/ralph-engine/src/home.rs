@@ -53,6 +53,11 @@ impl Home {
         self.dir.join("keep").join(name_of(workspace))
     }
 
+    /// What was found at protected paths, by run.
+    pub fn quarantine(&self) -> PathBuf {
+        self.dir.join("quarantine")
+    }
+
     /// Creates a directory of ours that nobody else may read.
     pub fn make(dir: &Path) -> io::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)

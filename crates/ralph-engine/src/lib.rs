@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod open;
 pub mod outcome;
 pub mod plan;
+pub mod quarantine;
 pub mod redact;
 pub mod reset;
 pub mod rows;

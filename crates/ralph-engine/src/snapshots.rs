@@ -19,6 +19,7 @@ pub struct Snapshots {
     keep: Keep,
     workspace: PathBuf,
     moments: PathBuf,
+    quarantine: PathBuf,
 }
 
 impl Snapshots {
@@ -28,12 +29,18 @@ impl Snapshots {
             keep: Keep::at(home.keep(workspace)),
             workspace: workspace.to_owned(),
             moments: moments(home, run),
+            quarantine: home.quarantine().join(run),
         }
     }
 
     /// Where the contents lie.
     pub fn keep(&self) -> &Keep {
         &self.keep
+    }
+
+    /// Where this run's offending contents go.
+    pub fn quarantine(&self) -> &Path {
+        &self.quarantine
     }
 
     /// Puts the workspace aside before an iteration's call. A second attempt does not replace the first's.

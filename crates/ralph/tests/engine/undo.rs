@@ -34,7 +34,8 @@ fn ten() -> (Bed, Vec<BTreeMap<String, Vec<u8>>>) {
     bed.scratch.files(&[("log.txt", "0\n"), ("mine.txt", "uncommitted")]);
     let mut seen = vec![files(&bed.scratch.workspace())];
     let aside = bed.scratch.root().join("aside");
-    let copy = format!("mkdir -p {0}; rm -rf {0}/$RALPH_ITERATION; cp -r . {0}/$RALPH_ITERATION", aside.display());
+    let copy =
+        format!("mkdir -p {0}; rm -rf {0}/$RALPH_ITERATION; cp -r . {0}/$RALPH_ITERATION", aside.display());
     let done = bed.done(&["--max-iterations", "10", "--verify", &copy]);
     assert_eq!(done.result()["iterations"], 10, "{}", done.err);
     seen.extend((1..=10).map(|n| files(&aside.join(n.to_string()))));
