@@ -4,9 +4,11 @@ use crate::clock::{Clock, utc};
 use crate::ears::Mouth;
 use crate::equipment::Equipment;
 use crate::ledger::Books;
+use crate::snapshots::Snapshots;
 use crate::told::Told;
 use crate::under_way::UnderWay;
 use crate::watch::Watchers;
+use ralph_agents::Activity;
 use ralph_rules::record::{Attempt, RunStarted};
 use ralph_tend::{Exit, How, Launch};
 use ralph_tree::{Index, Tree, WalkError};
@@ -26,6 +28,8 @@ pub struct Bench {
     pub folder: PathBuf,
     /// The workspace's files.
     pub tree: Tree,
+    /// The workspace as it was before each call.
+    pub snapshots: Snapshots,
     /// Adapter, tender, redactor.
     pub equipment: Equipment,
     /// Active time.
@@ -57,7 +61,7 @@ impl Bench {
     pub fn new(
         start: RunStarted,
         folder: PathBuf,
-        tree: Tree,
+        (tree, snapshots): (Tree, Snapshots),
         index: Index,
         equipment: Equipment,
         clock: Clock,
@@ -69,6 +73,7 @@ impl Bench {
             start,
             folder,
             tree,
+            snapshots,
             equipment,
             clock,
             watchers,
@@ -119,6 +124,19 @@ impl Bench {
     pub fn keep_before(&self) {
         // Without it only a crash in this very step loses sight of a change; the step itself is not in danger.
         let _ = self.index().save(&self.folder.join(BEFORE));
+    }
+
+    /// Puts the workspace aside before an iteration's call. A net that cannot be spread is no reason not to work, but
+    /// it is said.
+    pub fn put_aside(&self, iteration: u32) {
+        let why = match self.snapshots.before(iteration, &self.index()) {
+            Ok(_) => return,
+            Err(error) => error,
+        };
+        let text = format!(
+            "ralph: the workspace could not be put aside ({why}); `ralph undo` cannot come back here"
+        );
+        self.watchers.activity(Activity::Noise { text });
     }
 
     /// The latest walk.

@@ -45,12 +45,27 @@ impl Home {
 
     /// The index of a workspace's files, which makes the next walk incremental.
     pub fn index(&self, workspace: &Path) -> PathBuf {
-        let name = blake3::hash(workspace.as_os_str().as_encoded_bytes()).to_hex();
-        self.dir.join("trees").join(name.get(..32).unwrap_or_default())
+        self.dir.join("trees").join(name_of(workspace))
+    }
+
+    /// The contents of a workspace's files, put aside before agents change them.
+    pub fn keep(&self, workspace: &Path) -> PathBuf {
+        self.dir.join("keep").join(name_of(workspace))
+    }
+
+    /// What was found at protected paths, by run.
+    pub fn quarantine(&self) -> PathBuf {
+        self.dir.join("quarantine")
     }
 
     /// Creates a directory of ours that nobody else may read.
     pub fn make(dir: &Path) -> io::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
     }
+}
+
+/// A name for a workspace's own files: its path may be longer than a name can be.
+fn name_of(workspace: &Path) -> String {
+    let hash = blake3::hash(workspace.as_os_str().as_encoded_bytes()).to_hex();
+    hash.get(..32).unwrap_or_default().to_owned()
 }

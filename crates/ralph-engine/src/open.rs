@@ -14,6 +14,7 @@ use crate::outcome::{Outcome, cut, outcome};
 use crate::plan::Plan;
 use crate::reset::day_of;
 use crate::run::{Run, Unwritable};
+use crate::snapshots::Snapshots;
 use crate::told::Told;
 use crate::watch::{Watcher, Watchers};
 use crate::{bound, inbox, signals};
@@ -150,13 +151,23 @@ fn go(
 ) -> Result<Outcome, OpenError> {
     let id = started.run.clone();
     let folder = home.run(&id);
+    let snapshots = Snapshots::of(home, Path::new(&started.workspace), &id);
     Home::make(&folder).map_err(system("the run's folder cannot be made"))?;
     let clock = Clock::from(state.ran);
     let (ears, mouth) = Hearing::new(clock.clone());
     let (watchers, gallery) = Watchers::start(watchers);
     let reading = inbox::read(home, &id, mouth.clone());
     let told = (mouth.clone(), clock.clone());
-    let bench = Arc::new(Bench::new(started, folder, tree, index, equipment, clock, watchers.clone(), mouth));
+    let bench = Arc::new(Bench::new(
+        started,
+        folder,
+        (tree, snapshots),
+        index,
+        equipment,
+        clock,
+        watchers.clone(),
+        mouth,
+    ));
     let hands = Hands::new(Arc::clone(&bench), store).map_err(system("no thread could be started"))?;
     let listening = signals::listen(told.0, told.1, bench.under_way.clone())
         .map_err(system("signals cannot be heard"))?;
@@ -172,6 +183,7 @@ fn go(
         bench.under_way.end(Why::Person, Duration::ZERO);
     }
     let _ = bench.index().save(&home.index(&bench.workspace));
+    put_aside_last(home, store, &bench);
     let (state, because) = run.finish();
     drop((reading, bench));
     gallery.close();
@@ -179,6 +191,15 @@ fn go(
     let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
     let _ = store.truncate();
     Ok(outcome(&state, ending, &because))
+}
+
+/// The workspace as the run leaves it, and the keep made small again. Neither changes how the run ended.
+fn put_aside_last(home: &Home, store: &dyn Store, bench: &Bench) {
+    let _ = bench.snapshots.left(&bench.index());
+    let workspace = Some(bench.start.workspace.clone());
+    let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
+    let oldest_first: Vec<String> = runs.into_iter().rev().map(|run| run.id).collect();
+    let _ = bench.snapshots.prune(home, &oldest_first);
 }
 
 /// The tree before the step that was under way when an earlier process died: what differs from it is the agent's.

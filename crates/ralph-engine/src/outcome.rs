@@ -96,8 +96,8 @@ fn details(state: &State, because: &[Objection], words: String) -> Value {
     map.insert("why".into(), Value::String(words));
     map.insert("because".into(), json!(because));
     map.insert("filesChanged".into(), json!(state.trees.all));
-    if !state.trees.violations.is_empty() {
-        map.insert("files".into(), json!(state.trees.violations));
+    if !state.trees.touched.is_empty() {
+        map.insert("files".into(), json!(state.trees.touched));
     }
     if let Some(fault) = &state.faults.last {
         map.insert("error".into(), json!(fault.message));

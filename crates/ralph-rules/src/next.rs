@@ -164,22 +164,24 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     verify(Check::AsIs, &start.policy, clean)
 }
 
-/// An iteration that touched a protected path can never succeed, whatever it claims.
+/// An iteration that touched a protected path can never succeed, whatever it claims. The paths are put back first;
+/// whether the run may go on then is the user's choice, and not without end.
 fn violated(state: &State, policy: &Policy) -> Option<Decision> {
-    let paths = &state.trees.violations;
-    if paths.is_empty() {
+    let trees = &state.trees;
+    if !trees.violations.is_empty() && !trees.unrestorable {
+        let because = Objection::ProhibitedPath { paths: trees.violations.clone() };
+        return Some(act(Step::Restore { paths: trees.violations.clone() }, vec![because]));
+    }
+    if trees.touched.is_empty() {
         return None;
     }
-    let because = Objection::ProhibitedPath { paths: paths.clone() };
-    let restorable = policy.on_violation == OnViolation::Restore && !state.trees.unrestorable;
-    if restorable && state.trees.restores < RESTORES {
-        return Some(act(Step::Restore { paths: paths.clone() }, vec![because]));
+    let limit = policy.on_violation == OnViolation::Restore && trees.restores > RESTORES;
+    if policy.on_violation == OnViolation::Restore && trees.violations.is_empty() && !limit {
+        return None;
     }
-    let mut all = vec![because];
-    if restorable {
-        all.push(Objection::RestoreLimit { times: state.trees.restores });
-    }
-    Some(leave(Ending::new(Reason::ProhibitedPath, false), all))
+    let mut because = vec![Objection::ProhibitedPath { paths: trees.touched.clone() }];
+    because.extend(limit.then_some(Objection::RestoreLimit { times: trees.restores }));
+    Some(leave(Ending::new(Reason::ProhibitedPath, false), because))
 }
 
 pub(crate) fn verify(check: Check, policy: &Policy, because: Objection) -> Decision {

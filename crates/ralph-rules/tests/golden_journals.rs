@@ -105,6 +105,9 @@ fn prohibited_path() -> Journal {
     let mut seen = journal.inspection(2);
     seen.violations = vec![Violation { path: ".env".into(), how: How::Modified }];
     journal.see(Seen::Inspected(seen));
+    let (restored, left) = (vec![".env".into()], Vec::new());
+    let tree = journal.tree;
+    journal.see(Seen::Restored(Restored { restored, left, tree, quarantine: None }));
     journal
 }
 

@@ -135,6 +135,13 @@ impl Index {
         self.entry(low).filter(|entry| entry.path == path)
     }
 
+    /// The same paths with the same kinds, modes and contents; work and protected paths alike.
+    #[must_use]
+    pub fn same_contents(&self, other: &Index) -> bool {
+        let row = |row: &Row| (row.hash, row.end, row.mode, row.kind, row.flags);
+        self.paths == other.paths && self.rows.iter().map(row).eq(other.rows.iter().map(row))
+    }
+
     /// What could not be looked at, at most 256 of them.
     #[must_use]
     pub fn skipped(&self) -> &[Skipped] {
@@ -210,7 +217,7 @@ pub(crate) fn short(hasher: &blake3::Hasher) -> [u8; 16] {
 }
 
 /// Two indexes side by side: each path once, with what it was and what it is.
-pub(crate) fn side_by_side<'a>(
+pub fn side_by_side<'a>(
     before: &'a Index,
     after: &'a Index,
 ) -> impl Iterator<Item = (Option<Entry<'a>>, Option<Entry<'a>>)> {

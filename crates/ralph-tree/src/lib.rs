@@ -24,7 +24,7 @@ mod walk;
 
 pub use changes::{Changes, changes};
 pub use git_facts::{GitFacts, git_facts};
-pub use index::{Entry, Index, Kind, Skipped};
+pub use index::{Entry, Index, Kind, Skipped, side_by_side};
 pub use lock::{LockError, WorkspaceLock};
 pub use path::{TreePath, shown};
 pub use protect::{BadGlob, Protect};

@@ -23,6 +23,7 @@ mod runs;
 mod status;
 mod tasks;
 mod templates;
+mod undo;
 mod versions;
 
 use crate::env::Env;
@@ -80,6 +81,9 @@ enum Command {
     /// Stop a run: the agent now, or after the iteration.
     #[command(before_help = examples::STOP)]
     Stop(ask::StopArgs),
+    /// Put the workspace's files back as they were before a run, or after one of its iterations.
+    #[command(before_help = examples::UNDO)]
+    Undo(undo::Args),
     /// Show or reset the breaker of this workspace.
     #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
@@ -185,6 +189,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Explain(args) => explain::explain(&args, here),
         Command::Replay(args) => replay::replay(&args, here),
         Command::Stop(args) => ask::stop(&args, here),
+        Command::Undo(args) => undo::undo(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),

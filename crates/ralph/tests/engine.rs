@@ -20,3 +20,5 @@ mod recovery;
 mod scenarios;
 #[path = "engine/surroundings.rs"]
 mod surroundings;
+#[path = "engine/undo.rs"]
+mod undo;

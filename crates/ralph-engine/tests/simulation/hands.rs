@@ -199,7 +199,7 @@ impl Site {
         let (left, restored) = (names(left), names(restored));
         self.touched.retain(|v| left.contains(&v.path));
         self.version += 1;
-        self.will_tell(5, Seen::Restored(Restored { restored, left, tree: self.tree }));
+        self.will_tell(5, Seen::Restored(Restored { restored, left, tree: self.tree, quarantine: None }));
     }
 
     fn verify(&mut self, check: Check, deadline: Ms) {

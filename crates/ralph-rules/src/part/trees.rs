@@ -42,6 +42,8 @@ pub struct Trees {
     pub unrestorable: bool,
     /// How often protected paths were put back.
     pub restores: u32,
+    /// Where the latest offending content was put aside.
+    pub quarantine: Option<String>,
     /// The agent wrote the marker file.
     pub marker: bool,
 }
@@ -81,6 +83,9 @@ impl Trees {
 
     pub(crate) fn restored(&mut self, restored: &Restored, iteration: u32) {
         self.unrestorable |= !restored.left.is_empty();
+        // Work beside the offending paths is progress; the offence itself is not.
+        self.progress = restored.tree != self.before && !self.seen.contains_key(&restored.tree);
+        self.quarantine.clone_from(&restored.quarantine);
         self.violations.retain(|v| restored.left.contains(&v.path));
         self.is_now(restored.tree, iteration);
     }

@@ -67,4 +67,7 @@ pub struct Restored {
     /// The tree afterwards.
     #[serde(with = "crate::record::tree_id")]
     pub tree: u128,
+    /// Where the offending content was put aside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine: Option<String>,
 }

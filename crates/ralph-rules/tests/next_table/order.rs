@@ -5,7 +5,7 @@ use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE};
-use ralph_rules::record::{CallEnded, Came, How, RunStarted, Seen, Violation};
+use ralph_rules::record::{CallEnded, Came, How, Restored, RunStarted, Seen, Violation};
 
 /// An iteration in which everything that a guard could object to happens: tools are refused, the same error comes,
 /// only tests are touched, nothing new is there, and from the fourth on the answer is short.
@@ -94,6 +94,9 @@ fn protected_paths_come_before_everything() {
         let mut seen = journal.inspection(1);
         seen.violations = vec![Violation { path: ".env".into(), how: How::Modified }];
         journal.see(Seen::Inspected(seen));
+        let (restored, left) = (vec![".env".into()], Vec::new());
+        let tree = journal.tree;
+        journal.see(Seen::Restored(Restored { restored, left, tree, quarantine: None }));
         journal.ended_with(Reason::ProhibitedPath, 4);
     }
 }

@@ -33,13 +33,14 @@ fn restored(journal: &mut Journal, left: &[&str]) {
     let left: Vec<String> = left.iter().map(ToString::to_string).collect();
     let restored = paths.into_iter().map(|v| v.path).filter(|p| !left.contains(p)).collect();
     let tree = journal.tree;
-    journal.see(Seen::Restored(Restored { restored, left, tree }));
+    journal.see(Seen::Restored(Restored { restored, left, tree, quarantine: None }));
 }
 
 #[test]
-fn a_touched_path_ends_the_run() {
+fn a_touched_path_is_put_back_and_ends_the_run() {
     let mut journal = Journal::after_baseline(false, |_| {});
     touch(&mut journal, &done());
+    restored(&mut journal, &[]);
     journal.ended_with(Reason::ProhibitedPath, 4);
     assert!(!journal.ended().resumable());
 }
@@ -74,6 +75,7 @@ fn three_times_and_no_more() {
         journal.goes_on("prohibited_path");
     }
     touch(&mut journal, &more());
+    restored(&mut journal, &[]);
     journal.ended_with(Reason::ProhibitedPath, 4);
     assert!(journal.answer.because.iter().any(|o| o.code() == "restore_limit"));
 }
@@ -95,6 +97,7 @@ fn a_verification_that_touches_a_path_is_judged_alike() {
     let mut verified = journal.verification(Came::Passed, "");
     verified.violations = env();
     journal.see(Seen::Verified(verified));
+    restored(&mut journal, &[]);
     journal.ended_with(Reason::ProhibitedPath, 4);
 }
 

@@ -76,3 +76,9 @@ pub const AGENTS: &str = "\
 Examples:
   ralph agents                what is installed, and what each can report
   ralph agents --json         the same for scripts";
+
+pub const UNDO: &str = "\
+Examples:
+  ralph undo                  put everything back as it was before the newest run here
+  ralph undo --to 3           as it was after its third iteration
+  ralph undo --dry-run        only show what that would do";

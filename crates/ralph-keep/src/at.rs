@@ -1,0 +1,99 @@
+//! Opening things in a workspace that somebody else may be changing: relative to its root, beneath it, and never
+//! through a symbolic link, not even in the middle of the path.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// A workspace's root, held open.
+#[derive(Debug)]
+pub(crate) struct Root(OwnedFd);
+
+impl Root {
+    /// Opens it.
+    pub fn open(path: &Path) -> io::Result<Root> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Root(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
+    }
+
+    /// Opens something beneath it.
+    fn beneath(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let path = if path.is_empty() { b"." } else { path };
+        let open = || {
+            rustix::fs::openat2(
+                &self.0,
+                OsStr::from_bytes(path),
+                flags | OFlags::CLOEXEC,
+                Mode::empty(),
+                resolve,
+            )
+        };
+        // The kernel asks to try again when a rename ran past it.
+        let fd = (0..16).find_map(|_| match open() {
+            Err(Errno::AGAIN | Errno::INTR) => None,
+            other => Some(other),
+        });
+        Ok(fd.unwrap_or(Err(Errno::AGAIN))?)
+    }
+
+    /// A regular file, for reading.
+    pub fn file(&self, path: &[u8]) -> io::Result<std::fs::File> {
+        let fd = self.beneath(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        let file = std::fs::File::from(fd);
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+
+    /// Where a symbolic link points.
+    pub fn link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
+        let (parent, name) = self.parent(path)?;
+        Ok(rustix::fs::readlinkat(&parent, &name, Vec::new())?.into_bytes())
+    }
+
+    /// The directory a path lies in, and its name there.
+    pub fn parent(&self, path: &[u8]) -> io::Result<(OwnedFd, std::ffi::OsString)> {
+        let (parent, name) = split(path);
+        let dir = self.beneath(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        Ok((dir, OsStr::from_bytes(name).to_owned()))
+    }
+
+    /// The same, with the directories on the way made where they are missing.
+    pub fn make_parent(&self, path: &[u8]) -> io::Result<(OwnedFd, std::ffi::OsString)> {
+        let (parent, _) = split(path);
+        let ends = parent.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        for end in ends.chain((!parent.is_empty()).then_some(parent.len())) {
+            let part = parent.get(..end).unwrap_or(parent);
+            let (dir, name) = self.parent(part)?;
+            match rustix::fs::mkdirat(&dir, &name, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.parent(path)
+    }
+
+    /// Removes a file, a link, or an empty directory. Something that is gone is removed.
+    pub fn remove(&self, path: &[u8], directory: bool) -> io::Result<()> {
+        let (dir, name) = match self.parent(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        match rustix::fs::unlinkat(&dir, &name, flags) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (path.get(..at).unwrap_or_default(), path.get(at + 1..).unwrap_or_default()),
+        None => (b"", path),
+    }
+}

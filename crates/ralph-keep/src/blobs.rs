@@ -1,0 +1,116 @@
+//! Contents by their hash: one file each, never changed once it is there. The hash is the index's own, so that an index
+//! alone says what to look for. A content comes in under a draft's name and is renamed when it is whole.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+const BUFFER: usize = 128 * 1024;
+
+/// Contents by hash.
+#[derive(Clone, Debug)]
+pub struct Blobs {
+    dir: PathBuf,
+}
+
+impl Blobs {
+    /// In this directory; it is made when the first content comes.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> Blobs {
+        Blobs { dir: dir.into() }
+    }
+
+    /// Where a content lies, if it is there.
+    #[must_use]
+    pub fn path(&self, hash: u128) -> PathBuf {
+        let name = format!("{hash:032x}");
+        let (two, rest) = name.split_at(2);
+        self.dir.join(two).join(rest)
+    }
+
+    /// Whether a content is there.
+    #[must_use]
+    pub fn has(&self, hash: u128) -> bool {
+        self.path(hash).symlink_metadata().is_ok()
+    }
+
+    /// Opens a content for reading.
+    pub fn open(&self, hash: u128) -> io::Result<File> {
+        File::open(self.path(hash))
+    }
+
+    /// Takes a file's content in and says what its hash really was: it may have changed since it was looked at.
+    pub fn take(&self, from: &mut File, expected: u128) -> io::Result<u128> {
+        let at = self.path(expected);
+        let draft = self.draft(&at)?;
+        let taken = copy(from, &draft);
+        self.settle(taken, &draft)
+    }
+
+    /// Takes a few bytes in: where a link points.
+    pub fn take_bytes(&self, bytes: &[u8]) -> io::Result<u128> {
+        let hash = hash_of(blake3::Hasher::new().update(bytes));
+        let draft = self.draft(&self.path(hash))?;
+        let taken = fs::write(&draft, bytes).map(|()| hash);
+        self.settle(taken, &draft)
+    }
+
+    fn draft(&self, at: &Path) -> io::Result<PathBuf> {
+        let dir = at.parent().unwrap_or(&self.dir);
+        if !dir.is_dir() {
+            fs::create_dir_all(dir)?;
+        }
+        Ok(dir.join(format!("draft.{}", std::process::id())))
+    }
+
+    fn settle(&self, taken: io::Result<u128>, draft: &Path) -> io::Result<u128> {
+        let settled = taken.and_then(|hash| {
+            let at = self.path(hash);
+            if let Some(dir) = at.parent() {
+                fs::create_dir_all(dir)?;
+            }
+            fs::rename(draft, &at).map(|()| hash)
+        });
+        if settled.is_err() {
+            // A draft that cannot be removed is swept by the next prune.
+            let _ = fs::remove_file(draft);
+        }
+        settled
+    }
+
+    /// The directory with all of it.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+/// Copies, sharing the blocks where the file system can, and hashes what was copied.
+fn copy(from: &mut File, to: &Path) -> io::Result<u128> {
+    let mut file = File::options().read(true).write(true).create(true).truncate(true).open(to)?;
+    let shared = rustix::fs::ioctl_ficlone(&file, &*from).is_ok();
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; BUFFER];
+    if shared {
+        file.rewind()?;
+    }
+    loop {
+        let count = match if shared { file.read(&mut buffer) } else { from.read(&mut buffer) } {
+            Ok(0) => return Ok(hash_of(&hasher)),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let piece = buffer.get(..count).unwrap_or_default();
+        hasher.update(piece);
+        if !shared {
+            file.write_all(piece)?;
+        }
+    }
+}
+
+/// The hash as the index has it: the first 128 bits.
+fn hash_of(hasher: &blake3::Hasher) -> u128 {
+    let mut bytes = [0; 16];
+    hasher.finalize_xof().fill(&mut bytes);
+    u128::from_le_bytes(bytes)
+}

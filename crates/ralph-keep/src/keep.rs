@@ -1,0 +1,153 @@
+//! Taking: what an index names and the keep has not yet is put aside. Only what differs from the index that was taken
+//! before is looked at, so that an unchanged workspace costs one comparison in memory.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ralph_tree::{Entry, Index, Kind, TreePath};
+
+use crate::at::Root;
+use crate::blobs::Blobs;
+
+/// A larger file is not kept: it is data, not work, and would fill the disk.
+const LARGEST: u64 = 64 << 20;
+/// The index whose contents are all here, so that the next process need not look for each of them.
+const LATEST: &str = "latest.tree";
+
+/// The contents of one workspace.
+#[derive(Debug)]
+pub struct Keep {
+    dir: PathBuf,
+    blobs: Blobs,
+    latest: Mutex<Option<Arc<Index>>>,
+}
+
+/// What was put aside.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Contents that were new.
+    pub contents: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What could not be kept.
+    pub missed: Vec<Missed>,
+    /// Something was missed that may succeed another time.
+    unsure: bool,
+}
+
+impl Taken {
+    fn unsure(&mut self, entry: &Entry<'_>, why: &str) -> io::Result<()> {
+        self.unsure = true;
+        self.missed.push(missed(entry, why));
+        Ok(())
+    }
+}
+
+/// A path whose content is not in the keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// The path.
+    pub path: TreePath,
+    /// Why.
+    pub why: String,
+}
+
+impl Keep {
+    /// In this directory, one for each workspace.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> Keep {
+        let dir = dir.into();
+        Keep { blobs: Blobs::at(dir.join("contents")), dir, latest: Mutex::default() }
+    }
+
+    /// The contents.
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// Puts aside what this index names and is not there yet. An error is one of the keep itself (a full disk); what
+    /// cannot be read in the workspace is in `missed`.
+    pub fn take(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+        fs::create_dir_all(&self.dir)?;
+        let latest = self.latest();
+        let root = Root::open(root)?;
+        let mut taken = Taken::default();
+        let mut seen = BTreeSet::new();
+        for entry in index.entries().filter(|entry| matches!(entry.kind, Kind::File | Kind::Symlink)) {
+            if !is_kept(&entry) {
+                taken.missed.push(missed(&entry, why_not(&entry)));
+                continue;
+            }
+            let known =
+                latest.get(entry.path).is_some_and(|old| old.kind == entry.kind && old.hash == entry.hash);
+            if known || !seen.insert(entry.hash) || self.blobs.has(entry.hash) {
+                continue;
+            }
+            self.one(&root, &entry, &mut taken)?;
+        }
+        if !taken.unsure {
+            self.remember(index);
+        }
+        Ok(taken)
+    }
+
+    fn one(&self, root: &Root, entry: &Entry<'_>, taken: &mut Taken) -> io::Result<()> {
+        let took = match entry.kind {
+            Kind::Symlink => match root.link(entry.path) {
+                Ok(target) => self.blobs.take_bytes(&target)?,
+                Err(error) => return taken.unsure(entry, &error.to_string()),
+            },
+            _ => match root.file(entry.path) {
+                Ok(mut file) => self.blobs.take(&mut file, entry.hash)?,
+                Err(error) => return taken.unsure(entry, &error.to_string()),
+            },
+        };
+        if took != entry.hash {
+            return taken.unsure(entry, "it changed while it was read");
+        }
+        taken.contents += 1;
+        taken.bytes += entry.size;
+        Ok(())
+    }
+
+    /// The index that was taken last, by this process or an earlier one.
+    fn latest(&self) -> Arc<Index> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(
+            latest.get_or_insert_with(|| Arc::new(Index::load(&self.dir.join(LATEST)).unwrap_or_default())),
+        )
+    }
+
+    fn remember(&self, index: &Index) {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if latest.as_ref().is_some_and(|latest| latest.same_contents(index)) {
+            return;
+        }
+        // Without the file the next process looks for every content by name, which is only slower.
+        let _ = index.save(&self.dir.join(LATEST));
+        *latest = Some(Arc::new(index.clone()));
+    }
+
+    /// Forgets which index was taken last: contents were removed.
+    pub(crate) fn forget_latest(&self) {
+        let _ = fs::remove_file(self.dir.join(LATEST));
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Whether an entry's content is one that is kept.
+pub(crate) fn is_kept(entry: &Entry<'_>) -> bool {
+    !entry.unreadable && entry.size <= LARGEST
+}
+
+fn why_not(entry: &Entry<'_>) -> &'static str {
+    if entry.unreadable { "it cannot be read" } else { "it is larger than 64 MiB" }
+}
+
+fn missed(entry: &Entry<'_>, why: &str) -> Missed {
+    Missed { path: entry.path.into(), why: why.to_owned() }
+}

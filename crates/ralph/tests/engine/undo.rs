@@ -1,0 +1,106 @@
+//! The safety net: any iteration of a run is brought back exactly; what the user did since is not overwritten.
+
+use crate::bed::{Bed, Done};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Every file of the workspace but git's own, with its content.
+fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Vec<u8>>) {
+        for path in fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()) {
+            if path.file_name().is_some_and(|name| name == ".git") {
+                continue;
+            }
+            if path.is_dir() {
+                look(&path, root, all);
+            } else {
+                let name = path.strip_prefix(root).unwrap().display().to_string();
+                all.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut all = BTreeMap::new();
+    look(dir, dir, &mut all);
+    all
+}
+
+/// Ten iterations that each write, change and delete; the verification copies what it sees aside.
+const TEN: &str = "run echo $RALPH_ITERATION >> log.txt; mkdir -p d$RALPH_ITERATION; echo x > d$RALPH_ITERATION/f; \
+                   rm -rf d$((RALPH_ITERATION - 2)); git add -A; git commit -qm $RALPH_ITERATION\nclaim progress";
+
+fn ten() -> (Bed, Vec<BTreeMap<String, Vec<u8>>>) {
+    let bed = Bed::git(TEN);
+    bed.scratch.files(&[("log.txt", "0\n"), ("mine.txt", "uncommitted")]);
+    let mut seen = vec![files(&bed.scratch.workspace())];
+    let aside = bed.scratch.root().join("aside");
+    let copy =
+        format!("mkdir -p {0}; rm -rf {0}/$RALPH_ITERATION; cp -r . {0}/$RALPH_ITERATION", aside.display());
+    let done = bed.done(&["--max-iterations", "10", "--verify", &copy]);
+    assert_eq!(done.result()["iterations"], 10, "{}", done.err);
+    seen.extend((1..=10).map(|n| files(&aside.join(n.to_string()))));
+    (bed, seen)
+}
+
+fn undo(bed: &Bed, args: &[&str]) -> Done {
+    Done::of(&mut bed.ralph(&[&["undo"], args].concat()))
+}
+
+#[test]
+fn any_iteration_of_ten_comes_back_exactly_and_git_is_not_touched() {
+    let (bed, seen) = ten();
+    let git = |args: &[&str]| {
+        let output = bed.scratch.command("git").args(args).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let history = (git(&["log", "--oneline"]), git(&["ls-files", "-s"]), git(&["stash", "list"]));
+    for to in [10, 0, 7, 1, 9, 4, 5, 3, 8, 2, 6, 10] {
+        let done = undo(&bed, &["--to", &to.to_string(), "--newer-too", "--yes"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert_eq!(files(&bed.scratch.workspace()), seen[to], "after iteration {to}");
+    }
+    assert_eq!(history, (git(&["log", "--oneline"]), git(&["ls-files", "-s"]), git(&["stash", "list"])));
+}
+
+#[test]
+fn what_was_changed_after_the_run_is_left_alone_unless_asked_for() {
+    let bed = Bed::git("write agent.txt agent\nclaim progress");
+    bed.scratch.files(&[("both.txt", "old")]);
+    bed.done(&["--max-iterations", "1"]);
+    bed.scratch.files(&[("both.txt", "the user's newer work")]);
+    let done = undo(&bed, &["--yes"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("both.txt") && done.err.contains("--newer-too"), "{}", done.err);
+    let kept = files(&bed.scratch.workspace());
+    assert!(!kept.contains_key("agent.txt"));
+    assert_eq!(kept["both.txt"], b"the user's newer work");
+    assert_eq!(undo(&bed, &["--yes", "--newer-too"]).code, 0);
+    assert_eq!(files(&bed.scratch.workspace())["both.txt"], b"old");
+}
+
+#[test]
+fn nothing_is_done_without_a_yes() {
+    let bed = Bed::git("write agent.txt agent\nclaim progress");
+    bed.done(&["--max-iterations", "1"]);
+    let before = files(&bed.scratch.workspace());
+    let asked = undo(&bed, &[]);
+    assert_eq!((asked.code, files(&bed.scratch.workspace()) == before), (64, true), "{}", asked.err);
+    assert!(asked.err.contains("remove agent.txt"), "{}", asked.err);
+    assert_eq!(undo(&bed, &["--dry-run"]).code, 0);
+    assert_eq!(files(&bed.scratch.workspace()), before);
+    let wrong = undo(&bed, &["--to", "9", "--yes"]);
+    assert!(wrong.code == 64 && wrong.err.contains("--to takes 0"), "{}", wrong.err);
+}
+
+#[test]
+fn a_run_that_was_killed_can_be_undone() {
+    let bed = Bed::git("write a.txt half\nwrite ready yes\nhang");
+    let live = bed.start(&[]);
+    bed.awaits("ready");
+    live.signal(rustix::process::Signal::KILL);
+    live.end();
+    bed.nobody_is_left();
+    let done = undo(&bed, &["--newer-too", "--yes"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(!files(&bed.scratch.workspace()).contains_key("a.txt"));
+}
