@@ -11,6 +11,7 @@ mod reply;
 pub mod restore;
 mod scratch;
 mod silence;
+mod turned_away;
 pub mod verify;
 
 use ralph_rules::next::Why;

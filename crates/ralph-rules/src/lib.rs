@@ -32,6 +32,7 @@ pub mod part;
 pub mod plan;
 pub mod policy;
 pub mod prompt;
+pub mod provider;
 pub mod record;
 pub mod replay;
 pub mod state;

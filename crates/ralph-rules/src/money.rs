@@ -25,6 +25,11 @@ impl Micro {
         Some(Micro((usd * 1e6).round() as i64))
     }
 
+    /// More than one call can cost: no figure at all.
+    pub fn is_absurd(self) -> bool {
+        self.usd() > Self::ABSURD
+    }
+
     /// For display and JSON only; sums are done in integers.
     pub fn usd(self) -> f64 {
         #[allow(clippy::cast_precision_loss)]

@@ -7,6 +7,7 @@ use crate::told::Told;
 use crate::transcript::Kept;
 use crate::world::listen::{Files, Listener};
 use crate::world::scratch::Scratch;
+use crate::world::turned_away::Work;
 use crate::world::{reply, silence};
 use ralph_agents::{Call, Exit, Reply};
 use ralph_rules::money::Micro;
@@ -43,6 +44,7 @@ pub(super) struct Ended {
     pub(super) told: Option<Why>,
     pub(super) kept: Kept,
     pub(super) spent: Option<ralph_agents::Spent>,
+    pub(super) work: Work,
     pub(super) outlived: u32,
     pub(super) ms: Ms,
 }
@@ -100,12 +102,12 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         not_started: exit.not_started.is_some(),
         by_us: told.is_some() || exit.how == How::Lingered,
     };
-    let (mut reply, kept, spent) = listener.close(seen, |reader| scratch.report(&line.reports, reader));
+    let (mut reply, kept, spent, work) = listener.close(seen, |reader| scratch.report(&line.reports, reader));
     if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
         failure.message = why.to_string();
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    Ok(Ended { rung: order.rung, reply, exit: seen, told, kept, spent, outlived, ms })
+    Ok(Ended { rung: order.rung, reply, exit: seen, told, kept, spent, work, outlived, ms })
 }
 
 fn launch(bench: &Bench, line: &ralph_agents::Launch, env: &[(OsString, OsString)], id: Attempt) -> Launch {
@@ -124,5 +126,6 @@ fn not_started(bench: &Bench, rung: u32, why: &str) -> Ended {
     let reply = reply::never_ran(why);
     bench.under_way.ended();
     let exit = Exit { not_started: true, ..Exit::default() };
-    Ended { rung, reply, exit, told: None, kept: Kept::default(), spent: None, outlived: 0, ms: 0 }
+    let (kept, work) = (Kept::default(), Work::default());
+    Ended { rung, reply, exit, told: None, kept, spent: None, work, outlived: 0, ms: 0 }
 }

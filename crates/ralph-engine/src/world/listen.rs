@@ -4,6 +4,7 @@
 use crate::bench::Bench;
 use crate::redact::Stream;
 use crate::transcript::{Kept, Transcript};
+use crate::world::turned_away::Work;
 use ralph_agents::{Activity, Exit, Heard, Reader, Reply};
 use ralph_rules::record::{Attempt, Seen, Spent};
 use ralph_tend::{LineSplitter, Sink, Tended};
@@ -74,6 +75,8 @@ pub(super) struct Listener<'a> {
     heard: Vec<Heard>,
     /// Usage seen so far.
     spent: Option<ralph_agents::Spent>,
+    /// What it showed of its work.
+    work: Work,
     /// Tools that run now.
     pub(super) tools: Arc<AtomicU32>,
 }
@@ -86,8 +89,8 @@ impl<'a> Listener<'a> {
         reader: Box<dyn Reader>,
         Files { out, err }: Files<'a>,
     ) -> Listener<'a> {
-        let (heard, tools) = (Vec::new(), Arc::default());
-        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent: None, tools }
+        let (heard, tools, work) = (Vec::new(), Arc::default(), Work::default());
+        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent: None, work, tools }
     }
 
     /// Before the first byte: most agents are sent their prompt.
@@ -111,9 +114,13 @@ impl<'a> Listener<'a> {
     }
 
     fn activity(&mut self, activity: Activity) {
+        self.work.heard(&activity);
         match &activity {
             Activity::Tool { .. } => {
                 self.tools.fetch_add(1, Ordering::Relaxed);
+                if self.bench.trying.swap(false, Ordering::Relaxed) {
+                    self.tell(self.spent.unwrap_or_default());
+                }
             }
             Activity::ToolEnded { .. } => {
                 let _ = self.tools.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
@@ -123,14 +130,24 @@ impl<'a> Listener<'a> {
         self.bench.watchers.activity(activity);
     }
 
-    /// The loop hears of usage only when the reservation may fall behind it.
+    /// The loop hears of usage only when the reservation may fall behind it, or where other runs wait for a sign that
+    /// the provider works again.
     fn spent(&mut self, spent: ralph_agents::Spent) {
+        if spent.total.is_absurd() {
+            return;
+        }
         self.spent = Some(spent);
         let ahead = spent.total.plus(spent.dearest.times(2)).0;
-        if ahead > self.bench.tell_spend_from.load(Ordering::Relaxed) {
-            let ralph_agents::Spent { total, dearest, usage } = spent;
-            self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
+        let sign = self.bench.trying.load(Ordering::Relaxed) && spent.usage.output > 0;
+        if sign || ahead > self.bench.tell_spend_from.load(Ordering::Relaxed) {
+            self.bench.trying.store(false, Ordering::Relaxed);
+            self.tell(spent);
         }
+    }
+
+    fn tell(&self, spent: ralph_agents::Spent) {
+        let ralph_agents::Spent { total, dearest, usage } = spent;
+        self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
     }
 
     /// The program ended: what does it all mean, what was kept of it, and what was used? `report` gives the reader
@@ -139,17 +156,19 @@ impl<'a> Listener<'a> {
         self,
         exit: Exit,
         report: impl FnOnce(&mut dyn Reader),
-    ) -> (Reply, Kept, Option<ralph_agents::Spent>) {
-        let Listener { mut reader, out, err, mut heard, mut spent, .. } = self;
+    ) -> (Reply, Kept, Option<ralph_agents::Spent>, Work) {
+        let Listener { mut reader, out, err, mut heard, mut spent, mut work, .. } = self;
         let kept = out.close(|line| reader.read(line, &mut heard));
         for last in heard {
-            if let Heard::Spent(now) = last {
-                spent = Some(now);
+            match last {
+                Heard::Spent(now) if !now.total.is_absurd() => spent = Some(now),
+                Heard::Activity(activity) => work.heard(&activity),
+                _ => {}
             }
         }
         err.close(|line| reader.read_stderr(line));
         report(reader.as_mut());
-        (reader.close(exit), kept, spent)
+        (reader.close(exit), kept, spent, work)
     }
 }
 

@@ -2,6 +2,7 @@
 //! limit resets. Unknown cost is booked at the reservation, never at zero.
 
 use super::call::Ended;
+use super::turned_away::turned_away;
 use crate::bench::Bench;
 use crate::clock::utc;
 use crate::reset::resolve;
@@ -15,16 +16,22 @@ use ralph_rules::record::{AgentChoice, Attempt, CallEnded, Failure, FileRef, Pri
 
 /// What the journal keeps of a final message.
 const TEXT: usize = 64 * 1024;
+/// Tokens that no single call can use.
+const TOKENS: u64 = 1_000_000_000_000;
 /// What it keeps of an agent's error.
 const MESSAGE: usize = 500;
 
 /// The closing fact.
 pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: Ended) -> CallEnded {
-    let Ended { rung, reply, exit, told, kept, spent, outlived, ms } = ended;
+    let Ended { rung, reply, exit, told, kept, spent, work, outlived, ms } = ended;
     let live = spent.unwrap_or_default();
     let usage = if reply.usage == Usage::default() { live.usage } else { reply.usage };
+    // More than any call can use is no figure; counted, it would fill a window for an hour.
+    let usage = if usage.total() > TOKENS { Usage::default() } else { usage };
     let (charged, price) = if exit.not_started {
         (Micro::ZERO, PriceFrom::Reported)
+    } else if reply.cost.is_none() && turned_away(&reply, &usage, &work) {
+        (Micro::ZERO, PriceFrom::Computed)
     } else {
         price_call(bench.start.rung(rung), &reply, &usage, reserved.max(live.total))
     };
@@ -47,6 +54,7 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
         ms,
         transcript: file_ref(id, &kept),
         recovered: false,
+        day: None,
     }
 }
 
@@ -57,7 +65,9 @@ fn price_call(agent: &AgentChoice, reply: &Reply, usage: &Usage, reserved: Micro
     }
     let model = reply.model.as_deref().or(agent.model.as_deref());
     match model.and_then(price_of) {
-        Some(price) if reply.finished && usage.total() > 0 => (price.of(usage), PriceFrom::Computed),
+        Some(price) if reply.finished && usage.total() > 0 && !price.of(usage).is_absurd() => {
+            (price.of(usage), PriceFrom::Computed)
+        }
         _ => (reserved, PriceFrom::Unpriced),
     }
 }
