@@ -274,7 +274,7 @@ fn changed(bed: &Bed, changes: &[(u8, u8, u8)]) {
             }
             _ => {
                 fs::write(&path, [*text]).unwrap();
-                fs::set_permissions(&path, fs::Permissions::from_mode(0o600 | u32::from(text % 2) * 0o111))
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600 | (u32::from(text % 2) * 0o111)))
                     .unwrap();
             }
         }
