@@ -37,6 +37,7 @@ pub mod record;
 pub mod replay;
 pub mod state;
 pub mod step;
+pub mod suite;
 pub mod verdict;
 
 /// Names these rules. A change that alters a decision on a golden journal needs a new number.

@@ -244,7 +244,13 @@ impl State {
                 self.phase = Phase::Inspected;
             }
             Seen::Verified(verified) => self.verified(verified),
-            Seen::Asked(asked) => self.person.asked(&asked.request),
+            Seen::Asked(asked) => {
+                let between = matches!(
+                    self.phase,
+                    Phase::Ready | Phase::Refused(_) | Phase::Inspected | Phase::Judging
+                );
+                self.person.asked(&asked.request, between);
+            }
         }
     }
 

@@ -81,6 +81,15 @@ enum Command {
     /// Stop a run: the agent now, or after the iteration.
     #[command(before_help = examples::STOP)]
     Stop(ask::StopArgs),
+    /// Hold a run before its next call.
+    #[command(before_help = examples::PAUSE)]
+    Pause(ask::RunArgs),
+    /// Let a paused run go on, or end its wait.
+    #[command(before_help = examples::CONTINUE)]
+    Continue(ask::RunArgs),
+    /// Tell a run's agent something: it stands in the next prompt.
+    #[command(before_help = examples::HINT)]
+    Hint(ask::HintArgs),
     /// Put the workspace's files back as they were before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
@@ -189,6 +198,9 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Explain(args) => explain::explain(&args, here),
         Command::Replay(args) => replay::replay(&args, here),
         Command::Stop(args) => ask::stop(&args, here),
+        Command::Pause(args) => ask::pause(&args, here),
+        Command::Continue(args) => ask::go_on(&args, here),
+        Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),

@@ -6,6 +6,8 @@
 mod agents;
 #[path = "commands/analyze.rs"]
 mod analyze;
+#[path = "commands/ask.rs"]
+mod ask;
 #[path = "commands/block.rs"]
 mod block;
 #[path = "commands/config.rs"]

@@ -33,7 +33,7 @@ fn put_back(bench: &Bench, before: &Index, iteration: u32) -> io::Result<Option<
     if touched.is_empty() {
         return Ok(None);
     }
-    let taken = bench.snapshots.take(&now)?;
+    let taken = bench.snapshots.take_durably(&now)?;
     let case = Case {
         run: bench.start.run.clone(),
         iteration,

@@ -270,6 +270,7 @@ impl Journal {
             ms: 900,
             tail: tail.into(),
             output: FileRef::default(),
+            counts: None,
         };
         let interrupted = how == Came::Interrupted;
         let results = start.verify.iter().map(result).collect();

@@ -49,6 +49,22 @@ Examples:
   ralph stop                  end the agent of the newest run of this workspace now
   ralph stop --after          let its iteration finish";
 
+pub const PAUSE: &str = "\
+Examples:
+  ralph pause                 the newest run of this workspace makes no new call
+  ralph pause 7ebeed4a        the run whose id ends so";
+
+pub const CONTINUE: &str = "\
+Examples:
+  ralph continue              the newest run of this workspace goes on, also when it waits
+  ralph continue 7ebeed4a     the run whose id ends so";
+
+pub const HINT: &str = "\
+Examples:
+  ralph hint 'The bug is in src/parse.rs, not in the tests'
+  ralph hint 7ebeed4a 'Leave the public API alone'      the run whose id ends so
+  ralph hint - < note.txt                               read it from stdin";
+
 pub const CIRCUIT: &str = "\
 Examples:
   ralph circuit status        may runs start in this workspace?

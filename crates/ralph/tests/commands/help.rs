@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 15] = [
     "run",
     "demo",
     "resume",
@@ -11,6 +11,9 @@ const COMMANDS: [&str; 12] = [
     "explain",
     "replay",
     "stop",
+    "pause",
+    "continue",
+    "hint",
     "circuit",
     "analyze",
     "block",
