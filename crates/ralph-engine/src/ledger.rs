@@ -138,5 +138,12 @@ pub fn refused(refusal: &Refusal) -> Refused {
         meter if meter.starts_with(TRY) => Refuser::Provider,
         _ => Refuser::RunCap,
     };
-    Refused { by, total: refusal.total, cap: refusal.cap, until: refusal.free_at, what: String::new(), class: None }
+    Refused {
+        by,
+        total: refusal.total,
+        cap: refusal.cap,
+        until: refusal.free_at,
+        what: String::new(),
+        class: None,
+    }
 }

@@ -106,7 +106,9 @@ fn key(agent: &AgentChoice) -> String {
 /// terminals with different keys, addresses or logins are two accounts, and one's limit is not the other's.
 pub fn account(program: Option<&str>, variables: impl IntoIterator<Item = (String, String)>) -> String {
     let tells = |name: &str| {
-        ["_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN", "_BASE_URL", "_API_BASE"].iter().any(|end| name.ends_with(end))
+        ["_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN", "_BASE_URL", "_API_BASE"]
+            .iter()
+            .any(|end| name.ends_with(end))
             || ["HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"].contains(&name)
     };
     let told: BTreeMap<String, String> = variables.into_iter().filter(|(name, _)| tells(name)).collect();

@@ -26,8 +26,8 @@ mod simulation {
 }
 
 use simulation::pair::pair;
-use simulation::week::week;
 use simulation::tally::Tally;
+use simulation::week::week;
 
 /// Steps without another wish: what an unoptimised build does in reasonable time, and what a release build does.
 const STEPS: u64 = if cfg!(debug_assertions) { 400_000 } else { 10_000_000 };

@@ -121,7 +121,8 @@ mod tests {
         }
         assert_eq!((known.fails, known.since), (40, NOW));
         let at = known.at + 1;
-        let limit = Provider::failed(Some(&known), &fault(Class::UsageLimit, at, Some(at + HOUR)), "a").unwrap();
+        let limit =
+            Provider::failed(Some(&known), &fault(Class::UsageLimit, at, Some(at + HOUR)), "a").unwrap();
         let storm = Provider::failed(Some(&limit), &fault(Class::RateLimited, at + 5, None), "b").unwrap();
         assert_eq!(storm.until, at + HOUR);
         let after = Provider::failed(Some(&storm), &fault(Class::Outage, at + HOUR, None), "b").unwrap();

@@ -13,8 +13,18 @@ const SAYINGS: usize = 3;
 const LENGTH: usize = 200;
 /// The answer had begun and was cut: what came of it may be billed.
 const CUT: [&str; 12] = [
-    "reset", "closed", "dropped", "disconnect", "ended", "terminated", "incomplete", "malformed", "reading",
-    "hang up", "timed out", "empty response",
+    "reset",
+    "closed",
+    "dropped",
+    "disconnect",
+    "ended",
+    "terminated",
+    "incomplete",
+    "malformed",
+    "reading",
+    "hang up",
+    "timed out",
+    "empty response",
 ];
 
 /// What an agent showed of its work.
@@ -29,14 +39,17 @@ impl Work {
     pub(super) fn heard(&mut self, activity: &Activity) {
         match activity {
             Activity::Tool { .. } | Activity::ToolEnded { .. } => self.tools = true,
-            Activity::Said { text } if self.said.len() <= SAYINGS => self.said.push(head(text.trim(), LENGTH)),
+            Activity::Said { text } if self.said.len() <= SAYINGS => {
+                self.said.push(head(text.trim(), LENGTH))
+            }
             _ => {}
         }
     }
 
     /// Nothing was heard but the failure itself.
     fn is_only(&self, message: &str) -> bool {
-        let within = |said: &String| message.contains(said.as_str()) || said.contains(head(message, LENGTH).as_str());
+        let within =
+            |said: &String| message.contains(said.as_str()) || said.contains(head(message, LENGTH).as_str());
         !self.tools && self.said.len() <= SAYINGS && self.said.iter().all(within)
     }
 }
@@ -94,7 +107,10 @@ mod tests {
             assert_eq!(turned_away(&reply(class, message), &usage, &work), away, "{class:?} {message}");
         }
         let plain = Reply { format: Format::Text, ..reply(Class::Outage, "overloaded") };
-        assert!(!turned_away(&plain, &none, &Work::default()), "a program that prints anything says nothing of it");
+        assert!(
+            !turned_away(&plain, &none, &Work::default()),
+            "a program that prints anything says nothing of it"
+        );
         assert!(!turned_away(&Reply::default(), &none, &Work::default()));
     }
 }

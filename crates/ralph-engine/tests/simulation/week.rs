@@ -78,8 +78,7 @@ pub fn week(seed: u64, cuts: u64) -> Week {
     machine.set_wall(BEGIN);
     machine.restless = 0;
     let sleeps = vec![(BEGIN + 2 * DAY + 9 * HOUR, 8 * HOUR), (BEGIN + 4 * DAY + 2 * HOUR, 90 * MINUTE)];
-    machine.planned =
-        Some(Planned { storms: storms(), sleeps: sleeps.clone().into(), calls: Vec::new() });
+    machine.planned = Some(Planned { storms: storms(), sleeps: sleeps.clone().into(), calls: Vec::new() });
     let machine = Rc::new(RefCell::new(machine));
     let mains = Mains::new(Dice::new(dice.roll()), cuts);
     let mut lives = ["run-a", "run-b"].map(|id| {
@@ -102,7 +101,10 @@ pub fn week(seed: u64, cuts: u64) -> Week {
     let planned = machine.planned.as_ref().unwrap();
     Week {
         calls: planned.calls.clone(),
-        days: machine.days().map(|d| (d.clone(), mains.meter(&format!("day/{d}")).unwrap().total())).collect(),
+        days: machine
+            .days()
+            .map(|d| (d.clone(), mains.meter(&format!("day/{d}")).unwrap().total()))
+            .collect(),
         booked: lives.iter().map(|life| mains.meter(&run_meter(&life.id)).unwrap().total()).sum(),
         storms: planned.storms.clone(),
         sleeps,
