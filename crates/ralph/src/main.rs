@@ -4,6 +4,7 @@
 mod cli;
 mod config;
 mod env;
+mod logs;
 mod plain;
 mod print;
 mod problem;

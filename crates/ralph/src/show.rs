@@ -7,6 +7,6 @@ mod receipt;
 mod words;
 
 pub use human::{Human, Mode};
-pub use json::Json;
+pub use json::{Json, record_line};
 pub use receipt::receipt;
 pub use words::{ago, clock_time, decision_words, fact_words, money, reason_words, seconds};

@@ -20,6 +20,8 @@ mod help;
 mod hostile;
 #[path = "commands/json.rs"]
 mod json;
+#[path = "commands/logs.rs"]
+mod logs;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
 #[path = "commands/runs.rs"]

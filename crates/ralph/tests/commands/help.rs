@@ -2,12 +2,13 @@
 
 use super::scene::Scene;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "run",
     "demo",
     "resume",
     "list",
     "status",
+    "logs",
     "explain",
     "replay",
     "stop",
