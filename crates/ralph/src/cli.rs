@@ -21,6 +21,7 @@ mod resolve;
 mod resume;
 mod run;
 mod runs;
+mod screen;
 mod status;
 mod tasks;
 mod templates;

@@ -120,7 +120,7 @@ impl<'a> Listener<'a> {
             }
             _ => {}
         }
-        self.bench.watchers.activity(activity);
+        self.bench.watchers.activity(&activity);
     }
 
     /// The loop hears of usage only when the reservation may fall behind it.

@@ -14,7 +14,7 @@ use ralph_rules::step::Step;
 use ralph_store::{Store, StoreError};
 use ralph_tend::LineSplitter;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The longest line read whole.
@@ -164,7 +164,7 @@ impl Story<'_> {
         if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, .. }), .. }) = &record.fact
             && self.shown(id.iteration)
         {
-            place.call = Some(Open::new(*id, self.path(*id, "out.jsonl"), &place.state, *rung));
+            place.call = Some(Open::new(*id, &self.path(*id, "out.jsonl"), &place.state, *rung));
         }
         Ok(())
     }
@@ -181,13 +181,13 @@ impl Story<'_> {
 }
 
 impl Open {
-    fn new(id: Attempt, path: PathBuf, state: &State, rung: u32) -> Open {
+    fn new(id: Attempt, path: &Path, state: &State, rung: u32) -> Open {
         let agent = state.start.as_ref().map(|start| start.rung(rung));
         let reader = agent.and_then(|choice| {
             let call = Call { args: choice.args.clone(), ..Call::default() };
             registry::find(&choice.name).ok().map(|agent| agent.reader(&call))
         });
-        Open { id, out: Transcript::at(&path), lines: LineSplitter::new(LINE), reader, found: false }
+        Open { id, out: Transcript::at(path), lines: LineSplitter::new(LINE), reader, found: false }
     }
 
     fn read(&mut self, teller: &mut dyn Teller) -> Result<(), Gone> {
