@@ -22,6 +22,8 @@ mod hostile;
 mod json;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
+#[path = "commands/prices.rs"]
+mod prices;
 #[path = "commands/runs.rs"]
 mod runs;
 #[path = "commands/scene.rs"]
