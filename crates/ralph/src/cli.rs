@@ -14,6 +14,7 @@ mod explain;
 mod ladder;
 mod list;
 mod logs;
+mod prices;
 mod prompt;
 mod refused;
 mod replay;
@@ -110,6 +111,9 @@ enum Command {
     /// List the agents: which are installed, their versions, what each can report.
     #[command(before_help = examples::AGENTS)]
     Agents(agents::Args),
+    /// Show what models cost, where each price comes from and how old it is.
+    #[command(before_help = examples::PRICES)]
+    Prices(prices::Args),
     /// Play a scripted agent: behaves like Claude Code, needs no key.
     #[command(before_help = examples::AGENT_SIM)]
     AgentSim {
@@ -212,6 +216,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),
         Command::Agents(args) => agents::agents(&args, here),
+        Command::Prices(args) => prices::prices(&args, here),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }
 }

@@ -8,6 +8,7 @@ mod place;
 mod preset;
 #[cfg(test)]
 mod preset_tests;
+mod prices;
 mod read;
 mod values;
 

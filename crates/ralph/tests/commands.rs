@@ -24,6 +24,8 @@ mod json;
 mod logs;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
+#[path = "commands/prices.rs"]
+mod prices;
 #[path = "commands/runs.rs"]
 mod runs;
 #[path = "commands/scene.rs"]

@@ -93,6 +93,7 @@ pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice], layers: &Layers) -
         tender_args: vec!["__tend".into()],
         agent: hired(agent, layers)?,
         rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
+        prices: layers.prices(),
         redactor: Arc::new(Redactor::new(secrets.into_iter())),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),

@@ -106,3 +106,9 @@ Examples:
   ralph undo                  put everything back as it was before the newest run here
   ralph undo --to 3           as it was after its third iteration
   ralph undo --dry-run        only show what that would do";
+
+pub const PRICES: &str = "\
+Examples:
+  ralph prices                     every model that has a price
+  ralph prices claude-sonnet-5     one of them, however it is spelt
+  ralph prices --json              the same for scripts";

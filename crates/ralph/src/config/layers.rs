@@ -2,10 +2,12 @@
 //! the system's own file; what is above one is lowered to it, and said.
 
 use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
+use super::prices;
 use super::read::{Trust, read};
 use crate::problem::Problem;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
+use ralph_rules::prices::Prices;
 use ralph_rules::record::Ms;
 use std::fmt::Display;
 use std::num::NonZeroU32;
@@ -18,6 +20,7 @@ pub struct Layers {
     max_iterations: Ceiling<u32>,
     max_cost: Ceiling<Micro>,
     daily_cost: Micro,
+    prices: Prices,
 }
 
 /// A number that nothing below may exceed, and who set it.
@@ -70,7 +73,7 @@ impl Default for Layers {
     fn default() -> Layers {
         let Ceilings { max_iterations, max_cost, daily_cost } = Ceilings::default();
         let (max_iterations, max_cost) = (Ceiling::default(max_iterations), Ceiling::default(max_cost));
-        Layers { merged: File::default(), max_iterations, max_cost, daily_cost }
+        Layers { merged: File::default(), max_iterations, max_cost, daily_cost, prices: Prices::default() }
     }
 }
 
@@ -82,6 +85,7 @@ impl Layers {
         self.max_iterations.set(max_iterations.map(NonZeroU32::get), path);
         self.max_cost.set(max_cost_usd.map(|usd| usd.0), path);
         set(&mut self.daily_cost, daily_cost_usd.map(|usd| usd.0));
+        self.prices = prices::over(std::mem::take(&mut self.prices), &file.prices, path);
         self.merge(file);
         Ok(())
     }
@@ -147,6 +151,11 @@ impl Layers {
     /// The preset whose numbers hold where nothing else is set.
     pub fn preset(&self) -> Preset {
         self.merged.preset.unwrap_or(Preset::Strict)
+    }
+
+    /// What models cost.
+    pub fn prices(&self) -> Prices {
+        self.prices.clone()
     }
 
     /// The plan's file.
@@ -382,11 +391,22 @@ mod tests {
     }
 
     #[test]
+    fn the_users_prices_stand_over_the_table() {
+        let files = [("~/config.toml", "[prices.\"gpt-5\"]\ninput = 2\noutput = 20.5\ncache_write = 0")];
+        let prices = layers(&files).unwrap().prices();
+        let row = prices.find("openai/gpt-5").unwrap();
+        assert_eq!((row.price.input, row.price.output), (2_000_000, 20_500_000));
+        assert_eq!((row.price.cache_read, row.price.cache_write), (2_000_000, 0));
+        assert!(row.source.ends_with("config.toml") && row.as_of.is_none());
+    }
+
+    #[test]
     fn a_project_may_only_tighten() {
         for text in [
             "[ceilings]\nmax_iterations = 100",
             "[ceilings]\ndaily_cost_usd = 1",
             "[protect]\npaths = [\"!.env\"]",
+            "[prices.sonnet]\ninput = 1\noutput = 1",
         ] {
             assert!(layers(&[("ralph.toml", text)]).is_err(), "{text}");
             assert!(layers(&[("ralph.local.toml", text)]).is_err(), "{text}");

@@ -69,6 +69,7 @@ fn words(message: &str) -> String {
         ("unknown variant", "unknown value"),
         ("invalid type: ", ""),
         ("invalid value: ", ""),
+        ("missing field", "missing key"),
         ("expected a nonzero u32", "expected a whole number above 0"),
         ("expected u32", "expected a whole number"),
         ("expected u64", "expected a whole number"),
