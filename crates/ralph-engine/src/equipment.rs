@@ -2,6 +2,7 @@
 
 use crate::redact::Redactor;
 use ralph_agents::Agent;
+use ralph_rules::prices::Prices;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct Equipment {
     pub agent: Hired,
     /// Those of the ladder's rungs.
     pub rungs: Vec<Hired>,
+    /// What models cost.
+    pub prices: Prices,
     /// Removes known secrets and key shapes from everything that is kept.
     pub redactor: Arc<Redactor>,
     /// Variables that agents and verification must not inherit.

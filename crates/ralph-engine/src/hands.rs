@@ -79,6 +79,7 @@ impl World for Hands<'_> {
                     prompt: std::mem::take(&mut self.prompt),
                     rung: *rung,
                     left: self.left(state),
+                    conversation: state.budget.conversation.clone(),
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
                 };
@@ -97,7 +98,8 @@ impl World for Hands<'_> {
             }
             Step::Recover { id, reserved } => {
                 let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);
-                self.apart(move |bench| recover::recover(bench, id, reserved, rung));
+                let before = state.budget.conversation.clone();
+                self.apart(move |bench| recover::recover(bench, id, reserved, rung, before));
             }
         }
     }

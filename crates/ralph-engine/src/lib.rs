@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod plan;
 pub mod provider;
 pub mod quarantine;
+pub mod rebuild;
 pub mod redact;
 pub mod reset;
 pub mod rows;

@@ -17,6 +17,11 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Of a run whose journal is read from its beginning.
+    pub fn new(run: &str) -> Memory {
+        Memory { run: run.into(), attempt: None }
+    }
+
     /// The attempt that was under way when the journal ended, if any.
     pub fn of(run: &str, store: &dyn Store) -> Memory {
         let attempt =

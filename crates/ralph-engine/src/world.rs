@@ -11,7 +11,6 @@ mod reply;
 pub mod restore;
 mod scratch;
 mod silence;
-mod turned_away;
 pub mod verify;
 
 use ralph_rules::next::Why;

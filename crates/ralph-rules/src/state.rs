@@ -304,6 +304,7 @@ impl State {
     fn call_ended(&mut self, call: &CallEnded) {
         self.budget.settled(call.charged, call.price, &call.usage);
         self.alerts.day = call.day.clone().or(self.alerts.day.take());
+        self.budget.told(call.session.as_deref(), call.told);
         self.faults.call_ended(call, self.now());
         let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
         self.claim = match call.failure {

@@ -4,7 +4,6 @@
 use crate::bench::Bench;
 use crate::redact::Stream;
 use crate::transcript::{Kept, Transcript};
-use crate::world::turned_away::Work;
 use ralph_agents::{Activity, Exit, Heard, Reader, Reply};
 use ralph_rules::record::{Attempt, Seen, Spent};
 use ralph_tend::{LineSplitter, Sink, Tended};
@@ -75,8 +74,8 @@ pub(super) struct Listener<'a> {
     heard: Vec<Heard>,
     /// Usage seen so far.
     spent: Option<ralph_agents::Spent>,
-    /// What it showed of its work.
-    work: Work,
+    /// It said nothing and used no tool yet.
+    idle: bool,
     /// Tools that run now.
     pub(super) tools: Arc<AtomicU32>,
 }
@@ -89,8 +88,9 @@ impl<'a> Listener<'a> {
         reader: Box<dyn Reader>,
         Files { out, err }: Files<'a>,
     ) -> Listener<'a> {
-        let (heard, tools, work) = (Vec::new(), Arc::default(), Work::default());
-        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent: None, work, tools }
+        let (heard, tools) = (Vec::new(), Arc::default());
+        let spent = None;
+        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent, idle: true, tools }
     }
 
     /// Before the first byte: most agents are sent their prompt.
@@ -102,7 +102,7 @@ impl<'a> Listener<'a> {
     fn react(&mut self) {
         for heard in std::mem::take(&mut self.heard) {
             match heard {
-                Heard::Activity(activity) => self.activity(activity),
+                Heard::Activity(activity) => self.activity(&activity),
                 Heard::Spent(spent) => self.spent(spent),
                 Heard::Send(bytes) => self.tended.send(bytes),
                 Heard::CloseStdin => self.tended.close_stdin(),
@@ -113,9 +113,9 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn activity(&mut self, activity: Activity) {
-        self.work.heard(&activity);
-        match &activity {
+    fn activity(&mut self, activity: &Activity) {
+        self.idle &= !is_work(activity);
+        match activity {
             Activity::Tool { .. } => {
                 self.tools.fetch_add(1, Ordering::Relaxed);
                 if self.bench.trying.swap(false, Ordering::Relaxed) {
@@ -133,9 +133,6 @@ impl<'a> Listener<'a> {
     /// The loop hears of usage only when the reservation may fall behind it, or where other runs wait for a sign that
     /// the provider works again.
     fn spent(&mut self, spent: ralph_agents::Spent) {
-        if spent.total.is_absurd() {
-            return;
-        }
         self.spent = Some(spent);
         let ahead = spent.total.plus(spent.dearest.times(2)).0;
         let sign = self.bench.trying.load(Ordering::Relaxed) && spent.usage.output > 0;
@@ -146,30 +143,35 @@ impl<'a> Listener<'a> {
     }
 
     fn tell(&self, spent: ralph_agents::Spent) {
-        let ralph_agents::Spent { total, dearest, usage } = spent;
+        let ralph_agents::Spent { total, dearest, usage, .. } = spent;
         self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
     }
 
-    /// The program ended: what does it all mean, what was kept of it, and what was used? `report` gives the reader
+    /// The program ended: what does it all mean, what was kept of it, what was used, and was nothing done? `report` gives the reader
     /// what the agent left in files.
     pub(super) fn close(
         self,
         exit: Exit,
         report: impl FnOnce(&mut dyn Reader),
-    ) -> (Reply, Kept, Option<ralph_agents::Spent>, Work) {
-        let Listener { mut reader, out, err, mut heard, mut spent, mut work, .. } = self;
+    ) -> (Reply, Kept, Option<ralph_agents::Spent>, bool) {
+        let Listener { mut reader, out, err, mut heard, mut spent, mut idle, .. } = self;
         let kept = out.close(|line| reader.read(line, &mut heard));
         for last in heard {
             match last {
-                Heard::Spent(now) if !now.total.is_absurd() => spent = Some(now),
-                Heard::Activity(activity) => work.heard(&activity),
+                Heard::Spent(now) => spent = Some(now),
+                Heard::Activity(activity) => idle &= !is_work(&activity),
                 _ => {}
             }
         }
         err.close(|line| reader.read_stderr(line));
         report(reader.as_mut());
-        (reader.close(exit), kept, spent, work)
+        (reader.close(exit), kept, spent, idle)
     }
+}
+
+/// The agent said something or used a tool: a model was paid for it.
+pub(super) fn is_work(activity: &Activity) -> bool {
+    matches!(activity, Activity::Said { .. } | Activity::Tool { .. })
 }
 
 impl Sink for Listener<'_> {
