@@ -149,7 +149,7 @@ impl<'a> Listener<'a> {
         for last in heard {
             match last {
                 Heard::Spent(now) => spent = Some(now),
-                Heard::Activity(activity) => idle &= !is_work(activity),
+                Heard::Activity(activity) => idle &= !is_work(&activity),
                 _ => {}
             }
         }
