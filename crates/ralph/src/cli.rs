@@ -17,6 +17,7 @@ mod explain;
 mod init;
 mod ladder;
 mod list;
+mod logs;
 mod man;
 mod prices;
 mod prompt;
@@ -27,6 +28,7 @@ mod resolve;
 mod resume;
 mod run;
 mod runs;
+mod screen;
 mod status;
 mod tasks;
 mod templates;
@@ -84,6 +86,9 @@ enum Command {
     /// Show one run in full.
     #[command(before_help = examples::STATUS)]
     Status(status::Args),
+    /// Show what the agent of a run said and did, or what it changed.
+    #[command(before_help = examples::LOGS)]
+    Logs(logs::Args),
     /// Tell every decision of a run with the facts behind it, and why it stopped.
     #[command(before_help = examples::EXPLAIN)]
     Explain(explain::Args),
@@ -260,6 +265,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Resume(args) => resume::resume(&args, here),
         Command::List(args) => list::list(&args, here),
         Command::Status(args) => status::status(&args, here),
+        Command::Logs(args) => logs::logs(&args, here),
         Command::Explain(args) => explain::explain(&args, here),
         Command::Replay(args) => replay::replay(&args, here),
         Command::Stop(args) => ask::stop(&args, here),

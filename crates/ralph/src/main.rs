@@ -7,6 +7,7 @@ mod env;
 #[cfg(test)]
 mod fresh;
 mod init;
+mod logs;
 mod nearest;
 mod plain;
 mod print;

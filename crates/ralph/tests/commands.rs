@@ -24,6 +24,8 @@ mod hostile;
 mod init;
 #[path = "commands/json.rs"]
 mod json;
+#[path = "commands/logs.rs"]
+mod logs;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
 #[path = "commands/prices.rs"]

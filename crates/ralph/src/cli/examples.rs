@@ -40,6 +40,14 @@ Examples:
   ralph status                the newest run of this workspace
   ralph status 7ebeed4a       the run whose id ends so";
 
+pub const LOGS: &str = "\
+Examples:
+  ralph logs                  what the agent of the newest run here said and did
+  ralph logs -f               and go on as it does, from any terminal
+  ralph logs -i 3 --tools     its third iteration, with what its tools were given and gave
+  ralph logs -i 3 --diff      what that iteration changed
+  ralph logs --raw > all.jsonl";
+
 pub const EXPLAIN: &str = "\
 Examples:
   ralph explain               why the newest run of this workspace stopped, and all before
