@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::ignores::Compiled;
 use crate::index::Index;
+use crate::oracle::Oracle;
 use crate::protect::Protect;
 use crate::walk::Walk;
 
@@ -42,6 +43,7 @@ pub enum WalkError {
 pub struct Tree {
     root: PathBuf,
     protect: Protect,
+    oracle: Oracle,
     compiled: Mutex<Compiled>,
 }
 
@@ -49,7 +51,19 @@ impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        Tree { root: root.into(), protect, compiled: Mutex::default() }
+        Tree { root: root.into(), protect, oracle: Oracle::default(), compiled: Mutex::default() }
+    }
+
+    /// Flags what says whether the work is right, too.
+    #[must_use]
+    pub fn with_oracle(self, oracle: Oracle) -> Tree {
+        Tree { oracle, ..self }
+    }
+
+    /// What says whether the work is right.
+    #[must_use]
+    pub fn oracle(&self) -> &Oracle {
+        &self.oracle
     }
 
     /// The workspace's root, as given.
@@ -72,7 +86,8 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        Walk::new(&root, &self.protect, previous.unwrap_or(&nothing), &mut compiled).run()
+        let rules = (&self.protect, &self.oracle);
+        Walk::new(&root, rules, previous.unwrap_or(&nothing), &mut compiled).run()
     }
 }
 
