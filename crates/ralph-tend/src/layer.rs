@@ -2,15 +2,8 @@
 //! directory's above, at the directory's own path. What is written goes into the upper one. The view ends with the last
 //! process that sees it; nothing has to be taken down.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
-
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::Errno;
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-use rustix::thread::UnshareFlags;
+use std::io;
+use std::path::PathBuf;
 
 /// What lies over what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,58 +19,6 @@ pub struct Layer {
 impl Layer {
     /// This process, which has one thread, and all its children see the layer from now on.
     pub(crate) fn enter(&self) -> io::Result<()> {
-        if holds_mounts(&self.over) {
-            // They would not be seen through the layer, and what is in them would be missing.
-            return Err(Errno::BUSY.into());
-        }
-        let own_user = apart()?;
-        mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
-        // By descriptor: a path with a comma or a colon in it would be read as two.
-        let (lower, upper, work) = (open(&self.over)?, open(&self.upper)?, open(&self.work)?);
-        let at = |fd: &OwnedFd| format!("/proc/self/fd/{}", fd.as_raw_fd());
-        let more = if own_user { ",userxattr" } else { "" };
-        let (lower_at, upper_at, work_at) = (at(&lower), at(&upper), at(&work));
-        let options = format!("lowerdir={lower_at},upperdir={upper_at},workdir={work_at},index=off{more}");
-        let options = std::ffi::CString::new(options)?;
-        mount("ralph", &self.over, "overlay", MountFlags::empty(), Some(options.as_c_str()))?;
-        Ok(())
+        ralph_os::lay_over(&self.over, &self.upper, &self.work)
     }
-}
-
-/// Leaves the mounts everybody sees; true if that took a user namespace, which an ordinary user may have.
-fn apart() -> io::Result<bool> {
-    match unshare(UnshareFlags::NEWNS) {
-        Err(Errno::PERM) => {}
-        other => return Ok(other.map(|()| false)?),
-    }
-    let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    unshare(UnshareFlags::NEWNS | UnshareFlags::NEWUSER)?;
-    // Everybody stays who they are.
-    tell("/proc/self/setgroups", "deny")?;
-    tell("/proc/self/uid_map", &format!("{user} {user} 1"))?;
-    tell("/proc/self/gid_map", &format!("{group} {group} 1"))?;
-    Ok(true)
-}
-
-#[allow(unsafe_code)]
-fn unshare(what: UnshareFlags) -> Result<(), Errno> {
-    // SAFETY: the call is unsafe because a thread could keep descriptors that another does not know; neither flag
-    // touches the table of descriptors, and the tender has one thread.
-    unsafe { rustix::thread::unshare_unsafe(what) }
-}
-
-fn tell(file: &str, word: &str) -> io::Result<()> {
-    File::options().write(true).open(file)?.write_all(word.as_bytes())
-}
-
-fn open(dir: &Path) -> Result<OwnedFd, Errno> {
-    openat(CWD, dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-}
-
-/// Something is mounted below the directory.
-fn holds_mounts(dir: &Path) -> bool {
-    let Some(dir) = dir.to_str() else { return false };
-    let below = format!("{}/", dir.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011"));
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    mounts.lines().filter_map(|line| line.split(' ').nth(4)).any(|point| point.starts_with(&below))
 }

@@ -12,7 +12,6 @@ mod feed;
 mod launch;
 mod layer;
 mod lines;
-mod os;
 mod pump;
 mod tag;
 mod tended;

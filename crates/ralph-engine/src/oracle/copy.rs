@@ -35,7 +35,7 @@ fn file(source: &Path, target: &Path) -> io::Result<()> {
     let from = File::open(source)?;
     let meta = from.metadata()?;
     let to = File::create(target)?;
-    if rustix::fs::ioctl_ficlone(&to, &from).is_err() {
+    if ralph_os::share_blocks(&to, &from).is_err() {
         io::copy(&mut &from, &mut &to)?;
     }
     to.set_permissions(fs::Permissions::from_mode(meta.mode() & 0o7777))?;

@@ -5,7 +5,6 @@ use super::base::Base;
 use super::{Changed, How, Sources, copy, parts};
 use ralph_tend::Layer;
 use ralph_tree::Kind;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
@@ -49,7 +48,7 @@ impl Shown {
             parents(workspace, &upper, path)?;
             let at = upper.join(OsStr::from_bytes(path));
             match put {
-                Put::Mask => mknodat(CWD, &at, FileType::CharacterDevice, Mode::empty(), 0)?,
+                Put::Mask => ralph_os::hide(&at)?,
                 other => other.write(&at)?,
             }
         }
