@@ -15,6 +15,7 @@ mod problem;
 mod show;
 mod style;
 mod values;
+mod views;
 
 use std::process::ExitCode;
 
