@@ -179,6 +179,28 @@ impl Here {
     }
 }
 
+#[cfg(test)]
+pub use topics::EXIT_CODES;
+
+/// Every command with its help, for the reference.
+#[cfg(test)]
+pub fn helps() -> Vec<(String, String)> {
+    fn below(command: &mut clap::Command, path: &str, all: &mut Vec<(String, String)>) {
+        all.push((path.to_string(), command.render_help().to_string()));
+        for inner in
+            command.get_subcommands_mut().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
+        {
+            let name = format!("{path} {}", inner.get_name());
+            below(inner, &name, all);
+        }
+    }
+    let mut whole = Args::command().term_width(100);
+    whole.build();
+    let mut all = Vec::new();
+    below(&mut whole, "ralph", &mut all);
+    all
+}
+
 /// Set by a shell that asks what could come next.
 pub use completions::VARIABLE as COMPLETE;
 

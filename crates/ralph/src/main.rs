@@ -12,6 +12,8 @@ mod nearest;
 mod plain;
 mod print;
 mod problem;
+#[cfg(test)]
+mod reference;
 mod show;
 mod style;
 mod values;

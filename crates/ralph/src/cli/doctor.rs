@@ -114,9 +114,12 @@ fn settings(here: &Here) -> Row {
     if let Some(strange) = here.env.strange().into_iter().next() {
         return Row::warn("config", strange, "unset it, or spell it right");
     }
-    let files = layers.sources().len();
+    let layers_set = match layers.sources().len() {
+        1 => "1 layer".to_string(),
+        n => format!("{n} layers"),
+    };
     match layers.limits() {
-        (Some(_), Some(_)) => Row::ok("config", format!("{files} sources, all in order")),
+        (Some(_), Some(_)) => Row::ok("config", format!("{layers_set}, all in order")),
         _ => Row::warn(
             "config",
             "max_iterations or max_cost_usd is not set, which every run needs",

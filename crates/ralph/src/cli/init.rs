@@ -4,7 +4,7 @@
 use super::questions::{Questions, at_terminal};
 use super::{Here, examples};
 use crate::config::{self, Layers};
-use crate::init::found::{Found, Use};
+use crate::init::found::{Found, Use, quoted};
 use crate::init::text::{Choices, config as config_text};
 use crate::init::write::{Done, append, is_there, make, refresh};
 use crate::init::{SCHEMA, detect, ignore, templates};
@@ -52,11 +52,12 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
             Problem::new(Code::Usage, "the task is empty").hint("say what is to be done, or leave it out")
         );
     }
+    let mut task = args.task.clone();
     let mut seen = look(here);
     let fresh = !is_there(&here.workspace.join("ralph.toml"));
     if fresh && at_terminal() && !args.yes && !args.dry_run {
         say(&told(&seen, here.err_style()));
-        ask(&mut seen).map_err(|e| {
+        ask(&mut seen, &mut task).map_err(|e| {
             Problem::new(Code::Input, "the answers cannot be read").cause(&e).hint("--yes asks nothing")
         })?;
     } else if fresh {
@@ -64,17 +65,16 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     let files = [
         ("ralph.toml", config_text(&seen.choices, &seen.found)),
-        (
-            "PROMPT.md",
-            templates::prompt(&project(here), args.task.as_deref(), &seen.found, &seen.choices.verify),
-        ),
+        ("PROMPT.md", templates::prompt(&project(here), task.as_deref(), &seen.found, &seen.choices.verify)),
     ];
     let lines = ignore::missing(&here.workspace);
+    let kept = is_there(&here.workspace.join("PROMPT.md"));
     match args.dry_run {
         true => show(&files, &lines, here),
         false => write(&files, &lines, here)?,
     }
-    say(&farewell(&seen, args, here));
+    let start = Start { task: task.as_deref(), kept, dry_run: args.dry_run };
+    say(&farewell(&seen, &start, here));
     Ok(0)
 }
 
@@ -177,7 +177,7 @@ fn told(seen: &Seen, style: Style) -> String {
     text
 }
 
-fn ask(seen: &mut Seen) -> std::io::Result<()> {
+fn ask(seen: &mut Seen, task: &mut Option<String>) -> std::io::Result<()> {
     let mut questions = Questions::new(std::io::stdin().lock(), std::io::stderr());
     let choices = &mut seen.choices;
     if let (Some(agent), true) = (&mut choices.agent, seen.installed.len() != 1) {
@@ -203,6 +203,10 @@ fn ask(seen: &mut Seen) -> std::io::Result<()> {
     let command = |text: &str| Ok(if text == "-" { Vec::new() } else { vec![text.to_string()] });
     if let Some(verify) = questions.ask(what, &plain(&offered), command)? {
         choices.verify = verify;
+    }
+    if task.is_none() {
+        let text = |text: &str| Ok(text.to_string());
+        *task = questions.ask("What is to be done", "later, in PROMPT.md", text)?;
     }
     say("\n");
     Ok(())
@@ -282,8 +286,17 @@ fn cannot(name: &str, error: &std::io::Error, told: &str, here: &Here) -> Proble
         )
 }
 
+/// What the closing command depends on.
+struct Start<'a> {
+    /// The task that was typed.
+    task: Option<&'a str>,
+    /// A PROMPT.md was there, with a task of its own.
+    kept: bool,
+    dry_run: bool,
+}
+
 /// What to know, and the one command to type.
-fn farewell(seen: &Seen, args: &Args, here: &Here) -> String {
+fn farewell(seen: &Seen, start: &Start<'_>, here: &Here) -> String {
     let style = here.err_style();
     let mut text = String::new();
     let mut note = |what: &str| {
@@ -304,25 +317,29 @@ fn farewell(seen: &Seen, args: &Args, here: &Here) -> String {
     if ignore::repository(&here.workspace).is_none() {
         note("this is no git repository: a run works, but you have no history to compare with");
     }
-    let command = command(args, here);
-    let first = match (args.task.is_some(), args.dry_run) {
-        (_, true) => "Nothing was written. Write it with:",
-        (true, _) => "Start with:",
-        (false, _) => "Write your task into PROMPT.md, then start with:",
+    if start.kept && start.task.is_some() {
+        note("PROMPT.md has a task of its own and was left alone: yours stands in the command below");
+    }
+    let first = match start {
+        Start { dry_run: true, .. } => "Nothing was written. Write it with:",
+        Start { task: None, kept: false, .. } => "Write your task into PROMPT.md, then start with:",
+        _ => "Start with:",
     };
-    let _ = writeln!(text, "\n{first}\n\n  {}", style.strong(command));
+    let _ = writeln!(text, "\n{first}\n\n  {}", style.strong(command(start, here)));
     text
 }
 
 /// A file that was there may lack the limits that a run needs.
-fn command(args: &Args, here: &Here) -> String {
+fn command(start: &Start<'_>, here: &Here) -> String {
+    if start.dry_run {
+        return "ralph init".into();
+    }
+    let task = start.task.filter(|_| start.kept).map(|task| format!(" {}", quoted(task))).unwrap_or_default();
     let layers = config::load(&here.workspace, here.env.config_home.as_deref()).ok();
     let limited = layers.is_none_or(|layers| matches!(layers.limits(), (Some(_), Some(_))));
-    match (args.dry_run, limited) {
-        (true, _) => "ralph init".into(),
-        (false, true) => "ralph run".into(),
-        (false, false) => {
-            format!("ralph run --max-iterations {ITERATIONS} --max-cost {}", COST.0 / 1_000_000)
-        }
-    }
+    let limits = match limited {
+        true => String::new(),
+        false => format!(" --max-iterations {ITERATIONS} --max-cost {}", COST.0 / 1_000_000),
+    };
+    plain(&format!("ralph run{task}{limits}"))
 }

@@ -49,10 +49,16 @@ fn here(look: &Look, dir: &str, above: &[Found], env: &Env) -> Vec<Found> {
             above.iter().find(checked).is_none() && (dir.is_empty() || found.has(Use::Test))
         })
         .collect();
-    // `make test` beside `cargo test` is the same thing said twice: it stays as another way.
+    // `make test` beside `cargo test` is the same thing said twice. On top of several projects it is the authors' own way
+    // in, and stands for all of them.
+    let entry = |f: &Found| f.stack.only_runs() && f.has(Use::Test) && covers(f, dir);
+    if above.iter().any(entry) {
+        return Vec::new();
+    }
     let native = new.iter().any(|f| !f.stack.only_runs() && f.has(Use::Test));
-    let any_above = above.iter().any(|f| covers(f, dir) && f.has(Use::Test));
-    new.into_iter().filter(|f| !f.stack.only_runs() || (!native && (dir.is_empty() || !any_above))).collect()
+    let just = new.iter().any(|f| f.stack == Stack::Just && f.has(Use::Test));
+    let said_twice = |f: &Found| f.stack.only_runs() && (native || (just && f.stack == Stack::Make));
+    new.into_iter().filter(|f| !said_twice(f) && (dir.is_empty() || !f.stack.only_runs())).collect()
 }
 
 fn covers(above: &Found, dir: &str) -> bool {
@@ -84,5 +90,5 @@ fn worth_a_look(name: &str, look: &Look) -> bool {
         "examples",
     ];
     let link = || look.path().join(name).symlink_metadata().is_ok_and(|meta| meta.is_symlink());
-    !name.starts_with('.') && !NOT.contains(&name) && !link()
+    !name.starts_with('.') && !name.contains(char::is_control) && !NOT.contains(&name) && !link()
 }

@@ -26,6 +26,14 @@ fn every_help_starts_with_examples_and_looks_so() {
             assert_eq!(scene.ralph(&[command, "-h"]).out, help.out, "{command}");
         }
     }
+    for command in commands.iter().map(String::as_str).filter(|command| *command != "agent-sim") {
+        for inner in
+            self::commands(&scene.ralph(&["help", command]).out).iter().filter(|inner| *inner != "help")
+        {
+            let help = scene.show(&[command, inner, "--help"]);
+            assert!(help.out.starts_with("Examples:\n  ") && help.code == 0, "{command} {inner}");
+        }
+    }
     scene.compare("help");
 }
 

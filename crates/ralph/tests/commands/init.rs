@@ -33,7 +33,7 @@ fn a_repository_is_made_ready_and_nothing_is_ever_overwritten() {
     let before = (scene.scratch.read("ralph.toml"), prompt);
     assert_eq!(scene.show(&["init"]).code, 0);
     scene.scratch.files(&[("ralph.toml", "# mine\n")]);
-    assert_eq!(scene.show(&["init", "--yes"]).code, 0);
+    assert_eq!(scene.show(&["init", "--yes", "Another task"]).code, 0);
     assert_eq!(
         (scene.scratch.read("ralph.toml"), scene.scratch.read("PROMPT.md")),
         ("# mine\n".into(), before.1)

@@ -37,6 +37,8 @@ pub fn find(look: &Look, env: &Env) -> Option<Found> {
         Some(tool("pytest"))
     } else if look.has("manage.py") {
         Some(format!("{run}manage.py test"))
+    } else if plain_functions(look) {
+        Some(tool("pytest"))
     } else {
         unit_tests(look).first().map(|args| format!("{run}-m unittest discover{args}"))
     };
@@ -69,6 +71,18 @@ fn runner(look: &Look, env: &Env, project: &str) -> (String, String) {
     let installed = ["python3", "python"].iter().find(|name| env.which(name, look.path()).is_some());
     let python = own.or(installed).unwrap_or(&"python3");
     ("pip".into(), format!("{python} "))
+}
+
+/// Tests that are plain functions: nothing of the standard library would find them.
+fn plain_functions(look: &Look) -> bool {
+    let dirs = ["tests", "test"].map(|dir| look.has_dir(dir).then(|| Look::at(&look.path().join(dir))));
+    let texts = |look: &Look| -> String {
+        let files =
+            look.ending(&[".py"]).filter(|name| name.starts_with("test") || name.ends_with("_test.py"));
+        files.take(20).map(|name| look.text(name)).collect()
+    };
+    let all = dirs.iter().flatten().fold(texts(look), |all, dir| all + &texts(dir));
+    all.lines().any(|line| line.starts_with("def test")) && !all.contains("unittest")
 }
 
 /// The arguments of `unittest discover`, where there are files for it: it enters a directory only as a package.

@@ -19,9 +19,17 @@ pub fn find(look: &Look) -> Option<Found> {
     } else if ["TestTask", ":test", "\"test\"", "'test'"].iter().any(|task| rake.contains(task)) {
         Some(format!("{bundle}rake test"))
     } else {
-        None
+        plain_tests(look).then(|| format!("{bundle}ruby -Ilib -Itest -e '{REQUIRE_ALL}'"))
     };
     let found =
         Found { with: if bundle.is_empty() { "" } else { "bundler" }.into(), ..Found::new(Stack::Ruby, by) };
     Some(found.check(Use::Test, test).check(Use::Lint, rubocop.then(|| format!("{bundle}rubocop"))))
+}
+
+/// Without Rake the test files have to be named; each is loaded into one process.
+const REQUIRE_ALL: &str = r#"Dir["test/**/{*_test,test_*}.rb"].each { |file| require "./#{file}" }"#;
+
+fn plain_tests(look: &Look) -> bool {
+    let test = Look::at(&look.path().join("test"));
+    test.ending(&["_test.rb"]).next().is_some() || test.ending(&[".rb"]).any(|name| name.starts_with("test_"))
 }
