@@ -10,7 +10,7 @@ use ralph_engine::equipment::Equipment;
 use ralph_engine::plan::Plan;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
-use ralph_rules::record::Ms;
+use ralph_rules::record::{AgentChoice, Ms};
 use ralph_tree::Protect;
 use std::collections::BTreeSet;
 
@@ -95,12 +95,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let bound = tasks::bound(args, &layers, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(UNCONTAINED.into());
-    let blind = std::iter::once(&chosen).chain(&ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
-    for name in blind.collect::<BTreeSet<&str>>() {
-        warnings.push(format!(
-            "`{name}` shows its cost only at the end of a call, if at all: a single call can pass the limit"
-        ));
-    }
+    warnings.extend(blind(&chosen, &ladder));
     let protect = Protect::DEFAULTS.iter().map(ToString::to_string);
     let protect = protect
         .chain(layers.protect().iter().cloned())
@@ -156,6 +151,17 @@ fn missing_limits(iterations: bool, cost: bool) -> Problem {
     Problem::new(Code::Usage, format!("{missing}; an unattended loop needs both limits"))
         .hint("add them: ralph run … --max-iterations 10 --max-cost 5")
         .hint("or write them into ralph.toml:\n\n      [run]\n      max_iterations = 10\n      max_cost_usd = 5.0")
+}
+
+/// Agents that cannot be ended by their cost.
+fn blind(chosen: &AgentChoice, ladder: &[AgentChoice]) -> Vec<String> {
+    let blind = std::iter::once(chosen).chain(ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
+    let words = |name| {
+        format!(
+            "`{name}` shows its cost only at the end of a call, if at all: a single call can pass the limit"
+        )
+    };
+    blind.collect::<BTreeSet<&str>>().into_iter().map(words).collect()
 }
 
 /// Where the views lie: over nothing that is somebody's, and nowhere that is protected.

@@ -88,9 +88,9 @@ fn where_views_cannot_be_written_the_run_goes_on_with_one_warning() {
         let scene = Scene::new();
         let ralph = scene.scratch.workspace().join(".ralph");
         if link {
-            symlink(elsewhere.path(), &ralph).unwrap()
+            symlink(elsewhere.path(), &ralph).unwrap();
         } else {
-            std::fs::write(&ralph, "").unwrap()
+            std::fs::write(&ralph, "").unwrap();
         }
         let answer = two(&scene);
         assert_eq!(answer.code, 0, "{}", answer.err);
