@@ -291,6 +291,7 @@ fn run_started(id: &str, plan: Plan, equipment: &Equipment) -> RunStarted {
         prompting: plan.prompting,
         scripts: scripts::scripts(&plan.workspace, &plan.verify),
         oracle_paths: plan.oracle_paths,
+        own_files: plan.own_files,
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Tree {
     root: PathBuf,
     protect: Protect,
     oracle: Oracle,
+    /// Files that ralph itself writes, in order: they are nobody's work.
+    own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
 }
 
@@ -51,7 +53,8 @@ impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        Tree { root: root.into(), protect, oracle: Oracle::default(), compiled: Mutex::default() }
+        let (oracle, own) = (Oracle::default(), Vec::new());
+        Tree { root: root.into(), protect, oracle, own, compiled: Mutex::default() }
     }
 
     /// Flags what says whether the work is right, too.
@@ -64,6 +67,15 @@ impl Tree {
     #[must_use]
     pub fn oracle(&self) -> &Oracle {
         &self.oracle
+    }
+
+    /// Leaves these files out of every walk: ralph writes them, relative to the root.
+    #[must_use]
+    pub fn leaving_out<S: AsRef<str>>(mut self, own: impl IntoIterator<Item = S>) -> Tree {
+        let plain = |path: &str| path.trim_start_matches("./").as_bytes().to_vec();
+        self.own = own.into_iter().map(|path| plain(path.as_ref())).collect();
+        self.own.sort_unstable();
+        self
     }
 
     /// The workspace's root, as given.
@@ -86,7 +98,7 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        let rules = (&self.protect, &self.oracle);
+        let rules = (&self.protect, &self.oracle, self.own.as_slice());
         Walk::new(&root, rules, previous.unwrap_or(&nothing), &mut compiled).run()
     }
 }

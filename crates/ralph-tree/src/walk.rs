@@ -54,6 +54,7 @@ pub(crate) struct Walk<'a> {
     root: &'a Path,
     protect: &'a Protect,
     oracle: &'a Oracle,
+    own: &'a [Vec<u8>],
     compiled: &'a mut Compiled,
     before: &'a Index,
     /// The place in `before` that the walk has reached.
@@ -67,7 +68,7 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        (protect, oracle): (&'a Protect, &'a Oracle),
+        (protect, oracle, own): (&'a Protect, &'a Oracle, &'a [Vec<u8>]),
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
@@ -78,7 +79,7 @@ impl<'a> Walk<'a> {
             ..Index::default()
         };
         let (reader, scratch, path) = (Reader::new(), Vec::new(), Vec::new());
-        Walk { root, protect, oracle, compiled, before, reached: 0, reader, scratch, path, index }
+        Walk { root, protect, oracle, own, compiled, before, reached: 0, reader, scratch, path, index }
     }
 
     /// Walks everything below the root.
@@ -148,7 +149,8 @@ impl<'a> Walk<'a> {
             },
         };
         let noise = is_noise(name.to_bytes(), kind);
-        if noise && !self.protect.names(&self.path) {
+        let ours = kind == Kind::File && self.own.binary_search(&self.path).is_ok();
+        if ours || (noise && !self.protect.names(&self.path)) {
             return Ok(None);
         }
         let old = self.seen_before().filter(|row| row.kind == kind);

@@ -14,7 +14,8 @@ pub fn tree(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
         Oracle::Allow => ralph_tree::Oracle::default(),
         _ => ralph_tree::Oracle::new(&start.oracle_paths, &start.scripts)?,
     };
-    Ok(Tree::new(workspace, Protect::new(&start.protect)?).with_oracle(oracle))
+    let tree = Tree::new(workspace, Protect::new(&start.protect)?).leaving_out(&start.own_files);
+    Ok(tree.with_oracle(oracle))
 }
 
 /// A call begins. Before the first one the oracle is as the user has it.

@@ -56,6 +56,9 @@ pub struct RunStarted {
     /// Scripts that the verification runs: part of the oracle.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<String>,
+    /// Files in the workspace that ralph writes itself, beside those in `.ralph/`: they are nobody's work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_files: Vec<String>,
 }
 
 impl RunStarted {

@@ -100,6 +100,7 @@ pub fn given() -> RunStarted {
         prompting: Prompting::default(),
         oracle_paths: Vec::new(),
         scripts: Vec::new(),
+        own_files: Vec::new(),
     }
 }
 
