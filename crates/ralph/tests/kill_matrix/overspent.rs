@@ -35,7 +35,8 @@ impl Scene {
             "--max-cost",
             "2",
         ]);
-        command.args(["--", "--no-partial-messages", "--script"]).arg(self.scratch.root().join("agent.sim"));
+        // With partial messages, as the real client is called: else it shows no output tokens before its end.
+        command.args(["--", "--script"]).arg(self.scratch.root().join("agent.sim"));
         command
     }
 
