@@ -326,7 +326,7 @@ impl Frame {
 const UNLOOKED: Stat = Stat { kind: Kind::Directory, mode: 0, ino: 0, size: 0, mtime: 0, ctime: 0 };
 
 fn identity(fd: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
-    rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino))
+    ralph_os::identity(fd)
 }
 
 fn open_directory(at: BorrowedFd<'_>, path: impl rustix::path::Arg, more: OFlags) -> Result<OwnedFd, Errno> {
