@@ -11,18 +11,18 @@ mod real;
 mod shape;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the shapes are.
 pub fn dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../schemas")
 }
 
-fn fresh(path: PathBuf, made: &str) {
+fn fresh(path: &Path, made: &str) {
     if std::env::var_os("RALPH_BLESS").is_some() {
-        fs::write(&path, made).unwrap();
+        fs::write(path, made).unwrap();
     }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let kept = fs::read_to_string(path).unwrap_or_default();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     assert!(
         kept == made,
@@ -37,8 +37,8 @@ fn the_schemas_and_their_page_are_fresh() {
         .to_string();
     for name in shape::names() {
         let shape = shape::Shape::read(&name);
-        fresh(dir().join(format!("{name}.schema.json")), &format!("{:#}\n", shape.schema()));
+        fresh(&dir().join(format!("{name}.schema.json")), &format!("{:#}\n", shape.schema()));
         page.push_str(&shape.page());
     }
-    fresh(dir().join("../docs/reference/json.md"), &page);
+    fresh(&dir().join("../docs/reference/json.md"), &page);
 }

@@ -58,7 +58,7 @@ fn inside(value: &Value, schema: &Value, place: &str, found: &mut Vec<String>) {
         match known.get(name) {
             Some(schema) => misfits(inner, schema, &format!("{place}.{name}"), found),
             None if schema["additionalProperties"] == false => {
-                found.push(format!("{place}.{name} is not described"))
+                found.push(format!("{place}.{name} is not described"));
             }
             None => {}
         }
