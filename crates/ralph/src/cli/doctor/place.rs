@@ -109,6 +109,11 @@ fn clock(here: &Here) -> Row {
     }
 }
 
+/// What this system cannot do for a run.
+pub fn system() -> Vec<Row> {
+    ralph_os::missing().iter().map(|missing| Row::warn("system", missing.what, missing.so)).collect()
+}
+
 /// What contains the agent.
 pub fn sandbox(here: &Here) -> Row {
     let bwrap = match here.env.which("bwrap", &here.workspace) {
