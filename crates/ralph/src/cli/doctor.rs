@@ -97,6 +97,7 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     rows.extend(database::rows(here, args.full));
     rows.push(place::sandbox(here));
     rows.push(place::terminal(here));
+    rows.extend(place::system());
     if args.json {
         print_json(&json!({"v": 1, "type": "doctor", "rows": rows, "repaired": repaired}))?;
     } else {
