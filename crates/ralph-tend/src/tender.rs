@@ -127,7 +127,7 @@ fn let_go_of_stdio(control: &UnixStream) {
 /// What counting the dead left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Children {
-    /// No child at all, and nobody below us.
+    /// No child at all; where every orphan becomes ours, the tree is empty.
     None,
     /// Some live, the dead are counted.
     Counted,
@@ -218,15 +218,10 @@ impl Tender {
                 Ok(Some((pid, status))) => self.bury(pid, status),
                 Ok(None) => return Children::Counted,
                 Err(Errno::INTR) => {}
-                Err(_) => return self.without_children(),
+                Err(_) => return Children::None,
             }
         }
         Children::MoreToCount
-    }
-
-    /// Where every orphan becomes ours, the tree is empty without children; elsewhere somebody has to look.
-    fn without_children(&self) -> Children {
-        if ralph_os::ADOPTS || !self.tree.has_members() { Children::None } else { Children::Counted }
     }
 
     fn bury(&mut self, pid: Pid, status: WaitStatus) {
@@ -284,6 +279,10 @@ impl Tender {
     fn clear(&mut self) {
         self.clearing = true;
         if !self.ended {
+            // Where orphans are not adopted, those in other groups are found only while their parents live.
+            if !ralph_os::ADOPTS && !self.program_is_dead() {
+                self.tree.kill();
+            }
             self.tree.kill_group(self.program);
         }
         let (since, mut rest, mut told) = (Instant::now(), FIRST_REST, false);
