@@ -109,11 +109,6 @@ fn clock(here: &Here) -> Row {
     }
 }
 
-/// What this system cannot do for a run.
-pub fn system() -> Vec<Row> {
-    ralph_os::missing().iter().map(|missing| Row::warn("system", missing.what, missing.so)).collect()
-}
-
 /// What contains the agent.
 pub fn sandbox(here: &Here) -> Row {
     let bwrap = match here.env.which("bwrap", &here.workspace) {
@@ -125,6 +120,11 @@ pub fn sandbox(here: &Here) -> Row {
         format!("none: this version contains nothing{bwrap}"),
         "an agent can do whatever you can: run it as a user, or in a container, that may break",
     )
+}
+
+/// What this system cannot do that ralph would use; nothing to say where it can do all of it.
+pub fn system() -> impl Iterator<Item = Row> {
+    ralph_os::missing().iter().map(|missing| Row::warn("system", missing.what, missing.so))
 }
 
 /// How output will look.
