@@ -95,7 +95,7 @@ fn a_run_leaves_a_receipt_bound_to_its_journal() {
     assert!(fs::read_to_string(path.with_extension("md")).unwrap().contains("sh check.sh"));
     let (code, holds) = verify(&bed, &["--check", path.to_str().unwrap()]);
     assert_eq!((code, &holds["holds"]), (0, &Value::Bool(true)), "{holds}");
-    let mut forged = receipt.clone();
+    let mut forged = receipt;
     forged["chain"]["hash"] = "00".into();
     fs::write(&path, forged.to_string()).unwrap();
     assert_eq!(verify(&bed, &["--check", path.to_str().unwrap()]).0, 1);
