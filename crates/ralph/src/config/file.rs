@@ -149,7 +149,16 @@ pub enum Decline {
 #[allow(missing_docs)]
 pub struct Protect {
     pub paths: Vec<String>,
-    pub on_violation: Option<toml::Value>,
+    pub on_violation: Option<OnViolation>,
+}
+
+/// `protect.on_violation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum OnViolation {
+    Abort,
+    Restore,
 }
 
 /// `[prompt]`.
@@ -219,7 +228,6 @@ impl File {
             (self.notify.is_some(), "notify"),
             (self.verify.oracle.is_some(), "verify.oracle"),
             (self.verify.oracle_paths.is_some(), "verify.oracle_paths"),
-            (self.protect.on_violation.is_some(), "protect.on_violation"),
             (self.sandbox.network.is_some(), "sandbox.network"),
             (self.sandbox.writable.is_some(), "sandbox.writable"),
             (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
@@ -245,6 +253,10 @@ impl File {
         let Ceilings { max_iterations, max_cost_usd, daily_cost_usd } = &self.ceilings;
         let ceilings = max_iterations.is_some() || max_cost_usd.is_some() || daily_cost_usd.is_some();
         let exempts = self.protect.paths.iter().any(|path| path.trim_start().starts_with('!'));
-        ceilings.then_some("ceilings").or(exempts.then_some("protect.paths"))
+        let goes_on = self.protect.on_violation == Some(OnViolation::Restore);
+        ceilings
+            .then_some("ceilings")
+            .or(exempts.then_some("protect.paths"))
+            .or(goes_on.then_some("protect.on_violation"))
     }
 }

@@ -5,7 +5,7 @@ use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
 use super::read::{Trust, read};
 use crate::problem::Problem;
 use ralph_rules::money::Micro;
-use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
+use ralph_rules::policy::{Ceilings, Decline, OnViolation, Policy, Until};
 use ralph_rules::record::Ms;
 use std::fmt::Display;
 use std::num::NonZeroU32;
@@ -125,6 +125,7 @@ impl Layers {
             to.verify.commands = file.verify.commands;
         }
         to.protect.paths.extend(file.protect.paths);
+        take(&mut to.protect.on_violation, file.protect.on_violation);
         for (name, over) in file.agents {
             let to = to.agents.entry(name).or_default();
             take(&mut to.command, over.command);
@@ -246,6 +247,13 @@ impl Layers {
         set(&mut policy.breaker.saturation, breaker.saturation);
         set(&mut policy.breaker.denials, breaker.denials);
         policy.breaker.cooldown = self.cooldown();
+        set(
+            &mut policy.on_violation,
+            self.merged.protect.on_violation.map(|on| match on {
+                super::file::OnViolation::Abort => OnViolation::Abort,
+                super::file::OnViolation::Restore => OnViolation::Restore,
+            }),
+        );
         set(
             &mut policy.breaker.decline,
             breaker.decline.map(|d| match d {
@@ -382,11 +390,25 @@ mod tests {
     }
 
     #[test]
+    fn a_project_may_end_what_the_user_lets_go_on() {
+        let own = ("~/config.toml", "[protect]\non_violation = \"restore\"");
+        let stricter = ("ralph.toml", "[protect]\non_violation = \"abort\"");
+        for (files, wanted) in
+            [(&[own][..], OnViolation::Restore), (&[own, stricter][..], OnViolation::Abort)]
+        {
+            let mut policy = Policy::strict(1, Micro(1));
+            layers(files).unwrap().shape(&mut policy);
+            assert_eq!(policy.on_violation, wanted);
+        }
+    }
+
+    #[test]
     fn a_project_may_only_tighten() {
         for text in [
             "[ceilings]\nmax_iterations = 100",
             "[ceilings]\ndaily_cost_usd = 1",
             "[protect]\npaths = [\"!.env\"]",
+            "[protect]\non_violation = \"restore\"",
         ] {
             assert!(layers(&[("ralph.toml", text)]).is_err(), "{text}");
             assert!(layers(&[("ralph.local.toml", text)]).is_err(), "{text}");

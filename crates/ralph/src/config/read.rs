@@ -38,10 +38,10 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
             .hint("remove it: ralph never ignores a setting silently"));
     }
     if let Some(key) = file.not_here().filter(|_| trust == Trust::Project) {
-        let what = if key == "ceilings" {
-            "may not be set in a project"
-        } else {
-            "may only add paths in a project, not exempt them with `!`"
+        let what = match key {
+            "ceilings" => "may not be set in a project",
+            "protect.on_violation" => "may only be \"abort\" in a project, where an agent could write it",
+            _ => "may only add paths in a project, not exempt them with `!`",
         };
         return Err(place::at_key(path, text, key, what).hint("set it in your own config.toml instead"));
     }
@@ -149,6 +149,10 @@ mod tests {
                 "/ralph.toml:2:1: RALPH_RUN is ralph's own: it finds its processes by it",
             ),
             ("[agents.smi]\n", "/ralph.toml:1:9: `agents.smi` is no agent"),
+            (
+                "[protect]\non_violation = \"restore\"\n",
+                "/ralph.toml:2:1: `protect.on_violation` may only be \"abort\" in a project, where an agent could write it",
+            ),
             ("[ceilings]\nmax_iterations = 9\n", "/ralph.toml:1:2: `ceilings` may not be set in a project"),
         ];
         for (text, message) in table {
