@@ -3,9 +3,9 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -77,6 +77,50 @@ impl Root {
         self.parent(path)
     }
 
+    /// Makes a directory, if it is not there.
+    pub fn make(&self, path: &[u8], mode: u16) -> io::Result<()> {
+        let (dir, name) = self.make_parent(path)?;
+        let mode = if mode == 0 { 0o777 } else { mode };
+        match rustix::fs::mkdirat(&dir, &name, Mode::from_raw_mode(u32::from(mode))) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes whatever is there, with all that lies in it; no link is followed.
+    pub fn clear(&self, path: &[u8]) -> io::Result<()> {
+        let (dir, name) = self.parent(path)?;
+        let here = beside(&dir, &name);
+        match here.symlink_metadata() {
+            Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(here),
+            Ok(_) => std::fs::remove_file(here),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is at a path, without following a link; none where there is nothing, or no directory above it.
+    pub fn look(&self, path: &[u8]) -> Option<std::fs::Metadata> {
+        let (dir, name) = self.parent(path).ok()?;
+        beside(&dir, &name).symlink_metadata().ok()
+    }
+
+    /// Lets the owner read a file and write into the directory it lies in, until it is closed again.
+    pub fn open_up(&self, path: &[u8]) -> io::Result<Opened> {
+        let (parent, _) = split(path);
+        let dir = self.beneath(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let mode = rustix::fs::fstat(&dir)?.st_mode & 0o7777;
+        rustix::fs::chmod(of(&dir), Mode::from_raw_mode(mode | 0o700))?;
+        Ok(Opened { dir, mode })
+    }
+
+    /// Lets the owner read a file that is about to be replaced.
+    pub fn let_read(&self, path: &[u8]) -> io::Result<()> {
+        let file = self.beneath(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+        let mode = rustix::fs::fstat(&file)?.st_mode & 0o7777;
+        Ok(rustix::fs::chmod(of(&file), Mode::from_raw_mode(mode | 0o400))?)
+    }
+
     /// Removes a file, a link, or an empty directory. Something that is gone is removed.
     pub fn remove(&self, path: &[u8], directory: bool) -> io::Result<()> {
         let (dir, name) = match self.parent(path) {
@@ -89,6 +133,29 @@ impl Root {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// A directory that was opened for a moment.
+pub(crate) struct Opened {
+    dir: OwnedFd,
+    mode: u32,
+}
+
+impl Opened {
+    /// Gives it its permissions back.
+    pub fn close(self) -> io::Result<()> {
+        Ok(rustix::fs::chmod(of(&self.dir), Mode::from_raw_mode(self.mode))?)
+    }
+}
+
+/// An open file by a path that no rename or link can bend.
+pub(crate) fn of(fd: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+}
+
+/// A name in an open directory.
+pub(crate) fn beside(dir: &OwnedFd, name: &OsStr) -> PathBuf {
+    of(dir).join(name)
 }
 
 fn split(path: &[u8]) -> (&[u8], &[u8]) {

@@ -43,13 +43,20 @@ pub struct Tree {
     root: PathBuf,
     protect: Protect,
     compiled: Mutex<Compiled>,
+    guarding: bool,
 }
 
 impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        Tree { root: root.into(), protect, compiled: Mutex::default() }
+        Tree { root: root.into(), protect, compiled: Mutex::default(), guarding: false }
+    }
+
+    /// A directory of which nothing is of interest but what is protected, such as a repository's own.
+    #[must_use]
+    pub fn guarding(root: impl Into<PathBuf>, protect: Protect) -> Tree {
+        Tree { guarding: true, ..Tree::new(root, protect) }
     }
 
     /// The workspace's root, as given.
@@ -72,7 +79,7 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        Walk::new(&root, &self.protect, previous.unwrap_or(&nothing), &mut compiled).run()
+        Walk::new(&root, &self.protect, previous.unwrap_or(&nothing), &mut compiled, self.guarding).run()
     }
 }
 
