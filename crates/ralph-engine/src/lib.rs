@@ -18,6 +18,7 @@ pub mod ledger;
 pub mod open;
 pub mod outcome;
 pub mod plan;
+pub mod protection;
 pub mod quarantine;
 pub mod redact;
 pub mod reset;

@@ -98,6 +98,9 @@ fn details(state: &State, because: &[Objection], words: String) -> Value {
     map.insert("filesChanged".into(), json!(state.trees.all));
     if !state.trees.touched.is_empty() {
         map.insert("files".into(), json!(state.trees.touched));
+        if let Some(quarantine) = &state.trees.quarantine {
+            map.insert("quarantine".into(), json!(quarantine));
+        }
     }
     if let Some(fault) = &state.faults.last {
         map.insert("error".into(), json!(fault.message));

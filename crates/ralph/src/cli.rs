@@ -14,6 +14,7 @@ mod explain;
 mod ladder;
 mod list;
 mod prompt;
+mod quarantine;
 mod refused;
 mod replay;
 mod resolve;
@@ -84,6 +85,9 @@ enum Command {
     /// Put the workspace's files back as they were before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
+    /// Show what was found at protected paths and put aside, or put it back.
+    #[command(before_help = examples::QUARANTINE)]
+    Quarantine(quarantine::Args),
     /// Show or reset the breaker of this workspace.
     #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
@@ -190,6 +194,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Replay(args) => replay::replay(&args, here),
         Command::Stop(args) => ask::stop(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
+        Command::Quarantine(args) => quarantine::quarantine(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),

@@ -49,6 +49,12 @@ Examples:
   ralph stop                  end the agent of the newest run of this workspace now
   ralph stop --after          let its iteration finish";
 
+pub const QUARANTINE: &str = "\
+Examples:
+  ralph quarantine                          what was found at protected paths, oldest first
+  ralph quarantine show                     the newest case in full
+  ralph quarantine restore 1a2b3c4d/001.1   put that content back after all; shows what it will do and asks";
+
 pub const CIRCUIT: &str = "\
 Examples:
   ralph circuit status        may runs start in this workspace?
