@@ -15,6 +15,7 @@ use crate::args::names;
 use crate::claude::hearing::Hearing;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 use ralph_rules::money::Micro;
 
 /// Tools allowed without asking. Not the bare `Write` and `Edit`: allowed by name they also write outside the
@@ -32,6 +33,9 @@ const ENV: &[(&str, &str)] = &[
 
 /// Left behind by a surrounding session of the same client, which would make it refuse to start inside.
 const ENV_REMOVE: &[&str] = &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
+
+/// What makes it go on with an earlier conversation.
+const RESUMING: &[&str] = &["--resume", "-r", "--continue", "-c"];
 
 /// The adapter.
 pub struct Claude;
@@ -64,7 +68,10 @@ impl Agent for Claude {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["--output-format"])))
+        Box::new(
+            EventReader::<Hearing>::new(&call.prompt, names(call, &["--output-format"]))
+                .on(Terms::of(call, RESUMING)),
+        )
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

@@ -13,6 +13,7 @@ pub use hearing::Hearing;
 use crate::args::names;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// Settings laid over the user's own for one call. Nothing here names a provider: that is the user's.
 ///
@@ -38,6 +39,9 @@ const PERMISSIONS: &[&str] = &[
     "--approve-for-me",
 ];
 
+/// What makes it go on with an earlier conversation.
+const RESUMING: &[&str] = &["resume"];
+
 /// The adapter.
 pub struct Codex;
 
@@ -61,7 +65,7 @@ impl Agent for Codex {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, false))
+        Box::new(EventReader::<Hearing>::new(&call.prompt, false).on(Terms::of(call, RESUMING)))
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

@@ -11,6 +11,7 @@ pub use crate::copilot::hearing::Hearing;
 use crate::args::names;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// Where it writes what it used.
 const USAGE: &str = "usage.json";
@@ -53,7 +54,7 @@ impl Agent for Copilot {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         let may_be_text = names(call, &["--output-format", "-s", "--silent"]);
-        Box::new(EventReader::<Hearing>::new(&call.prompt, may_be_text))
+        Box::new(EventReader::<Hearing>::new(&call.prompt, may_be_text).on(Terms::of(call, &[])))
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

@@ -2,6 +2,7 @@
 //! finds the events in the output, a `Dialect` understands them, `events.rs` makes a reader of the two.
 
 use crate::seam::{Exit, Failure, Heard, Reply};
+use crate::terms::Terms;
 use std::fmt::Debug;
 
 /// What a line was.
@@ -17,6 +18,9 @@ pub enum Heed {
 
 /// How one agent's events read. Keeps little, whatever comes.
 pub trait Dialect: Debug + Default + Send + 'static {
+    /// How the call is accounted for; told before the first event.
+    fn on(&mut self, _terms: Terms) {}
+
     /// One JSON object as it was printed.
     fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed;
 

@@ -4,6 +4,7 @@
 use crate::dialect::{Dialect, Ended};
 use crate::output::{Output, aborted};
 use crate::seam::{Activity, Exit, Failure, Heard, Reader, Reply};
+use crate::terms::Terms;
 use crate::words::{class_of, class_of_plain, worded};
 use ralph_rules::failure::Class;
 
@@ -19,6 +20,11 @@ impl<D: Dialect> EventReader<D> {
     /// `may_be_text` says that it could be.
     pub fn new(prompt: &str, may_be_text: bool) -> EventReader<D> {
         EventReader { prompt: prompt.as_bytes().to_vec(), may_be_text, output: Output::new() }
+    }
+
+    /// The same reader, of a call on these terms.
+    pub fn on(self, terms: Terms) -> EventReader<D> {
+        EventReader { output: self.output.on(terms), ..self }
     }
 
     /// A reader of output that is there already, in any format.

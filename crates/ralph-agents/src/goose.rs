@@ -11,6 +11,7 @@ pub use hearing::Hearing;
 use crate::args::names;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// Set for every call. Its retries have no setting: three per request, seven seconds in all, silent.
 const ENV: &[(&str, &str)] = &[
@@ -24,6 +25,9 @@ const ENV: &[(&str, &str)] = &[
 
 /// How a user may choose a conversation that is kept; the client refuses to be told both.
 const KEPT: &[&str] = &["--no-session", "-n", "--name", "-r", "--resume", "--session-id", "--path"];
+
+/// What makes it go on with an earlier conversation.
+const RESUMING: &[&str] = &["--resume", "-r"];
 
 /// The adapter.
 pub struct Goose;
@@ -48,7 +52,10 @@ impl Agent for Goose {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&prompt(call), names(call, &["--output-format"])))
+        Box::new(
+            EventReader::<Hearing>::new(&prompt(call), names(call, &["--output-format"]))
+                .on(Terms::of(call, RESUMING)),
+        )
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

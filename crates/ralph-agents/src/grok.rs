@@ -11,6 +11,7 @@ pub use hearing::Hearing;
 use crate::args::names;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// Set for every call: no update, no reports in the middle of a run.
 const ENV: &[(&str, &str)] = &[("GROK_DISABLE_AUTOUPDATER", "1"), ("GROK_TELEMETRY_ENABLED", "0")];
@@ -57,7 +58,7 @@ impl Agent for Grok {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         // The prompt goes by file: it reads none from stdin.
-        Box::new(EventReader::<Hearing>::new("", names(call, &["--output-format"])))
+        Box::new(EventReader::<Hearing>::new("", names(call, &["--output-format"])).on(Terms::of(call, &[])))
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

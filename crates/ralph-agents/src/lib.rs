@@ -34,6 +34,7 @@ pub mod roster;
 pub mod seam;
 pub mod sim;
 mod tally;
+mod terms;
 mod words;
 
 pub use seam::*;

@@ -10,6 +10,7 @@ pub use crate::opencode::hearing::Hearing;
 use crate::args::names;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// Set for every call: the client that started is the one that ends. Its retries (nine tries, up to 90 seconds,
 /// without a word) have no switch.
@@ -39,7 +40,9 @@ impl Agent for Opencode {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["--format"])))
+        Box::new(
+            EventReader::<Hearing>::new(&call.prompt, names(call, &["--format"])).on(Terms::of(call, &[])),
+        )
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

@@ -6,6 +6,7 @@ use crate::dialect::{Dialect, Ended, Heed};
 use crate::json::repaired;
 use crate::plain::{KEPT, Tail, clean, from_brace, is_blank, short_bytes};
 use crate::seam::{Activity, Exit, Failure, Format, Heard, Reply};
+use crate::terms::Terms;
 use crate::words::worded;
 use ralph_rules::failure::Class;
 use serde_json::value::RawValue;
@@ -38,6 +39,12 @@ impl<D: Dialect> Output<D> {
             stderr: Tail::new(STDERR),
             garbled: 0,
         }
+    }
+
+    /// Nothing read yet, of a call on these terms.
+    pub fn on(mut self, terms: Terms) -> Output<D> {
+        self.dialect.on(terms);
+        self
     }
 
     /// Whether it is the known event stream.

@@ -9,6 +9,7 @@ pub use crate::pi::hearing::Hearing;
 use crate::args::names;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// Set for every call: no update check, no downloads, no telemetry. Its retries (three, 14 seconds together) are
 /// a setting in the user's own file; no flag turns them down, and they are shown.
@@ -44,7 +45,7 @@ impl Agent for Pi {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["--mode"])))
+        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["--mode"])).on(Terms::of(call, &[])))
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

@@ -9,6 +9,7 @@ pub use hearing::Hearing;
 use crate::args::names;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// Tools allowed without asking, beside the file tools of the edit-accepting mode.
 const ALLOWED: &str = "run_shell_command,web_fetch";
@@ -17,6 +18,9 @@ const ALLOWED: &str = "run_shell_command,web_fetch";
 /// run, and no waiting of its own (by itself it waits ten times, for up to minutes; we wait instead, visibly).
 const DEFAULTS: &str = r#"{"model":{"generationConfig":{"maxRetries":0}},"general":{"enableAutoUpdate":false},"privacy":{"usageStatisticsEnabled":false}}"#;
 const DEFAULTS_FILE: &str = "qwen-defaults.json";
+
+/// What makes it go on with an earlier conversation.
+const RESUMING: &[&str] = &["--resume", "-r", "--continue", "-c"];
 
 /// The adapter.
 pub struct Qwen;
@@ -47,7 +51,10 @@ impl Agent for Qwen {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["-o", "--output-format"])))
+        Box::new(
+            EventReader::<Hearing>::new(&call.prompt, names(call, &["-o", "--output-format"]))
+                .on(Terms::of(call, RESUMING)),
+        )
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

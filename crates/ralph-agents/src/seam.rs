@@ -3,6 +3,7 @@
 
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
+use ralph_rules::prices::Prices;
 use serde::{Deserialize, Serialize};
 
 /// One coding agent: how it is started and how its output is read.
@@ -62,6 +63,8 @@ pub struct Call {
     pub budget: Option<Micro>,
     /// A directory for this call's own files, outside the workspace; `Launch::files` are written there.
     pub scratch: String,
+    /// What models cost, for agents that tell tokens and no dollars.
+    pub prices: Prices,
 }
 
 /// How to start an agent.
@@ -137,6 +140,8 @@ pub struct Spent {
     pub dearest: Micro,
     /// Tokens so far.
     pub usage: Usage,
+    /// A part of the cost is a guess: the model's price is not known.
+    pub guessed: bool,
 }
 
 /// What the agent is doing right now; for screens and logs.
@@ -212,8 +217,12 @@ pub struct Reply {
     pub model: Option<String>,
     /// Tokens of this call.
     pub usage: Usage,
+    /// The same by model, where the agent tells of each: side requests often go to another one.
+    pub models: Vec<(String, Usage)>,
     /// Cost as the agent reported it; `None` is unknown, never zero.
     pub cost: Option<Micro>,
+    /// Which of these figures may be of the whole conversation that was gone on with.
+    pub covers: Covers,
     /// The agent's own count of model turns.
     pub turns: Option<u32>,
     /// Tools it was refused.
@@ -222,6 +231,15 @@ pub struct Reply {
     pub garbled: u32,
     /// The shape the output had.
     pub format: Format,
+}
+
+/// Which figures may be of a whole conversation, not of this call alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Covers {
+    /// The cost.
+    pub cost: bool,
+    /// The tokens.
+    pub usage: bool,
 }
 
 /// The shape of an agent's output.

@@ -4,6 +4,7 @@
 use crate::claude::hearing::Hearing;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
+use crate::terms::Terms;
 
 /// The adapter.
 pub struct Sim;
@@ -25,7 +26,7 @@ impl Agent for Sim {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, false))
+        Box::new(EventReader::<Hearing>::new(&call.prompt, false).on(Terms::of(call, &[])))
     }
 
     fn analyst(&self) -> Box<dyn Reader> {

@@ -2,29 +2,54 @@
 //! `claude/meter.rs` is for those that tell one turn in pieces.
 
 use crate::seam::Spent;
-use ralph_rules::money::{Micro, Usage, dearest_price, price_of};
+use crate::terms::Terms;
+use ralph_rules::money::{Micro, Usage};
 
 /// Tokens and dollars added up.
 #[derive(Debug, Default)]
 pub struct Tally {
+    terms: Terms,
     spent: Spent,
     reported: Micro,
     unpriced: bool,
 }
 
 impl Tally {
+    /// How it prices from now on.
+    pub fn on(&mut self, terms: Terms) {
+        self.terms = terms;
+    }
+
+    /// Whether the call went on with an earlier conversation.
+    pub fn resumed(&self) -> bool {
+        self.terms.resumed
+    }
+
     /// One turn. A cost of zero for tokens that were used is no price: an agent writes it for models it has none
     /// for. Such a turn is estimated, so that a budget still holds, and leaves the reported cost unknown.
     pub fn turn(&mut self, model: Option<&str>, usage: Usage, cost: Option<Micro>) -> Option<Spent> {
         let told = cost.filter(|cost| *cost > Micro::ZERO || usage.total() == 0);
+        let priced = told.map(|cost| (cost, false)).or_else(|| self.terms.turn(model, &usage));
+        self.add(usage, told, priced)
+    }
+
+    /// Several turns that are told of together, without a cost.
+    pub fn sum(&mut self, model: Option<&str>, usage: Usage) -> Option<Spent> {
+        let priced = self.terms.sum(model, &usage);
+        self.add(usage, None, priced)
+    }
+
+    /// Tokens that cost more than any call can are no account.
+    fn add(&mut self, usage: Usage, told: Option<Micro>, priced: Option<(Micro, bool)>) -> Option<Spent> {
         self.unpriced |= told.is_none();
-        let cost = told.unwrap_or_else(|| model.and_then(price_of).unwrap_or_else(dearest_price).of(&usage));
         self.reported = self.reported.plus(told.unwrap_or_default());
+        let (cost, guessed) = priced?;
         let before = self.spent;
         self.spent = Spent {
             total: before.total.plus(cost),
             dearest: before.dearest.max(cost),
             usage: before.usage.plus(&usage),
+            guessed: before.guessed || (guessed && cost > Micro::ZERO),
         };
         (self.spent != before).then_some(self.spent)
     }
@@ -48,6 +73,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ralph_rules::prices::Prices;
 
     fn tokens(input: u64) -> Usage {
         Usage { input, ..Usage::default() }
@@ -69,7 +95,8 @@ mod tests {
             let mut tally = Tally::default();
             tally.turn(None, tokens(10), Some(Micro(5)));
             let spent = tally.turn(Some("new-model"), tokens(1000), cost).unwrap();
-            assert_eq!(spent.total, Micro(5).plus(dearest_price().of(&tokens(1000))));
+            let dearest = Prices::default().dearest().of(&tokens(1000)).unwrap();
+            assert_eq!((spent.total, spent.guessed), (Micro(5).plus(dearest), true));
             assert_eq!(tally.cost(), None);
         }
     }
@@ -81,5 +108,12 @@ mod tests {
         assert_eq!(tally.cost(), Some(Micro::ZERO));
         tally.blind();
         assert_eq!(tally.cost(), None);
+    }
+
+    #[test]
+    fn absurd_tokens_are_no_account() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.turn(Some("opus"), tokens(u64::MAX), None), None);
+        assert_eq!((tally.usage(), tally.cost()), (Usage::default(), None));
     }
 }

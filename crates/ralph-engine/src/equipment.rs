@@ -2,6 +2,7 @@
 
 use crate::redact::Redactor;
 use ralph_agents::Agent;
+use ralph_rules::prices::Prices;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub struct Equipment {
     pub rungs: Vec<Hired>,
     /// Git, where it is installed: only to look at commits that were made.
     pub git: Option<PathBuf>,
+    /// What models cost.
+    pub prices: Prices,
     /// Removes known secrets and key shapes from everything that is kept.
     pub redactor: Arc<Redactor>,
     /// Variables that agents and verification must not inherit.

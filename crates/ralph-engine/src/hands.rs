@@ -69,6 +69,7 @@ impl World for Hands<'_> {
                     prompt: std::mem::take(&mut self.prompt),
                     rung: *rung,
                     left: state.start.as_ref().map(|s| state.budget.left(&s.policy)),
+                    conversation: state.budget.conversation.clone(),
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
                 };
@@ -88,7 +89,8 @@ impl World for Hands<'_> {
             }
             Step::Recover { id, reserved } => {
                 let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);
-                self.apart(move |bench| recover::recover(bench, id, reserved, rung));
+                let before = state.budget.conversation.clone();
+                self.apart(move |bench| recover::recover(bench, id, reserved, rung, before));
             }
         }
     }

@@ -50,9 +50,12 @@ fn deliver(store: &dyn Store, run: &str, mouth: &Mouth, mut last: RequestId) -> 
     last
 }
 
-/// Requests to stop that nobody heard: whoever resumes the run wants it to go on.
-pub fn unheard_stops(store: &dyn Store, run: &str) -> Vec<RequestId> {
+/// Requests to stop, to pause or to go on that nobody heard: whoever resumes the run wants it to go on. A hint is still
+/// one.
+pub fn outdated(store: &dyn Store, run: &str) -> Vec<RequestId> {
     let asked = store.requests(run).unwrap_or_default().into_iter();
-    let stops = asked.filter(|r| matches!(serde_json::from_str(&r.body), Ok(Request::Stop { .. })));
-    stops.map(|r| r.id).collect()
+    asked
+        .filter(|r| !matches!(serde_json::from_str(&r.body), Ok(Request::Hint { .. })))
+        .map(|r| r.id)
+        .collect()
 }

@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod plan;
 pub mod protection;
 pub mod quarantine;
+pub mod rebuild;
 pub mod redact;
 pub mod reset;
 pub mod rows;

@@ -131,7 +131,7 @@ pub fn resume(
     let index = before_the_crash(home, &state, id).map_or(now, |moment| moment.files);
     let plan = started.plan.as_ref().map(|given| bound::seen(given, &equipment.redactor));
     let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES, plan });
-    let mut facts = vec![Told { done: inbox::unheard_stops(&store, id), ..resumed.into() }];
+    let mut facts = vec![Told { done: inbox::outdated(&store, id), ..resumed.into() }];
     let policy = change(&started.policy);
     if policy != started.policy {
         facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());

@@ -60,8 +60,13 @@ impl Snapshots {
         Ok(taken)
     }
 
-    /// Puts it aside without a moment: before an undo.
-    pub fn take(&self, index: &Index) -> io::Result<Taken> {
+    /// Puts it aside without a moment, durably: before something is replaced.
+    pub fn take_durably(&self, index: &Index) -> io::Result<Taken> {
+        Home::make(&self.moments)?;
+        self.keep.take_durably(&self.workspace, index)
+    }
+
+    fn take(&self, index: &Index) -> io::Result<Taken> {
         Home::make(&self.moments)?;
         self.keep.take(&self.workspace, index)
     }

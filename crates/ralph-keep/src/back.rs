@@ -283,9 +283,8 @@ fn write(root: &Root, path: &TreePath, blobs: &Blobs, hash: u128, mode: u16) -> 
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = std::fs::File::from(rustix::fs::openat(&dir, &draft, flags, Mode::from_raw_mode(0o600))?);
     let written = blobs
-        .open(hash)
-        .and_then(|mut content| io::copy(&mut content, &mut file))
-        .and_then(|_| Ok(rustix::fs::fchmod(&file, mode_of(mode))?))
+        .copy_to(hash, &mut file)
+        .and_then(|()| Ok(rustix::fs::fchmod(&file, mode_of(mode))?))
         .and_then(|()| file.sync_data());
     place(written, &dir, &draft, &name)
 }

@@ -39,6 +39,29 @@ impl Blobs {
         File::open(self.path(hash))
     }
 
+    /// Copies a content out, and looks that it is what its name says: a power cut can leave less than was written.
+    pub fn copy_to(&self, hash: u128, to: &mut File) -> io::Result<()> {
+        let (mut from, mut hasher, mut buffer) = (self.open(hash)?, blake3::Hasher::new(), vec![0; BUFFER]);
+        loop {
+            let count = from.read(&mut buffer)?;
+            let piece = buffer.get(..count).unwrap_or_default();
+            if piece.is_empty() {
+                break;
+            }
+            hasher.update(piece);
+            to.write_all(piece)?;
+        }
+        if hash_of(&hasher) == hash {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::InvalidData, "what is kept of it is damaged"))
+    }
+
+    /// Has these contents on the disk, before something in the workspace is replaced.
+    pub(crate) fn sync(&self, hashes: &[u128]) -> io::Result<()> {
+        hashes.iter().try_for_each(|hash| self.open(*hash)?.sync_all())
+    }
+
     /// Takes a file's content in and says what its hash really was: it may have changed since it was looked at.
     pub fn take(&self, from: &mut File, expected: u128) -> io::Result<u128> {
         let at = self.path(expected);

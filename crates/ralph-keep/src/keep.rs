@@ -31,7 +31,7 @@ pub struct Keep {
 #[derive(Debug, Default)]
 pub struct Taken {
     /// Contents that were new.
-    pub contents: u32,
+    pub contents: Vec<u128>,
     /// Their bytes.
     pub bytes: u64,
     /// What could not be kept.
@@ -109,6 +109,14 @@ impl Keep {
         Ok(taken)
     }
 
+    /// Takes, and has what was new on the disk when it returns: before something of it is replaced or removed. What was
+    /// taken earlier, before the call, has long been written by the system.
+    pub fn take_durably(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+        let taken = self.take(root, index)?;
+        self.blobs.sync(&taken.contents)?;
+        Ok(taken)
+    }
+
     fn one(&self, root: &Root, entry: &Entry<'_>, taken: &mut Taken) -> io::Result<()> {
         let took = match entry.kind {
             Kind::Symlink => match root.link(entry.path) {
@@ -123,7 +131,7 @@ impl Keep {
         if took != entry.hash {
             return taken.unsure(entry, "it changed while it was read");
         }
-        taken.contents += 1;
+        taken.contents.push(entry.hash);
         taken.bytes += entry.size;
         Ok(())
     }

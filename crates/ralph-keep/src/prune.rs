@@ -1,7 +1,7 @@
 //! Keeping the keep small: contents that no kept index names are removed, and above a bound the oldest indexes are
 //! given up first. Drafts that a crash left go too.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -32,22 +32,28 @@ pub struct Pruned {
 pub fn prune(keep: &Keep, indexes: &[PathBuf], most: u64) -> io::Result<Pruned> {
     let mut pruned = Pruned::default();
     let contents = contents(keep)?;
-    let total: u64 = contents.iter().map(|(_, _, size)| size).sum();
-    let mut named: Vec<(&PathBuf, HashSet<u128>)> =
+    let sizes: HashMap<u128, u64> = contents.iter().map(|(_, hash, size)| (*hash, *size)).collect();
+    let total: u64 = sizes.values().sum();
+    let mut named: VecDeque<(&PathBuf, HashSet<u128>)> =
         indexes.iter().filter_map(|path| Some((path, names(&Index::load(path)?)))).collect();
-    let bytes = |named: &[(&PathBuf, HashSet<u128>)]| -> u64 {
-        let kept = |hash: &u128| named.iter().any(|(_, names)| names.contains(hash));
-        contents.iter().filter(|(_, hash, _)| kept(hash)).map(|(_, _, size)| size).sum()
-    };
-    if total > most {
-        while named.len() > 1 && bytes(&named) > most {
-            let (path, _) = named.remove(0);
-            fs::remove_file(path)?;
-            pruned.indexes += 1;
+    let mut uses: HashMap<u128, u32> = HashMap::new();
+    for hash in named.iter().flat_map(|(_, names)| names) {
+        *uses.entry(*hash).or_default() += 1;
+    }
+    let size = |hash: &u128| sizes.get(hash).copied().unwrap_or(0);
+    let mut bytes: u64 = uses.keys().map(size).sum();
+    while bytes > most && named.len() > 1 {
+        let Some((path, names)) = named.pop_front() else { break };
+        fs::remove_file(path)?;
+        pruned.indexes += 1;
+        for hash in &names {
+            let left = uses.get(hash).map_or(0, |uses| uses - 1);
+            uses.insert(*hash, left);
+            bytes -= if left == 0 { size(hash) } else { 0 };
         }
     }
     for (path, hash, size) in &contents {
-        if !named.iter().any(|(_, names)| names.contains(hash)) {
+        if uses.get(hash).is_none_or(|uses| *uses == 0) {
             fs::remove_file(path)?;
             pruned.contents += 1;
             pruned.bytes += size;

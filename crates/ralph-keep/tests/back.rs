@@ -204,15 +204,28 @@ fn an_act_that_was_cut_short_is_done_again() {
 }
 
 #[test]
+fn a_damaged_content_is_not_put_back() {
+    let bed = Bed::new(&[("a", "one")]);
+    let index = bed.take();
+    let hash = index.get(b"a").unwrap().hash;
+    fs::write(bed.keep.blobs().path(hash), "on").unwrap();
+    bed.write("a", "two");
+    let done = bed.plan(&index, &index, true).apply(bed.root(), bed.keep.blobs()).unwrap();
+    assert_eq!(done.failed.len(), 1);
+    assert_eq!(fs::read_to_string(bed.root().join("a")).unwrap(), "two");
+    assert_eq!(bed.see().len(), 1, "no draft is left");
+}
+
+#[test]
 fn a_second_take_reads_nothing_that_is_there() {
     let bed = Bed::new(&[("a", "1"), ("b", "2"), ("copy-of-a", "1")]);
     let index = bed.tree.walk(None).unwrap();
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents, 2);
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents, 0);
-    assert_eq!(Keep::at(bed.dir.path().join("keep")).take(bed.root(), &index).unwrap().contents, 0);
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 2);
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 0);
+    assert_eq!(Keep::at(bed.dir.path().join("keep")).take(bed.root(), &index).unwrap().contents.len(), 0);
     bed.write("b", "3");
     let index = bed.tree.walk(Some(&index)).unwrap();
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents, 1);
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 1);
 }
 
 #[test]
@@ -235,7 +248,7 @@ fn pruning_removes_what_no_index_names_and_the_oldest_index_first() {
     // What was removed comes back when it is needed again.
     bed.write("a", &"0".repeat(1000));
     let index = bed.tree.walk(None).unwrap();
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents, 1);
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 1);
 }
 
 fn changed(bed: &Bed, changes: &[(u8, u8, u8)]) {
@@ -261,7 +274,7 @@ fn changed(bed: &Bed, changes: &[(u8, u8, u8)]) {
             }
             _ => {
                 fs::write(&path, [*text]).unwrap();
-                fs::set_permissions(&path, fs::Permissions::from_mode(0o600 | u32::from(text % 2) * 0o111))
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600 | (u32::from(text % 2) * 0o111)))
                     .unwrap();
             }
         }

@@ -17,6 +17,7 @@ pub mod admission;
 pub mod analysis;
 pub mod breaker;
 pub mod claim;
+pub mod cost;
 pub mod ending;
 pub mod errors;
 pub mod failure;
@@ -31,11 +32,13 @@ pub mod objection;
 pub mod part;
 pub mod plan;
 pub mod policy;
+pub mod prices;
 pub mod prompt;
 pub mod record;
 pub mod replay;
 pub mod state;
 pub mod step;
+pub mod suite;
 pub mod verdict;
 
 /// Names these rules. A change that alters a decision on a golden journal needs a new number.

@@ -1,6 +1,6 @@
-//! Money and tokens: integer micro-dollars, what a model used, and the price table that turns
-//! tokens into money where an agent reports no cost. Neighbours: `guard/budget.rs` spends, `record/money.rs`
-//! writes it down.
+//! Money and tokens: integer micro-dollars, what a model used, and a price that turns tokens into money where an
+//! agent reports no cost. Neighbours: `prices.rs` has the table, `guard/budget.rs` spends, `record/money.rs` writes
+//! it down.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -13,15 +13,15 @@ pub struct Micro(pub i64);
 impl Micro {
     /// Nothing spent.
     pub const ZERO: Micro = Micro(0);
-    /// Above this a reported cost is absurd and counts as unpriced: one call of a million dollars.
-    const ABSURD: f64 = 1e6;
+    /// Above this a cost is absurd and counts as unpriced: one call of a million dollars.
+    pub const MOST: Micro = Micro(1_000_000_000_000);
 
     /// Dollars as an agent reports them; NaN, infinite, negative or absurd is no price at all.
     pub fn from_usd(usd: f64) -> Option<Micro> {
-        if !usd.is_finite() || !(0.0..=Self::ABSURD).contains(&usd) {
+        if !usd.is_finite() || !(0.0..=Self::MOST.usd()).contains(&usd) {
             return None;
         }
-        #[allow(clippy::cast_possible_truncation)] // bounded by ABSURD just above
+        #[allow(clippy::cast_possible_truncation)] // bounded by MOST just above
         Some(Micro((usd * 1e6).round() as i64))
     }
 
@@ -88,6 +88,22 @@ impl Usage {
             cache_write: self.cache_write.saturating_add(other.cache_write),
         }
     }
+
+    /// What was used since then; none where that was more of any kind.
+    pub fn since(&self, then: &Usage) -> Option<Usage> {
+        Some(Usage {
+            input: self.input.checked_sub(then.input)?,
+            output: self.output.checked_sub(then.output)?,
+            cache_read: self.cache_read.checked_sub(then.cache_read)?,
+            cache_write: self.cache_write.checked_sub(then.cache_write)?,
+        })
+    }
+}
+
+impl std::iter::Sum for Micro {
+    fn sum<I: Iterator<Item = Micro>>(all: I) -> Micro {
+        all.fold(Micro::ZERO, Micro::plus)
+    }
 }
 
 /// What one million tokens cost, in micro-dollars, by kind.
@@ -104,57 +120,20 @@ pub struct Price {
 }
 
 impl Price {
-    const fn usd(input: i64, output: i64, cache_read_cents: i64, cache_write_cents: i64) -> Price {
-        Price {
-            input: input * 1_000_000,
-            output: output * 1_000_000,
-            cache_read: cache_read_cents * 10_000,
-            cache_write: cache_write_cents * 10_000,
-        }
-    }
+    /// Free of charge.
+    pub const NOTHING: Price = Price { input: 0, output: 0, cache_read: 0, cache_write: 0 };
 
-    /// What this usage costs, rounded up: an estimate may be too high, never too low.
-    pub fn of(&self, usage: &Usage) -> Micro {
+    /// What this usage costs, rounded up: an estimate may be too high, never too low. Tokens that come to more than a
+    /// call can cost are no account at all.
+    pub fn of(&self, usage: &Usage) -> Option<Micro> {
         let part = |tokens: u64, per_million: i64| i128::from(tokens) * i128::from(per_million);
         let sum = part(usage.input, self.input)
             + part(usage.output, self.output)
             + part(usage.cache_read, self.cache_read)
             + part(usage.cache_write, self.cache_write);
         let micro = sum.div_euclid(1_000_000) + i128::from(sum.rem_euclid(1_000_000) != 0);
-        Micro(i64::try_from(micro).unwrap_or(i64::MAX))
+        i64::try_from(micro).ok().map(Micro).filter(|cost| *cost <= Micro::MOST)
     }
-}
-
-/// Prices per million tokens, by the start of the model's name; the longest match wins. They steer budgets of running
-/// calls and fill in where an agent reports no cost. The rows of generation 5 fit costs that agents reported in recorded
-/// calls; the others are approximate and were not read off a price list.
-const PRICES: &[(&str, Price)] = &[
-    ("claude-haiku", Price::usd(1, 5, 10, 125)),
-    ("claude-sonnet", Price::usd(3, 15, 30, 375)),
-    ("claude-opus", Price::usd(15, 75, 150, 1875)),
-    ("claude-opus-5", Price::usd(4, 20, 20, 500)),
-    ("claude-sonnet-5", Price::usd(2, 10, 10, 250)),
-    ("claude-3-5-haiku", Price::usd(1, 5, 10, 125)),
-    ("claude-3-5-sonnet", Price::usd(3, 15, 30, 375)),
-    ("claude-3-7-sonnet", Price::usd(3, 15, 30, 375)),
-    ("claude", Price::usd(15, 75, 150, 1875)),
-    ("haiku", Price::usd(1, 5, 10, 125)),
-    ("sonnet", Price::usd(3, 15, 30, 375)),
-    ("opus", Price::usd(15, 75, 150, 1875)),
-];
-
-/// The price of a model, if the table knows it.
-pub fn price_of(model: &str) -> Option<Price> {
-    PRICES
-        .iter()
-        .filter(|(start, _)| model.starts_with(start))
-        .max_by_key(|(start, _)| start.len())
-        .map(|(_, price)| *price)
-}
-
-/// The dearest price in the table: what an unknown model is assumed to cost while it runs.
-pub fn dearest_price() -> Price {
-    PRICES.iter().map(|(_, p)| *p).max_by_key(|p| p.output).unwrap_or(Price::usd(15, 75, 150, 1875))
 }
 
 #[cfg(test)]
@@ -170,11 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_wins_and_rounding_is_up() {
-        let haiku = price_of("claude-haiku-4-5-20251001").unwrap();
-        assert_eq!(haiku.of(&Usage { input: 1, ..Usage::default() }), Micro(1));
-        assert_eq!(haiku.of(&Usage { output: 1_000_000, ..Usage::default() }), Micro(5_000_000));
-        assert_eq!(price_of("gpt-5"), None);
+    fn rounding_is_up_and_absurd_tokens_are_no_account() {
+        let price =
+            Price { input: 1_000_000, output: 5_000_000, cache_read: 100_000, cache_write: 1_250_000 };
+        assert_eq!(price.of(&Usage { input: 1, ..Usage::default() }), Some(Micro(1)));
+        assert_eq!(price.of(&Usage { cache_read: 1, ..Usage::default() }), Some(Micro(1)));
+        assert_eq!(price.of(&Usage { output: 1_000_000, ..Usage::default() }), Some(Micro(5_000_000)));
+        assert_eq!(price.of(&Usage { output: u64::MAX, input: u64::MAX, ..Usage::default() }), None);
+        assert_eq!(price.of(&Usage { input: 10_u64.pow(13), ..Usage::default() }), None);
     }
 
     #[test]

@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use template::{CONTEXT, Mistake, PROTOCOL};
 
+/// The most a prompt says of one hint, in bytes.
+pub const HINT_BYTES: usize = LINE * 10;
+
 /// A prompt, and what was wrong with the user's templates where ralph's own had to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
@@ -79,7 +82,7 @@ fn hints(state: &State) -> String {
     }
     let mut text = "\nFrom the person you work for:\n".to_string();
     for hint in &state.person.hints {
-        let _ = writeln!(text, "- {}", head(hint, LINE * 10));
+        let _ = writeln!(text, "- {}", head(hint, HINT_BYTES));
     }
     text
 }

@@ -235,7 +235,13 @@ impl State {
                 self.phase = Phase::Inspected;
             }
             Seen::Verified(verified) => self.verified(verified),
-            Seen::Asked(asked) => self.person.asked(&asked.request),
+            Seen::Asked(asked) => {
+                let between = matches!(
+                    self.phase,
+                    Phase::Ready | Phase::Refused(_) | Phase::Inspected | Phase::Judging
+                );
+                self.person.asked(&asked.request, between);
+            }
         }
     }
 
@@ -285,6 +291,7 @@ impl State {
 
     fn call_ended(&mut self, call: &CallEnded) {
         self.budget.settled(call.charged, call.price, &call.usage);
+        self.budget.told(call.session.as_deref(), call.told);
         self.faults.call_ended(call, self.now());
         let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
         self.claim = match call.failure {

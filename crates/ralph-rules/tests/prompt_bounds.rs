@@ -84,6 +84,7 @@ fn evidence_is_bounded_however_many_commands_fail() {
             ms: 1,
             tail: "an error line of the tests that failed\n".repeat(105),
             output: FileRef::default(),
+            counts: None,
         })
         .collect();
     journal.see(Seen::Verified(verified));

@@ -6,24 +6,40 @@
 mod agents;
 #[path = "commands/analyze.rs"]
 mod analyze;
+#[path = "commands/ask.rs"]
+mod ask;
 #[path = "commands/block.rs"]
 mod block;
 #[path = "commands/config.rs"]
 mod config;
 #[path = "commands/demo.rs"]
 mod demo;
+#[path = "commands/doctor.rs"]
+mod doctor;
 #[path = "commands/help.rs"]
 mod help;
 #[path = "commands/hostile.rs"]
 mod hostile;
+#[path = "commands/init.rs"]
+mod init;
 #[path = "commands/json.rs"]
 mod json;
+#[path = "commands/logs.rs"]
+mod logs;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
+#[path = "commands/prices.rs"]
+mod prices;
 #[path = "commands/runs.rs"]
 mod runs;
 #[path = "commands/scene.rs"]
 mod scene;
+#[path = "commands/settings.rs"]
+mod settings;
+#[path = "commands/shells.rs"]
+mod shells;
+#[path = "commands/stacks.rs"]
+mod stacks;
 #[path = "commands/state.rs"]
 mod state;
 #[path = "commands/two.rs"]

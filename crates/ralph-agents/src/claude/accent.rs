@@ -2,6 +2,7 @@
 //! client; `hearing.rs` asks for them where they bear. `qwen.rs` and `grok.rs` bring their own.
 
 use crate::claude::verdict::Facts;
+use crate::seam::Covers;
 use ralph_rules::money::{Micro, Usage};
 
 /// One client's ways.
@@ -9,6 +10,8 @@ use ralph_rules::money::{Micro, Usage};
 pub struct Accent {
     /// Its input tokens include those that came from the cache.
     pub cache_in_input: bool,
+    /// Its tokens are those of the whole conversation where one is gone on with.
+    pub sums_usage: bool,
     /// A cost of nothing means that it does not know.
     pub zero_is_unknown: bool,
     /// Whether a failed tool's result, as it was written, says that the tool was refused.
@@ -20,6 +23,7 @@ pub struct Accent {
 /// Claude Code itself.
 pub const CLAUDE: Accent = Accent {
     cache_in_input: false,
+    sums_usage: false,
     zero_is_unknown: false,
     // Versions that do not list refusals still say it in the refused tool's result.
     refused: |result| result.starts_with("\"Claude requested permissions"),
@@ -40,6 +44,12 @@ impl Accent {
         } else {
             told
         }
+    }
+
+    /// Which figures may be of the whole conversation. New versions of Claude add up the cost, older ones do not, and
+    /// nothing in the output says which it is.
+    pub fn covers(&self, resumed: bool) -> Covers {
+        Covers { cost: resumed, usage: resumed && self.sums_usage }
     }
 
     /// A cost, where it is known.

@@ -3,6 +3,7 @@
 
 use crate::claude::used::Used;
 use crate::json::Field;
+use ralph_rules::money::Usage;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::fmt;
@@ -199,6 +200,27 @@ pub struct Denied<'a> {
 pub struct ModelUse<'a> {
     #[serde(rename = "costUSD", borrow, default)]
     pub cost: Field<'a>,
+    #[serde(rename = "inputTokens", borrow, default)]
+    input: Field<'a>,
+    #[serde(rename = "outputTokens", borrow, default)]
+    output: Field<'a>,
+    #[serde(rename = "cacheReadInputTokens", borrow, default)]
+    cache_read: Field<'a>,
+    #[serde(rename = "cacheCreationInputTokens", borrow, default)]
+    cache_write: Field<'a>,
+}
+
+impl ModelUse<'_> {
+    /// What it used.
+    pub fn tokens(&self) -> Usage {
+        let count = |field: Field<'_>| field.count().unwrap_or(0);
+        Usage {
+            input: count(self.input),
+            output: count(self.output),
+            cache_read: count(self.cache_read),
+            cache_write: count(self.cache_write),
+        }
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Blocks<'a> {

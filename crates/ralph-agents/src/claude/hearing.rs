@@ -14,6 +14,7 @@ use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
 use crate::reset::epoch;
 use crate::seam::{Activity, Denial, Failure, Heard, Reply};
+use crate::terms::Terms;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use serde::Deserialize;
@@ -54,6 +55,8 @@ pub struct End {
     pub failure: Option<Failure>,
     /// Tokens, as the agent accounts for them.
     pub usage: Option<Usage>,
+    /// The same model by model, where it says so.
+    models: Vec<(String, Usage)>,
     /// Cost, as the agent accounts for it.
     pub cost: Option<Micro>,
     /// Model turns.
@@ -62,6 +65,10 @@ pub struct End {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.meter.on(terms);
+    }
+
     fn object(&mut self, line: &str, out: &mut Vec<Heard>) -> Heed {
         match first_kind(line) {
             Some(kind) => self.event(kind, line, out),
@@ -92,7 +99,8 @@ impl Dialect for Hearing {
     fn reply(mut self, ended: &Ended<'_>) -> Reply {
         let denials = self.take_denials();
         let spent = self.meter.spent();
-        let reply = Reply { session: self.session, model: self.model, denials, ..Reply::default() };
+        let covers = self.accent.covers(self.meter.resumed());
+        let reply = Reply { session: self.session, model: self.model, denials, covers, ..Reply::default() };
         match self.end {
             Some(end) => Reply {
                 text_bytes: end.text.length(),
@@ -100,6 +108,7 @@ impl Dialect for Hearing {
                 finished: true,
                 failure: end.failure,
                 usage: end.usage.unwrap_or(spent.usage),
+                models: end.models,
                 cost: end.cost,
                 turns: end.turns,
                 ..reply
@@ -269,11 +278,14 @@ impl Hearing {
             text,
             failure: failure(&self.last_facts(event)),
             usage: self.tokens(event.usage),
+            models: by_model(event.model_usage, &self.accent),
             cost: self.accent.cost(cost.and_then(Micro::from_usd)),
             turns: event.num_turns.count().and_then(|n| u32::try_from(n).ok()),
             denials: listed(event.permission_denials),
         };
-        out.extend(self.meter.account(end.cost, end.usage).map(Heard::Spent));
+        // What a resumed conversation cost in all is not what this call has cost so far.
+        let cost = end.cost.filter(|_| !self.meter.resumed());
+        out.extend(self.meter.account(cost, end.usage).map(Heard::Spent));
         out.push(Heard::Final);
         self.end = Some(end);
         true
@@ -356,4 +368,11 @@ pub fn dearest_model(account: Field<'_>) -> Option<String> {
     let models: BTreeMap<Cow<'_, str>, ModelUse<'_>> = account.read()?;
     let cost = |m: &ModelUse<'_>| m.cost.number().unwrap_or(0.0);
     models.iter().max_by(|a, b| cost(a.1).total_cmp(&cost(b.1))).map(|(name, _)| short(name, 200))
+}
+
+/// Tokens model by model: side requests go to another one than the work.
+fn by_model(account: Field<'_>, accent: &Accent) -> Vec<(String, Usage)> {
+    let models: BTreeMap<Cow<'_, str>, ModelUse<'_>> = account.read().unwrap_or_default();
+    let used = |m: &ModelUse<'_>| accent.tokens(m.tokens());
+    models.iter().map(|(name, m)| (short(name, 200), used(m))).filter(|(_, u)| u.total() > 0).collect()
 }

@@ -3,7 +3,8 @@
 //! was said of it; adding the pieces up would count input twice and lose output.
 
 use crate::seam::Spent;
-use ralph_rules::money::{Micro, Price, Usage, dearest_price, price_of};
+use crate::terms::Terms;
+use ralph_rules::money::{Micro, Usage};
 use std::collections::VecDeque;
 
 /// Messages that may still grow; older ones are settled. Sub-agents run a few side by side.
@@ -15,7 +16,9 @@ pub struct Meter {
     settled: Usage,
     settled_cost: Micro,
     open: VecDeque<Turn>,
-    price: Option<Price>,
+    terms: Terms,
+    /// The model of the last turn.
+    model: Option<String>,
     told: Spent,
 }
 
@@ -27,25 +30,39 @@ struct Turn {
 }
 
 impl Meter {
-    /// A message's usage was told (again). Gives the new sum if it grew.
+    /// How it prices from now on.
+    pub fn on(&mut self, terms: Terms) {
+        self.terms = terms;
+    }
+
+    /// Whether the call went on with an earlier conversation.
+    pub fn resumed(&self) -> bool {
+        self.terms.resumed
+    }
+
+    /// A message's usage was told (again). Gives the new sum if it grew. Tokens that cost more than any call can are
+    /// no account.
     pub fn turn(&mut self, id: &str, model: Option<&str>, usage: Usage) -> Option<Spent> {
         let at = match self.open.iter().rposition(|t| !id.is_empty() && t.id == id) {
             Some(at) => at,
             None => self.begin(id),
         };
         let turn = self.open.get_mut(at)?;
-        turn.usage = most(&turn.usage, &usage);
-        let price = model.and_then(price_of).unwrap_or_else(dearest_price);
-        self.price = Some(price);
-        turn.cost = turn.cost.max(price.of(&turn.usage));
+        let used = most(&turn.usage, &usage);
+        let (cost, guessed) = self.terms.turn(model, &used)?;
+        turn.usage = used;
+        turn.cost = turn.cost.max(cost);
         let dearest = turn.cost;
+        if self.model.as_deref() != model {
+            self.model = model.map(str::to_owned);
+        }
         let mut usage = self.settled;
         let mut total = self.settled_cost;
         for turn in &self.open {
             usage = usage.plus(&turn.usage);
             total = total.plus(turn.cost);
         }
-        self.tell(Spent { total, dearest, usage })
+        self.tell(Spent { total, dearest, usage, guessed })
     }
 
     /// The id of the message that began last, for events that do not name theirs.
@@ -57,8 +74,9 @@ impl Meter {
     /// than the turns told of, where the client asked several times.
     pub fn account(&mut self, cost: Option<Micro>, usage: Option<Usage>) -> Option<Spent> {
         let usage = usage.unwrap_or_default();
-        let total = cost.or_else(|| Some(self.price?.of(&usage))).unwrap_or_default();
-        self.tell(Spent { total, dearest: Micro::ZERO, usage })
+        let summed = || self.terms.sum(self.model.as_deref(), &usage);
+        let (total, guessed) = cost.map(|cost| (cost, false)).or_else(summed)?;
+        self.tell(Spent { total, dearest: Micro::ZERO, usage, guessed })
     }
 
     /// Everything seen so far.
@@ -83,6 +101,7 @@ impl Meter {
             total: self.told.total.max(now.total),
             dearest: self.told.dearest.max(now.dearest),
             usage: most(&self.told.usage, &now.usage),
+            guessed: self.told.guessed || (now.guessed && now.total > Micro::ZERO),
         };
         (next != self.told).then(|| {
             self.told = next;
@@ -124,7 +143,8 @@ mod tests {
     fn an_unknown_model_is_priced_as_the_dearest() {
         let mut meter = Meter::default();
         let spent = meter.turn("a", Some("new-model"), tokens(1000, 0)).unwrap();
-        assert_eq!(spent.total, dearest_price().of(&tokens(1000, 0)));
+        let dearest = ralph_rules::prices::Prices::default().dearest().of(&tokens(1000, 0)).unwrap();
+        assert_eq!((spent.total, spent.guessed), (dearest, true));
     }
 
     #[test]

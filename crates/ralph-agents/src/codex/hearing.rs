@@ -10,8 +10,9 @@ use crate::dialect::{Dialect, Ended, Heed};
 use crate::json::{Field, first_kind, read};
 use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Denial, Exit, Failure, Heard, Reply};
+use crate::seam::{Activity, Covers, Denial, Exit, Failure, Heard, Reply};
 use crate::tally::Tally;
+use crate::terms::Terms;
 use ralph_rules::failure::Class;
 use ralph_rules::money::Usage;
 use std::borrow::Cow;
@@ -57,6 +58,10 @@ pub struct Hearing {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.tally.on(terms);
+    }
+
     fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
         if let Some(heed) = self.quick(text, out).or_else(|| legacy::object(self, text, out)) {
             return heed;
@@ -95,6 +100,7 @@ impl Dialect for Hearing {
             model: self.model,
             denials: self.denials,
             usage: self.used,
+            covers: Covers { usage: self.tally.resumed(), cost: false },
             ..Reply::default()
         };
         let left = matches!(ended.exit, Exit { code: None | Some(0), signal: None, by_us: false, .. });
@@ -227,7 +233,7 @@ impl Hearing {
             cache_read: self.used.cache_read.saturating_sub(before.cache_read),
             cache_write: self.used.cache_write.saturating_sub(before.cache_write),
         };
-        out.extend(self.tally.turn(self.model.as_deref(), more, None).map(Heard::Spent));
+        out.extend(self.tally.sum(self.model.as_deref(), more).map(Heard::Spent));
         self.end = Some(end);
         self.tell_end(out);
     }

@@ -2,6 +2,7 @@
 //! what they say under `data`; every field is lenient, so a new version that changes one breaks only that one.
 
 use crate::json::{Field, read};
+use crate::plain::short;
 use ralph_rules::money::Usage;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -130,11 +131,13 @@ struct Tokens<'a> {
     cache_write: Field<'a>,
 }
 
-/// The tokens in the usage file, all models together.
-pub fn account(file: &str) -> Option<Usage> {
+/// The tokens in the usage file, model by model.
+pub fn account(file: &str) -> Option<Vec<(String, Usage)>> {
     let models: BTreeMap<Cow<'_, str>, Field<'_>> = read::<Account<'_>>(file)?.models.read()?;
-    let used = models.values().filter_map(|model| usage(model.read::<Metrics<'_>>()?.usage));
-    Some(used.fold(Usage::default(), |sum, used| sum.plus(&used)))
+    let used = |(name, model): (&Cow<'_, str>, &Field<'_>)| {
+        Some((short(name, 200), usage(model.read::<Metrics<'_>>()?.usage)?))
+    };
+    Some(models.iter().filter_map(used).collect())
 }
 
 /// Tokens as Copilot writes them: what was read from a cache is counted among the input.
@@ -155,17 +158,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_models_of_the_usage_file_are_added_up() {
+    fn each_model_of_the_usage_file_is_told() {
         let file = r#"{"modelMetrics":{
             "a":{"requests":{"count":2},"usage":{"inputTokens":2000,"outputTokens":100,"cacheReadTokens":400}},
             "b":{"usage":{"inputTokens":"10","outputTokens":NULL}},
             "c":7}}"#;
         let file = file.replace("NULL", "null");
-        let sum = Usage { input: 1610, output: 100, cache_read: 400, cache_write: 0 };
-        assert_eq!(account(&file), Some(sum));
+        let a = Usage { input: 1600, output: 100, cache_read: 400, cache_write: 0 };
+        let b = Usage { input: 10, ..Usage::default() };
+        assert_eq!(account(&file), Some(vec![("a".into(), a), ("b".into(), b)]));
         for file in ["", "{", "{}", r#"{"modelMetrics":[]}"#, "null"] {
             assert_eq!(account(file), None, "{file}");
         }
-        assert_eq!(account(r#"{"modelMetrics":{}}"#), Some(Usage::default()));
+        assert_eq!(account(r#"{"modelMetrics":{}}"#), Some(Vec::new()));
     }
 }

@@ -12,6 +12,7 @@ use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
 use crate::seam::{Activity, Heard, Reply};
 use crate::tally::Tally;
+use crate::terms::Terms;
 use crate::words::worded;
 use ralph_rules::failure::Class;
 use ralph_rules::money::Usage;
@@ -47,7 +48,7 @@ pub struct Hearing {
     text: Tail,
     tools: Tools,
     tally: Tally,
-    report: Option<Usage>,
+    report: Option<Vec<(String, Usage)>>,
     facts: Facts,
     turns: u32,
     /// The exit code of the terminal event.
@@ -72,6 +73,10 @@ impl Default for Hearing {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.tally.on(terms);
+    }
+
     fn object(&mut self, line: &str, out: &mut Vec<Heard>) -> Heed {
         if first_kind(line).is_some_and(|kind| SKIPPED.contains(&kind)) && line.ends_with('}') {
             return Heed::Event;
@@ -106,6 +111,9 @@ impl Dialect for Hearing {
             None => told.filter(|f| f.class != Class::Unknown).or_else(|| Some(aborted(ended.exit))),
         };
         let finished = self.end.is_some();
+        let add =
+            |models: &Vec<(String, Usage)>| models.iter().fold(Usage::default(), |sum, (_, u)| sum.plus(u));
+        let usage = self.report.as_ref().map_or(self.tally.usage(), add);
         let text = if finished { self.text } else { Tail::new(KEPT) };
         Reply {
             text: text.text().into_owned(),
@@ -114,7 +122,8 @@ impl Dialect for Hearing {
             failure,
             session: self.session,
             model: self.model,
-            usage: self.report.unwrap_or(self.tally.usage()),
+            usage,
+            models: self.report.unwrap_or_default(),
             turns: Some(self.turns).filter(|turns| *turns > 0),
             denials: self.tools.into_refused(),
             ..Reply::default()

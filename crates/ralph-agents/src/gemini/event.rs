@@ -2,6 +2,7 @@
 //! unread, as a tool's output and the prompt's echo are.
 
 use crate::json::{Field, read};
+use crate::plain::short;
 use memchr::memchr;
 use ralph_rules::money::Usage;
 use serde::Deserialize;
@@ -158,7 +159,22 @@ struct Model<'a> {
     #[serde(borrow)]
     total_tokens: Field<'a>,
     #[serde(borrow)]
+    input_tokens: Field<'a>,
+    #[serde(borrow)]
+    output_tokens: Field<'a>,
+    #[serde(borrow)]
+    cached: Field<'a>,
+    #[serde(borrow)]
     tokens: Field<'a>,
+}
+
+impl Model<'_> {
+    fn usage(&self) -> Usage {
+        let tokens: Tokens<'_> = self.tokens.read().unwrap_or_default();
+        let told = usage(self.input_tokens, self.cached, self.output_tokens, self.total_tokens);
+        let inside = usage(tokens.prompt, tokens.cached, tokens.candidates, tokens.total);
+        if inside == Usage::default() { told } else { inside }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -174,35 +190,27 @@ struct Tokens<'a> {
     cached: Field<'a>,
 }
 
-/// What was used, and the model that used most.
+/// What was used, by whom, and the model that used most.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// Tokens of all models.
     pub usage: Usage,
+    /// The same, model by model.
+    pub models: Vec<(String, Usage)>,
     /// The model with most of them.
     pub model: Option<String>,
 }
 
-/// The account at the end. It is gone through model by model only where that says something new: which model it was,
-/// or the sums where they are not given.
-pub fn account(stats: Field<'_>, model_is_known: bool) -> Account {
+/// The account at the end: the sums where they are given, else those of the models.
+pub fn account(stats: Field<'_>) -> Account {
     let stats: Stats<'_> = stats.read().unwrap_or_default();
     let summed = usage(stats.input_tokens, stats.cached, stats.output_tokens, stats.total_tokens);
-    if model_is_known && summed != Usage::default() {
-        return Account { usage: summed, model: None };
-    }
     let models: BTreeMap<Cow<'_, str>, Model<'_>> = stats.models.read().unwrap_or_default();
-    let mut by_model = Usage::default();
-    let mut most = (0, None);
-    for (name, model) in &models {
-        let tokens: Tokens<'_> = model.tokens.read().unwrap_or_default();
-        let total = model.total_tokens.count().or(tokens.total.count()).unwrap_or(0);
-        by_model = by_model.plus(&usage(tokens.prompt, tokens.cached, tokens.candidates, tokens.total));
-        if total > most.0 {
-            most = (total, Some(name.clone().into_owned()));
-        }
-    }
-    Account { usage: if summed == Usage::default() { by_model } else { summed }, model: most.1 }
+    let models: Vec<_> = models.iter().map(|(name, model)| (short(name, 200), model.usage())).collect();
+    let by_model = models.iter().fold(Usage::default(), |sum, (_, used)| sum.plus(used));
+    let most = models.iter().filter(|(_, used)| used.total() > 0).max_by_key(|(_, used)| used.total());
+    let model = most.map(|(name, _)| name.clone());
+    Account { usage: if summed == Usage::default() { by_model } else { summed }, models, model }
 }
 
 /// Input is counted with what came from the cache. The model's thoughts are in the total alone, and paid as output.
@@ -222,15 +230,17 @@ mod tests {
     use super::*;
 
     fn told(stats: &str) -> Account {
-        account(serde_json::from_str(stats).unwrap(), false)
+        account(serde_json::from_str(stats).unwrap())
     }
 
     #[test]
     fn thoughts_count_as_output_and_the_cache_apart() {
         let stream = r#"{"total_tokens":130,"input_tokens":100,"output_tokens":10,"cached":40,"models":
-            {"small":{"total_tokens":30},"large":{"total_tokens":100}}}"#;
+            {"small":{"total_tokens":30,"input_tokens":20,"output_tokens":4},"large":{"total_tokens":100}}}"#;
         let usage = Usage { input: 60, output: 30, cache_read: 40, cache_write: 0 };
-        assert_eq!(told(stream), Account { usage, model: Some("large".into()) });
+        let account = told(stream);
+        assert_eq!((account.usage, account.model.as_deref()), (usage, Some("large")));
+        assert_eq!(account.models[1], ("small".into(), Usage { input: 20, output: 10, ..Usage::default() }));
         let document = r#"{"models":{
             "a":{"tokens":{"prompt":50,"candidates":5,"total":65,"cached":40,"thoughts":10}},
             "b":{"tokens":{"prompt":50,"candidates":5,"total":65}}}}"#;
@@ -263,7 +273,8 @@ mod tests {
     #[test]
     fn an_account_of_another_shape_is_none() {
         for stats in ["null", "7", "{}", r#"{"models":[]}"#, r#"{"total_tokens":"x","models":{"a":1}}"#] {
-            assert_eq!(told(stats), Account::default(), "{stats}");
+            let account = told(stats);
+            assert_eq!((account.usage, account.model), (Usage::default(), None), "{stats}");
         }
     }
 }

@@ -90,7 +90,7 @@ impl Dialect for Hearing {
         self.worked = self.text.length() > 0;
         let warnings: Vec<Field<'_>> = document.warnings.read().unwrap_or_default();
         self.noted = warnings.last().and_then(|w| w.head(500)).unwrap_or_default().into_owned();
-        self.finish(failed.is_some(), failed.unwrap_or_default(), account(document.stats, false), out);
+        self.finish(failed.is_some(), failed.unwrap_or_default(), account(document.stats), out);
         true
     }
 
@@ -112,7 +112,7 @@ impl Dialect for Hearing {
         if !finished || end.as_ref().is_some_and(|end| end.failed) {
             self.text.clear();
         }
-        let Account { usage, model } = end.map(|end| end.account).unwrap_or_default();
+        let Account { usage, models, model } = end.map(|end| end.account).unwrap_or_default();
         let asked = if self.names_model() { self.model } else { None };
         Reply {
             text_bytes: self.text.length(),
@@ -122,6 +122,7 @@ impl Dialect for Hearing {
             session: self.session,
             model: asked.or(model),
             usage,
+            models,
             denials: self.tools.into_refused(),
             ..Reply::default()
         }
@@ -223,8 +224,7 @@ impl Hearing {
         self.show(out);
         let told = facts(event.error);
         let failed = told.is_some() || status != "success";
-        let account = account(event.stats, self.names_model());
-        self.finish(failed, told.unwrap_or_default(), account, out);
+        self.finish(failed, told.unwrap_or_default(), account(event.stats), out);
         true
     }
 

@@ -8,8 +8,9 @@ use crate::goose::fault::{INTERRUPTED, at_the_end, failure, gave_up, refused};
 use crate::json::{Field, first_kind, read, split_string};
 use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Denial, Failure, Heard, Reply};
+use crate::seam::{Activity, Covers, Denial, Failure, Heard, Reply};
 use crate::tally::Tally;
+use crate::terms::Terms;
 use crate::words::worded;
 use ralph_rules::failure::Class;
 use std::borrow::Cow;
@@ -49,6 +50,10 @@ struct End {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.tally.on(terms);
+    }
+
     fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
         if self.piece(text) {
             return Heed::Event;
@@ -95,8 +100,9 @@ impl Dialect for Hearing {
         // In a mode that asks it gives up at the first tool it would have to ask for.
         let asked = !finished && ended.stderr.contains("Tool approval required");
         denials.extend(self.running.filter(|_| asked));
-        let reply =
-            Reply { finished, model: self.model, usage: self.tally.usage(), denials, ..Reply::default() };
+        let covers = Covers { usage: self.tally.resumed(), cost: false };
+        let usage = self.tally.usage();
+        let reply = Reply { finished, model: self.model, usage, covers, denials, ..Reply::default() };
         match (failure, self.text) {
             (None, Some(text)) => {
                 Reply { text: text.text().into_owned(), text_bytes: text.length(), ..reply }
@@ -238,7 +244,7 @@ impl Hearing {
         let usage = told.usage();
         self.tell(out);
         if self.end.is_none() {
-            let spent = usage.and_then(|usage| self.tally.turn(self.model.as_deref(), usage, None));
+            let spent = usage.and_then(|usage| self.tally.sum(self.model.as_deref(), usage));
             out.extend(spent.map(Heard::Spent));
             out.push(Heard::Final);
         }

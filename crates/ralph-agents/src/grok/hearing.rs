@@ -7,6 +7,7 @@ use crate::grok::fault;
 use crate::grok::native::Native;
 use crate::json::first_kind;
 use crate::seam::{Heard, Reply};
+use crate::terms::Terms;
 use memchr::memmem;
 
 const ACCENT: Accent = Accent {
@@ -41,6 +42,11 @@ impl Default for Hearing {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.native.on(terms.clone());
+        self.heard.on(terms);
+    }
+
     fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
         let native = first_kind(text).and_then(|kind| self.native.event(kind, text, out));
         self.marked = self.marked || self.native.marked() || is_marked(text);

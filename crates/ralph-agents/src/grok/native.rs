@@ -14,6 +14,7 @@ use crate::json::{Field, read};
 use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
 use crate::seam::{Activity, Failure, Heard, Reply};
+use crate::terms::Terms;
 use crate::words::{class_of, worded};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
@@ -61,6 +62,11 @@ impl Default for Native {
 }
 
 impl Native {
+    /// How the call is accounted for.
+    pub fn on(&mut self, terms: Terms) {
+        self.meter.on(terms);
+    }
+
     /// Whether anything was heard in one of these formats.
     pub fn heard(&self) -> bool {
         self.heard

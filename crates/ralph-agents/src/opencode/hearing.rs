@@ -11,6 +11,7 @@ use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
 use crate::seam::{Activity, Failure, Heard, Reply};
 use crate::tally::Tally;
+use crate::terms::Terms;
 use crate::words::worded;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
@@ -81,6 +82,10 @@ impl Default for Hearing {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.tally.on(terms);
+    }
+
     fn object(&mut self, line: &str, out: &mut Vec<Heard>) -> Heed {
         let Some(event) = read::<Event<'_>>(line) else { return Heed::No };
         let Some(session) = event.session.filled() else { return Heed::Unheard };

@@ -9,6 +9,7 @@ use crate::pi::event::{Block, Head, Message, Retry, Told, Tool, usage};
 use crate::plain::{KEPT, Tail, short};
 use crate::seam::{Activity, Failure, Heard, Reply};
 use crate::tally::Tally;
+use crate::terms::Terms;
 use crate::words::{class_of_error, retry_words, worded};
 use ralph_rules::failure::Class;
 use ralph_rules::money::Usage;
@@ -39,6 +40,10 @@ struct Last {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.tally.on(terms);
+    }
+
     fn object(&mut self, line: &str, out: &mut Vec<Heard>) -> Heed {
         match first_kind(line) {
             Some(kind) => self.event(kind, line, out),

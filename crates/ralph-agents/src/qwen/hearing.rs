@@ -7,6 +7,7 @@ use crate::dialect::{Dialect, Ended, Heed};
 use crate::json::{Field, first_kind, read};
 use crate::plain::short;
 use crate::seam::{Activity, Failure, Heard, Reply};
+use crate::terms::Terms;
 use crate::words::{MESSAGE, class_of, worded};
 use memchr::memmem;
 use ralph_rules::failure::Class;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 
 const ACCENT: Accent = Accent {
     cache_in_input: true,
+    sums_usage: true,
     // It lists refusals at the end; a call without an end says them only here.
     refused: |result| REFUSED.iter().any(|words| near_the_start(result, words)),
     ..CLAUDE
@@ -45,6 +47,10 @@ impl Default for Hearing {
 }
 
 impl Dialect for Hearing {
+    fn on(&mut self, terms: Terms) {
+        self.heard.on(terms);
+    }
+
     fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
         self.marked = self.marked || is_marked(text);
         if is_piece(text) {

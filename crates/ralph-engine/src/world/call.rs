@@ -12,7 +12,7 @@ use ralph_agents::{Call, Exit, Reply};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
 use ralph_rules::prompt::protocol;
-use ralph_rules::record::{Attempt, CallEnded, Ms, Seen};
+use ralph_rules::record::{Attempt, CallEnded, Ms, Seen, Told as ConversationTold};
 use ralph_tend::{How, Input, Launch};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Order {
     pub rung: u32,
     /// What the run may still spend: the agent's own budget, as a second net.
     pub left: Option<Micro>,
+    /// The conversation that was gone on with last, and what it had come to.
+    pub conversation: Option<(String, ConversationTold)>,
     /// Tell when usage plus two dearest turns passes this.
     pub tell_spend_from: Micro,
     /// Tell when it has been silent this long.
@@ -38,6 +40,10 @@ pub struct Order {
 /// How a call ended, before it is put into the rules' words.
 pub(super) struct Ended {
     pub(super) rung: u32,
+    /// What the conversation that may go on had come to.
+    pub(super) before: Option<(String, ConversationTold)>,
+    /// Nothing was seen of any work.
+    pub(super) idle: bool,
     pub(super) reply: Reply,
     pub(super) exit: Exit,
     pub(super) told: Option<Why>,
@@ -73,6 +79,7 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         args: choice.args.clone(),
         budget: order.left,
         scratch: scratch.path(),
+        prices: bench.equipment.prices.clone(),
     };
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
@@ -100,12 +107,13 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         not_started: exit.not_started.is_some(),
         by_us: told.is_some() || exit.how == How::Lingered,
     };
-    let (mut reply, kept, spent) = listener.close(seen, |reader| scratch.report(&line.reports, reader));
+    let (mut reply, kept, spent, idle) = listener.close(seen, |reader| scratch.report(&line.reports, reader));
     if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
         failure.message = why.to_string();
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    Ok(Ended { rung: order.rung, reply, exit: seen, told, kept, spent, outlived, ms })
+    let (rung, before) = (order.rung, order.conversation);
+    Ok(Ended { rung, before, idle, reply, exit: seen, told, kept, spent, outlived, ms })
 }
 
 fn launch(bench: &Bench, line: &ralph_agents::Launch, env: &[(OsString, OsString)], id: Attempt) -> Launch {
@@ -124,5 +132,6 @@ fn not_started(bench: &Bench, rung: u32, why: &str) -> Ended {
     let reply = reply::never_ran(why);
     bench.under_way.ended();
     let exit = Exit { not_started: true, ..Exit::default() };
-    Ended { rung, reply, exit, told: None, kept: Kept::default(), spent: None, outlived: 0, ms: 0 }
+    let kept = Kept::default();
+    Ended { rung, before: None, idle: true, reply, exit, told: None, kept, spent: None, outlived: 0, ms: 0 }
 }

@@ -74,6 +74,8 @@ pub(super) struct Listener<'a> {
     heard: Vec<Heard>,
     /// Usage seen so far.
     spent: Option<ralph_agents::Spent>,
+    /// It said nothing and used no tool yet.
+    idle: bool,
     /// Tools that run now.
     pub(super) tools: Arc<AtomicU32>,
 }
@@ -87,7 +89,8 @@ impl<'a> Listener<'a> {
         Files { out, err }: Files<'a>,
     ) -> Listener<'a> {
         let (heard, tools) = (Vec::new(), Arc::default());
-        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent: None, tools }
+        let spent = None;
+        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent, idle: true, tools }
     }
 
     /// Before the first byte: most agents are sent their prompt.
@@ -99,7 +102,7 @@ impl<'a> Listener<'a> {
     fn react(&mut self) {
         for heard in std::mem::take(&mut self.heard) {
             match heard {
-                Heard::Activity(activity) => self.activity(activity),
+                Heard::Activity(activity) => self.activity(&activity),
                 Heard::Spent(spent) => self.spent(spent),
                 Heard::Send(bytes) => self.tended.send(bytes),
                 Heard::CloseStdin => self.tended.close_stdin(),
@@ -110,8 +113,9 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn activity(&mut self, activity: Activity) {
-        match &activity {
+    fn activity(&mut self, activity: &Activity) {
+        self.idle &= !is_work(activity);
+        match activity {
             Activity::Tool { .. } => {
                 self.tools.fetch_add(1, Ordering::Relaxed);
             }
@@ -128,29 +132,36 @@ impl<'a> Listener<'a> {
         self.spent = Some(spent);
         let ahead = spent.total.plus(spent.dearest.times(2)).0;
         if ahead > self.bench.tell_spend_from.load(Ordering::Relaxed) {
-            let ralph_agents::Spent { total, dearest, usage } = spent;
+            let ralph_agents::Spent { total, dearest, usage, .. } = spent;
             self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
         }
     }
 
-    /// The program ended: what does it all mean, what was kept of it, and what was used? `report` gives the reader
+    /// The program ended: what does it all mean, what was kept of it, what was used, and was nothing done? `report` gives the reader
     /// what the agent left in files.
     pub(super) fn close(
         self,
         exit: Exit,
         report: impl FnOnce(&mut dyn Reader),
-    ) -> (Reply, Kept, Option<ralph_agents::Spent>) {
-        let Listener { mut reader, out, err, mut heard, mut spent, .. } = self;
+    ) -> (Reply, Kept, Option<ralph_agents::Spent>, bool) {
+        let Listener { mut reader, out, err, mut heard, mut spent, mut idle, .. } = self;
         let kept = out.close(|line| reader.read(line, &mut heard));
         for last in heard {
-            if let Heard::Spent(now) = last {
-                spent = Some(now);
+            match last {
+                Heard::Spent(now) => spent = Some(now),
+                Heard::Activity(activity) => idle &= !is_work(&activity),
+                _ => {}
             }
         }
         err.close(|line| reader.read_stderr(line));
         report(reader.as_mut());
-        (reader.close(exit), kept, spent)
+        (reader.close(exit), kept, spent, idle)
     }
+}
+
+/// The agent said something or used a tool: a model was paid for it.
+pub(super) fn is_work(activity: &Activity) -> bool {
+    matches!(activity, Activity::Said { .. } | Activity::Tool { .. })
 }
 
 impl Sink for Listener<'_> {

@@ -2,6 +2,7 @@
 //! makes it a `CallEnded { recovered }`, else it is a `CallLost`, charged with the larger of reservation and usage seen.
 
 use super::call::{Ended, told};
+use super::listen::is_work;
 use super::reply::{call_ended, file_ref};
 use crate::bench::{Bench, TAG};
 use crate::ledger;
@@ -9,7 +10,7 @@ use crate::told::Told;
 use crate::transcript;
 use ralph_agents::{Call, Exit, Heard, Reply, Spent};
 use ralph_rules::money::Micro;
-use ralph_rules::record::{Attempt, CallEnded, CallLost, Seen};
+use ralph_rules::record::{Attempt, CallEnded, CallLost, Seen, Told as ConversationTold};
 use ralph_tend::LineSplitter;
 use std::io::Read;
 
@@ -17,14 +18,20 @@ use std::io::Read;
 const LINE: usize = 8 << 20;
 
 /// The closing fact of the lost call.
-pub fn recover(bench: &Bench, id: Attempt, reserved: Micro, rung: u32) -> Told {
+pub fn recover(
+    bench: &Bench,
+    id: Attempt,
+    reserved: Micro,
+    rung: u32,
+    before: Option<(String, ConversationTold)>,
+) -> Told {
     let outlived = u32::try_from(ralph_tend::sweep(TAG, &bench.start.run)).unwrap_or(u32::MAX);
-    let (reply, spent) = reread(bench, id, rung);
+    let (reply, spent, idle) = reread(bench, id, rung);
     let (_, path) = bench.file(id, "out.jsonl");
     let kept = transcript::recover(&path).unwrap_or_default();
     if reply.finished {
         let exit = Exit { by_us: true, ..Exit::default() };
-        let ended = Ended { rung, reply, exit, told: None, kept, spent, outlived, ms: 0 };
+        let ended = Ended { rung, before, idle, reply, exit, told: None, kept, spent, outlived, ms: 0 };
         let closed = call_ended(bench, id, reserved, ended);
         return told(bench, CallEnded { recovered: true, ..closed });
     }
@@ -36,21 +43,30 @@ pub fn recover(bench: &Bench, id: Attempt, reserved: Micro, rung: u32) -> Told {
 }
 
 /// Reads what was kept through the same reader that would have read it live.
-fn reread(bench: &Bench, id: Attempt, rung: u32) -> (Reply, Option<Spent>) {
-    let args = bench.start.rung(rung).args.clone();
-    let mut reader = bench.equipment.on(rung).agent.reader(&Call { args, ..Call::default() });
-    let (mut spent, mut heard, mut lines) = (None, Vec::new(), LineSplitter::new(LINE));
+fn reread(bench: &Bench, id: Attempt, rung: u32) -> (Reply, Option<Spent>, bool) {
+    let choice = bench.start.rung(rung);
+    let prices = bench.equipment.prices.clone();
+    let call = Call { args: choice.args.clone(), model: choice.model.clone(), prices, ..Call::default() };
+    let mut reader = bench.equipment.on(rung).agent.reader(&call);
+    let (mut spent, mut idle) = (None, true);
+    let (mut heard, mut lines) = (Vec::new(), LineSplitter::new(LINE));
     let (_, path) = bench.file(id, "out.jsonl");
     if let Ok(mut kept) = transcript::read_back(&path) {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(n @ 1..) = kept.read(&mut buffer) {
             lines.feed(buffer.get(..n).unwrap_or_default(), |line| reader.read(line.bytes, &mut heard));
+            idle &= !heard.iter().any(worked);
             spent = last_spent(&mut heard).or(spent);
         }
         lines.finish(|line| reader.read(line.bytes, &mut heard));
+        idle &= !heard.iter().any(worked);
         spent = last_spent(&mut heard).or(spent);
     }
-    (reader.close(Exit { by_us: true, ..Exit::default() }), spent)
+    (reader.close(Exit { by_us: true, ..Exit::default() }), spent, idle)
+}
+
+fn worked(heard: &Heard) -> bool {
+    matches!(heard, Heard::Activity(activity) if is_work(activity))
 }
 
 fn last_spent(heard: &mut Vec<Heard>) -> Option<Spent> {

@@ -7,11 +7,12 @@ use crate::clock::utc;
 use crate::reset::resolve;
 use crate::transcript::Kept;
 use ralph_agents::Reply;
+use ralph_rules::cost::{Account, Cost, cost};
 use ralph_rules::failure::Class;
-use ralph_rules::money::{Micro, Usage, price_of};
+use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::Why;
 use ralph_rules::prompt::{head, tail};
-use ralph_rules::record::{AgentChoice, Attempt, CallEnded, Failure, FileRef, PriceFrom};
+use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, PriceFrom};
 
 /// What the journal keeps of a final message.
 const TEXT: usize = 64 * 1024;
@@ -20,14 +21,9 @@ const MESSAGE: usize = 500;
 
 /// The closing fact.
 pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: Ended) -> CallEnded {
-    let Ended { rung, reply, exit, told, kept, spent, outlived, ms } = ended;
-    let live = spent.unwrap_or_default();
-    let usage = if reply.usage == Usage::default() { live.usage } else { reply.usage };
-    let (charged, price) = if exit.not_started {
-        (Micro::ZERO, PriceFrom::Reported)
-    } else {
-        price_call(bench.start.rung(rung), &reply, &usage, reserved.max(live.total))
-    };
+    let Cost { charged, price, reported, computed, usage, told: conversation } =
+        price_call(bench, reserved, &ended);
+    let Ended { reply, exit, told, kept, outlived, ms, .. } = ended;
     let failure = failure(bench, &reply, told);
     CallEnded {
         id,
@@ -35,8 +31,11 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
         text: tail(&reply.text, TEXT).to_string(),
         ended_by: told.filter(|_| !reply.finished),
         failure,
-        charged: charged.max(live.total),
+        charged,
         price,
+        reported,
+        computed,
+        told: conversation,
         usage,
         session: reply.session,
         model: reply.model,
@@ -50,16 +49,38 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
     }
 }
 
-/// The agent's own figure, else tokens × the price table, else the reservation.
-fn price_call(agent: &AgentChoice, reply: &Reply, usage: &Usage, reserved: Micro) -> (Micro, PriceFrom) {
-    if let Some(cost) = reply.cost {
-        return (cost, PriceFrom::Reported);
+/// What it cost, by the rules.
+fn price_call(bench: &Bench, reserved: Micro, ended: &Ended) -> Cost {
+    let Ended { reply, exit, spent, before, idle, .. } = ended;
+    let agent = bench.start.rung(ended.rung);
+    let live = spent.unwrap_or_default();
+    if exit.not_started {
+        let (charged, usage) = (Micro::ZERO, Usage::default());
+        return Cost {
+            charged,
+            price: PriceFrom::Reported,
+            reported: None,
+            computed: None,
+            usage,
+            told: None,
+        };
     }
-    let model = reply.model.as_deref().or(agent.model.as_deref());
-    match model.and_then(price_of) {
-        Some(price) if reply.finished && usage.total() > 0 => (price.of(usage), PriceFrom::Computed),
-        _ => (reserved, PriceFrom::Unpriced),
-    }
+    let session = reply.session.as_deref().unwrap_or_default();
+    let account = Account {
+        reported: reply.cost,
+        usage: if reply.usage == Usage::default() { live.usage } else { reply.usage },
+        models: &reply.models,
+        model: reply.model.as_deref().or(agent.model.as_deref()),
+        finished: reply.finished,
+        refused: *idle && reply.failure.as_ref().is_some_and(|f| !f.class.is_iteration()),
+        sums_cost: reply.covers.cost,
+        sums_usage: reply.covers.usage,
+        before: before.as_ref().filter(|(id, _)| id == session).map(|(_, told)| *told),
+        live: live.total,
+        guessed: live.guessed,
+        reserved,
+    };
+    cost(&account, &bench.equipment.prices)
 }
 
 /// A result that came in time counts, also when ralph ended the program afterwards.

@@ -189,7 +189,7 @@ fn still(bench: &Bench, before: &Moment) -> Vec<String> {
 
 fn left_alone(bench: &Bench, paths: &[Violation], why: &str) -> Told {
     let text = format!("ralph: protected paths could not be put back ({why}); nothing was touched");
-    bench.watchers.activity(ralph_agents::Activity::Noise { text });
+    bench.watchers.activity(&ralph_agents::Activity::Noise { text });
     let left = paths.iter().map(|v| v.path.clone()).collect();
     Seen::Restored(Restored { restored: Vec::new(), left, tree: bench.index().id(), quarantine: None }).into()
 }

@@ -8,6 +8,7 @@ use crate::told::Told;
 use crate::transcript::Transcript;
 use ralph_rules::prompt::tail;
 use ralph_rules::record::{Attempt, Came, Check, CheckResult, FileRef, Ms, Seen, Verified};
+use ralph_rules::suite::{Counter, Counts};
 use ralph_tend::{Exit, How, Sink};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -59,8 +60,8 @@ fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -
         Err(why) => return not_run(command, &why),
     };
     bench.under_way.started(&tended);
-    let mut output =
-        Output { redacted: bench.equipment.redactor.stream(), file: kept, last: VecDeque::new() };
+    let redacted = bench.equipment.redactor.stream();
+    let mut output = Output { redacted, file: kept, last: VecDeque::new(), tests: Counter::default() };
     let (exit, timed_out) = std::thread::scope(|scope| {
         let (open, over) = channel::<()>();
         let watch = scope.spawn(move || past_deadline(bench, deadline, &over, &tended));
@@ -70,11 +71,11 @@ fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -
     });
     bench.under_way.ended();
     bench.sweep_after(&exit);
-    let (tail, output) = output.close(file);
+    let (tail, output, counts) = output.close(file);
     let how = came(bench, &exit, timed_out);
     let tail = exit.not_started.as_ref().map_or(tail, ToString::to_string);
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    CheckResult { command: command.into(), how, exit: exit.code, ms, tail, output }
+    CheckResult { command: command.into(), how, exit: exit.code, ms, tail, output, counts }
 }
 
 /// Ends the command when its deadline passes; true if it did.
@@ -108,6 +109,7 @@ fn not_run(command: &str, why: &str) -> CheckResult {
         ms: 0,
         tail: why.into(),
         output: FileRef::default(),
+        counts: None,
     }
 }
 
@@ -116,17 +118,18 @@ struct Output<'a> {
     redacted: Stream<'a>,
     file: Transcript,
     last: VecDeque<u8>,
+    tests: Counter,
 }
 
 impl Output<'_> {
-    fn close(self, name: &str) -> (String, FileRef) {
-        let Output { redacted, mut file, mut last } = self;
+    fn close(self, name: &str) -> (String, FileRef, Option<Counts>) {
+        let Output { redacted, mut file, mut last, tests } = self;
         redacted.finish_to(&mut |clean: &[u8]| keep(&mut file, &mut last, clean));
         let bytes: Vec<u8> = last.into();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let kept = file.finish();
         let file = FileRef { file: name.into(), bytes: kept.bytes_kept, hash: kept.blake3, cut: kept.cut };
-        (tail(&text, TAIL).to_string(), file)
+        (tail(&text, TAIL).to_string(), file, tests.finish())
     }
 }
 
@@ -139,7 +142,8 @@ fn keep(file: &mut Transcript, last: &mut VecDeque<u8>, clean: &[u8]) {
 
 impl Sink for Output<'_> {
     fn stdout(&mut self, chunk: &[u8]) {
-        let Output { redacted, file, last } = self;
+        let Output { redacted, file, last, tests } = self;
+        tests.feed(chunk);
         redacted.push_to(chunk, &mut |clean: &[u8]| keep(file, last, clean));
     }
 

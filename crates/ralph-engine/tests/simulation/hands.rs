@@ -214,6 +214,7 @@ impl Site {
             ms: 900,
             tail: if n == red { tail.clone() } else { String::new() },
             output: FileRef::default(),
+            counts: None,
         };
         let results = commands.into_iter().enumerate().map(result).collect();
         let clumsy = if self.like.temper == Temper::Vandal { 6 } else { 80 };

@@ -5,7 +5,7 @@
 use crate::money::{Micro, Usage};
 use crate::objection::Objection;
 use crate::policy::Policy;
-use crate::record::{PriceFrom, Spent};
+use crate::record::{PriceFrom, Spent, Told};
 
 /// What was spent, is held, and is being spent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +22,8 @@ pub struct Budget {
     pub usage: Usage,
     /// Calls whose price is unknown.
     pub unpriced: u32,
+    /// The conversation that was gone on with last, and what it had come to.
+    pub conversation: Option<(String, Told)>,
 }
 
 /// What a running call's usage asks for.
@@ -53,6 +55,13 @@ impl Budget {
         self.usage = self.usage.plus(usage);
         self.unpriced += u32::from(price == PriceFrom::Unpriced);
         self.released();
+    }
+
+    /// A conversation was gone on with.
+    pub fn told(&mut self, session: Option<&str>, told: Option<Told>) {
+        if let Some(told) = told {
+            self.conversation = Some((session.unwrap_or_default().into(), told));
+        }
     }
 
     /// Nothing is held any more.

@@ -18,14 +18,15 @@ pub struct Person {
 }
 
 impl Person {
-    pub(crate) fn asked(&mut self, request: &Request) {
+    /// `between`: no call is under way. Who says "go on" during one does not mean a wait that comes later.
+    pub(crate) fn asked(&mut self, request: &Request, between: bool) {
         match request {
             Request::Stop { after: true, signal } => self.stop_after = Some(*signal),
             Request::Stop { signal, .. } => self.stop = Some(*signal),
             Request::Pause => self.paused = true,
             Request::Continue => {
                 self.paused = false;
-                self.skip_wait = true;
+                self.skip_wait |= between;
             }
             Request::Hint { text } => self.hints.push(text.clone()),
         }

@@ -23,6 +23,15 @@ pub struct CallEnded {
     pub charged: Micro,
     /// How the amount is known.
     pub price: PriceFrom,
+    /// Cost as the agent reported it, this call's part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Micro>,
+    /// Cost by the price table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<Micro>,
+    /// What the conversation has come to, where an earlier one goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
     /// Tokens.
     pub usage: Usage,
     /// Conversation id.
@@ -44,6 +53,15 @@ pub struct CallEnded {
     /// Found in the transcript after a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
+}
+
+/// An agent's figures for a whole conversation, as it told them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Cost.
+    pub cost: Option<Micro>,
+    /// Tokens.
+    pub usage: Usage,
 }
 
 /// Where a price comes from.

@@ -1,6 +1,7 @@
 //! How a verification closed: the user's commands, run by ralph.
 
 use super::{FileRef, Ms, Violation};
+use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 
 /// Which verification.
@@ -36,6 +37,12 @@ impl Verified {
     pub fn passed(&self) -> bool {
         !self.interrupted && !self.results.is_empty() && self.results.iter().all(|r| r.how == Came::Passed)
     }
+
+    /// The tests all commands ran; none where no output tells.
+    pub fn counts(&self) -> Option<Counts> {
+        let known: Vec<Counts> = self.results.iter().filter_map(|r| r.counts).collect();
+        (!known.is_empty()).then(|| known.into_iter().sum())
+    }
 }
 
 /// How one command came out.
@@ -53,6 +60,9 @@ pub struct CheckResult {
     pub tail: String,
     /// Its output, as kept.
     pub output: FileRef,
+    /// The tests it ran, where its output tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
 }
 
 /// How a command came out.

@@ -192,6 +192,9 @@ impl Journal {
             ended_by: self.state.calls.ended_by,
             charged: Micro(self.cost),
             price: PriceFrom::Reported,
+            reported: None,
+            computed: None,
+            told: None,
             usage: Usage { input: 1_000, output: 100, ..Usage::default() },
             session: None,
             model: None,
@@ -269,6 +272,7 @@ impl Journal {
             ms: 900,
             tail: tail.into(),
             output: FileRef::default(),
+            counts: None,
         };
         let interrupted = how == Came::Interrupted;
         let results = start.verify.iter().map(result).collect();

@@ -199,3 +199,22 @@ fn a_hint_that_comes_after_the_prompt_was_composed_is_not_lost() {
     journal.verified(Came::Failed);
     assert!(compose(&journal.state).contains("too late for this one"));
 }
+
+#[test]
+fn go_on_said_during_a_call_does_not_end_a_wait_that_comes_later() {
+    for (before, waits) in [(true, true), (false, false)] {
+        let mut journal = Journal::after_baseline(false, |s| s.policy.pause_between = 60_000);
+        journal.admit();
+        if before {
+            journal.ask(Request::Continue);
+        }
+        journal.says(&more());
+        journal.inspected(true);
+        journal.verified(Came::Failed);
+        journal.holds();
+        if !before {
+            journal.ask(Request::Continue);
+        }
+        assert_eq!(matches!(journal.answer.next, Next::Keep { .. }), waits);
+    }
+}

@@ -8,7 +8,7 @@ use ralph_rules::claim::{Progress, Status, Tests, WorkType, render};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Next;
 use ralph_rules::policy::{Decline, Policy, Until};
-use ralph_rules::record::{CallEnded, Came, How, PlanSeen, Seen, Violation};
+use ralph_rules::record::{CallEnded, Came, How, PlanSeen, Restored, Seen, Violation};
 use ralph_rules::step::Step;
 use std::collections::BTreeSet;
 
@@ -134,6 +134,11 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
         inspected.violations = vec![Violation::new(path, How::Modified)];
     }
     journal.see(Seen::Inspected(inspected));
+    if let Next::Do(Step::Restore { paths }) = journal.answer.next.clone() {
+        let restored = paths.into_iter().map(|v| v.path).collect();
+        let restored = Restored { restored, left: Vec::new(), tree: journal.tree, quarantine: None };
+        journal.see(Seen::Restored(restored));
+    }
     if !matches!(journal.answer.next, Next::Do(Step::Verify { .. })) {
         return;
     }

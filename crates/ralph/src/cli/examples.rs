@@ -3,10 +3,17 @@
 pub const RALPH: &str = "\
 Examples:
   ralph demo                      see the whole loop in seconds, no key needed
+  ralph init                      get this repository ready; writes ralph.toml and PROMPT.md
   ralph run \"Make the tests pass\" --verify 'cargo test' \\
             --max-iterations 10 --max-cost 5
   ralph explain                   why the newest run of this workspace stopped
   ralph resume                    go on with it";
+
+pub const INIT: &str = "\
+Examples:
+  ralph init                                  look, ask, write ralph.toml and PROMPT.md
+  ralph init --yes \"Make the tests pass\"      ask nothing, with the task
+  ralph init --dry-run                        only show what would be written";
 
 pub const RUN: &str = "\
 Examples:
@@ -33,6 +40,14 @@ Examples:
   ralph status                the newest run of this workspace
   ralph status 7ebeed4a       the run whose id ends so";
 
+pub const LOGS: &str = "\
+Examples:
+  ralph logs                  what the agent of the newest run here said and did
+  ralph logs -f               and go on as it does, from any terminal
+  ralph logs -i 3 --tools     its third iteration, with what its tools were given and gave
+  ralph logs -i 3 --diff      what that iteration changed
+  ralph logs --raw > all.jsonl";
+
 pub const EXPLAIN: &str = "\
 Examples:
   ralph explain               why the newest run of this workspace stopped, and all before
@@ -54,6 +69,37 @@ Examples:
   ralph quarantine                          what was found at protected paths, oldest first
   ralph quarantine show                     the newest case in full
   ralph quarantine restore 1a2b3c4d/001.1   put that content back after all; shows what it will do and asks";
+
+pub const QUARANTINE_LIST: &str = "\
+Examples:
+  ralph quarantine list         the cases of this workspace, oldest first
+  ralph quarantine list --all   of every workspace";
+
+pub const QUARANTINE_SHOW: &str = "\
+Examples:
+  ralph quarantine show                     the newest case: paths, what was done to them, where they are kept
+  ralph quarantine show 1a2b3c4d/001.1      that one";
+
+pub const QUARANTINE_RESTORE: &str = "\
+Examples:
+  ralph quarantine restore 1a2b3c4d/001.1 --dry-run       what would be written and replaced
+  ralph quarantine restore 1a2b3c4d/001.1 --path .env     only that path; asks first";
+
+pub const PAUSE: &str = "\
+Examples:
+  ralph pause                 the newest run of this workspace makes no new call
+  ralph pause 7ebeed4a        the run whose id ends so";
+
+pub const CONTINUE: &str = "\
+Examples:
+  ralph continue              the newest run of this workspace goes on, also when it waits
+  ralph continue 7ebeed4a     the run whose id ends so";
+
+pub const HINT: &str = "\
+Examples:
+  ralph hint 'The bug is in src/parse.rs, not in the tests'
+  ralph hint 7ebeed4a 'Leave the public API alone'      the run whose id ends so
+  ralph hint - < note.txt                               read it from stdin";
 
 pub const CIRCUIT: &str = "\
 Examples:
@@ -88,3 +134,35 @@ Examples:
   ralph undo                  put everything back as it was before the newest run here
   ralph undo --to 3           as it was after its third iteration
   ralph undo --dry-run        only show what that would do";
+
+pub const CONFIG: &str = "\
+Examples:
+  ralph config show                       what holds here, and who said so
+  ralph config explain run.max_cost_usd   what a key does, what it may hold, what it is now
+  ralph config edit                       ralph.toml in your editor, checked afterwards";
+
+pub const DOCTOR: &str = "\
+Examples:
+  ralph doctor                what is in order here, what is not, and what to do about it
+  ralph doctor --full         check every record of the database
+  ralph doctor --json         the same for scripts";
+
+pub const COMPLETIONS: &str = "\
+Examples:
+  source <(ralph completions bash)                          for this shell
+  ralph completions fish > ~/.config/fish/completions/ralph.fish";
+
+pub const MAN: &str = "\
+Examples:
+  ralph man | man -l -                    read ralph's page
+  ralph man --dir ~/.local/share/man/man1 write every page";
+
+pub const HELP: &str = "\
+Examples:
+  ralph help run              the help of a command
+  ralph help exit-codes       a topic";
+pub const PRICES: &str = "\
+Examples:
+  ralph prices                     every model that has a price
+  ralph prices claude-sonnet-5     one of them, however it is spelt
+  ralph prices --json              the same for scripts";

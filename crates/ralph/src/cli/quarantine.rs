@@ -2,7 +2,7 @@
 //! removed by ralph. `restore` puts the offending content where it was found, because the user says so: what is there
 //! now is put aside first, as a case of its own, and what changed since is not replaced without a word.
 
-use super::{Here, runs};
+use super::{Here, examples, runs};
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::quarantine::{self, Case, Found};
@@ -25,17 +25,20 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     /// Every case of this workspace, oldest first.
+    #[command(before_help = examples::QUARANTINE_LIST)]
     List {
         /// Of all workspaces.
         #[arg(long)]
         all: bool,
     },
     /// One case in full; the newest if left out.
+    #[command(before_help = examples::QUARANTINE_SHOW)]
     Show {
         /// The case, as `list` names it.
         case: Option<String>,
     },
     /// Put the offending content back where it was found.
+    #[command(before_help = examples::QUARANTINE_RESTORE)]
     Restore {
         /// The case, as `list` names it.
         case: String,

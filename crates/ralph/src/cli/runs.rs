@@ -50,6 +50,13 @@ pub fn find(store: &dyn Store, wanted: Option<&str>, here: &Here) -> Result<RunR
     }
 }
 
+/// Whether a word names a run, and is long enough to be meant so.
+pub fn is_id(store: &dyn Store, word: &str) -> Result<bool, Problem> {
+    let id = word.len() >= 8 && word.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    let all = if id { store.runs(&RunFilter::default()).map_err(|e| broken(&e))? } else { Vec::new() };
+    Ok(all.iter().any(|run| run.id.ends_with(word)))
+}
+
 /// The newest run of this workspace.
 fn newest(store: &dyn Store, here: &Here) -> Result<RunRow, Problem> {
     let home = here.home()?;

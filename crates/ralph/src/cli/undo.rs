@@ -120,7 +120,7 @@ fn apply(snapshots: &Snapshots, plan: &Back, now: &Index, workspace: &Path) -> R
         Problem::new(Code::Journal, "what would be replaced could not be put aside, so nothing was changed")
             .cause(e)
     };
-    let taken = snapshots.take(now).map_err(|e| unsafe_now(&e))?;
+    let taken = snapshots.take_durably(now).map_err(|e| unsafe_now(&e))?;
     let lost: Vec<&Missed> =
         taken.missed.iter().filter(|missed| plan.acts.iter().any(|act| *act.path() == missed.path)).collect();
     if let Some(first) = lost.first() {

@@ -1,6 +1,7 @@
 //! One config file, as it may be written. Unknown keys are errors. Keys that the contract names but this version does
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
+use super::prices::PriceKeys;
 use super::values::{Dollars, Duration, Inside, Limit, Promise, Variable};
 use ralph_agents::registry;
 use serde::Deserialize;
@@ -22,6 +23,7 @@ pub struct File {
     pub protect: Protect,
     pub prompt: Prompt,
     pub ceilings: Ceilings,
+    pub prices: PriceKeys,
     pub sandbox: Sandbox,
     pub ladder: Vec<Rung>,
     pub plan: Plan,
@@ -254,9 +256,13 @@ impl File {
         let ceilings = max_iterations.is_some() || max_cost_usd.is_some() || daily_cost_usd.is_some();
         let exempts = self.protect.paths.iter().any(|path| path.trim_start().starts_with('!'));
         let goes_on = self.protect.on_violation == Some(OnViolation::Restore);
+        let prices = !self.prices.is_empty();
+        let uncontained = self.sandbox.mode == Some(SandboxMode::Off);
         ceilings
             .then_some("ceilings")
+            .or(prices.then_some("prices"))
             .or(exempts.then_some("protect.paths"))
+            .or(uncontained.then_some("sandbox.mode"))
             .or(goes_on.then_some("protect.on_violation"))
     }
 }

@@ -19,8 +19,8 @@ pub enum Trust {
     Project,
 }
 
-/// The file, if there is one.
-pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
+/// The file and its text, if there is one.
+pub fn read(path: &Path, trust: Trust) -> Result<Option<(File, String)>, Problem> {
     let text = match text(path) {
         Ok(text) => text,
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
@@ -41,7 +41,9 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
         let what = match key {
             "ceilings" => "may not be set in a project",
             "protect.on_violation" => "may only be \"abort\" in a project, where an agent could write it",
-            _ => "may only add paths in a project, not exempt them with `!`",
+            "prices" => "may not be set in a project: the limits on money are measured with them",
+            "protect.paths" => "may only add paths in a project, not exempt them with `!`",
+            _ => "may only be made stricter in a project",
         };
         return Err(place::at_key(path, text, key, what).hint("set it in your own config.toml instead"));
     }
@@ -57,7 +59,7 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
                 .fold(problem, |p, meant| p.hint(format!("did you mean `agents.{meant}`?"))));
         }
     }
-    Ok(Some(file))
+    Ok(Some((file, text.to_string())))
 }
 
 fn text(path: &Path) -> std::io::Result<String> {
@@ -154,6 +156,34 @@ mod tests {
                 "/ralph.toml:2:1: `protect.on_violation` may only be \"abort\" in a project, where an agent could write it",
             ),
             ("[ceilings]\nmax_iterations = 9\n", "/ralph.toml:1:2: `ceilings` may not be set in a project"),
+        ];
+        for (text, message) in table {
+            assert_eq!(refusal(text.as_bytes()).unwrap().0, message, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_broken_price_is_told_with_its_place() {
+        let table = [
+            (
+                "[prices.\"gpt-5\"]\ninput = 0\noutput = 0\n",
+                "/ralph.toml:1:2: `prices` may not be set in a project: the limits on money are measured with them",
+            ),
+            (
+                "[prices.x]\ninput = -1\noutput = 2\n",
+                "/ralph.toml:2:9: -1 is no price; write dollars per million tokens, like 3.0",
+            ),
+            (
+                "[prices.x]\ninput = inf\noutput = 2\n",
+                "/ralph.toml:2:9: inf is no price; write dollars per million tokens, like 3.0",
+            ),
+            (
+                "[prices.x]\ninput = \"3\"\noutput = 2\n",
+                "/ralph.toml:2:9: string \"3\", expected dollars per million tokens as a number, like 3.0",
+            ),
+            ("[prices.x]\ninput = 3\n", "/ralph.toml:1:1: missing key `output`"),
+            ("[prices.x]\ninput = 3\noutput = 2\ncached = 1\n", "/ralph.toml:4:1: unknown key `cached`"),
+            ("[prices.\"\"]\ninput = 3\noutput = 2\n", "/ralph.toml:1:9: \"\" is no name of a model"),
         ];
         for (text, message) in table {
             assert_eq!(refusal(text.as_bytes()).unwrap().0, message, "{text}");

@@ -121,6 +121,11 @@ impl Bed {
         files
     }
 
+    /// Where the workspace's own contents are kept, for `ralph undo`.
+    pub fn kept(&self) -> PathBuf {
+        self.scratch.state().join("ralph/keep")
+    }
+
     /// A file of the workspace is there.
     pub fn awaits(&self, name: &str) {
         until(name, || self.scratch.workspace().join(name).exists().then_some(()));

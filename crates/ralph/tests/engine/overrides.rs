@@ -32,9 +32,9 @@ fn an_agent_gets_its_variables_and_their_secrets_are_kept_nowhere() {
         fs::read_to_string(bed.scratch.workspace().join("seen.txt")).unwrap(),
         format!("calm {key}\n")
     );
-    // What the user's own files hold is put aside as it is, or it could not be put back.
-    let kept = bed.scratch.state().join("ralph/keep");
-    for file in bed.state_files().into_iter().filter(|file| !file.starts_with(&kept)) {
+    // What lay in the workspace is kept as it was, or `ralph undo` could not bring it back.
+    let told = bed.state_files().into_iter().filter(|file| !file.starts_with(bed.kept()));
+    for file in told {
         let bytes = fs::read(&file).unwrap();
         assert!(!String::from_utf8_lossy(&bytes).contains(key), "{}", file.display());
     }

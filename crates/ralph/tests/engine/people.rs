@@ -80,6 +80,61 @@ fn stop_after_lets_the_iteration_finish() {
 }
 
 #[test]
+fn a_pause_holds_before_the_next_call_and_a_hint_given_then_is_in_its_prompt() {
+    let script = "write started yes\nrun until [ -e go ]; do sleep 0.05; done\nclaim progress\n\
+                  [2]\nwrite done.txt yes\nclaim complete";
+    let (bed, live) = under_way(&script.replacen("write", "[1]\nwrite", 1));
+    assert_eq!(Done::of(&mut bed.ralph(&["pause"])).code, 0);
+    bed.touch("go");
+    live.awaits("verified");
+    until("it is paused", || Done::of(&mut bed.ralph(&["list"])).out.contains("PAUSED").then_some(()));
+    let hint = Done::of(&mut bed.ralph(&["hint", "Look at the lexer"]));
+    assert_eq!(hint.code, 0, "{}", hint.err);
+    let go_on = Done::of(&mut bed.ralph(&["continue"]));
+    assert!(go_on.err.contains("goes on"), "{}", go_on.err);
+    live.end().ends(0, "gate_passed");
+    let prompt = |n: &str| Done::of(&mut bed.ralph(&["explain", "--prompt", n])).out;
+    assert!(prompt("2").contains("- Look at the lexer"), "{}", prompt("2"));
+    assert!(!prompt("1").contains("lexer"));
+}
+
+#[test]
+fn two_terminals_that_ask_at_once_are_both_heard() {
+    let (bed, live) = under_way(WAITS);
+    let hints: Vec<_> = (0..8)
+        .map(|n| {
+            bed.ralph(&["hint", &format!("hint number {n}")])
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut hint in hints {
+        assert!(hint.wait().unwrap().success());
+    }
+    bed.touch("go");
+    let asked = live.end().records("asked");
+    let texts: std::collections::BTreeSet<_> =
+        asked.iter().map(|a| a["request"]["text"].to_string()).collect();
+    assert_eq!((asked.len(), texts.len()), (8, 8));
+}
+
+#[test]
+fn a_hint_for_an_interrupted_run_waits_until_it_is_resumed() {
+    let (bed, live) = under_way(WAITS);
+    live.signal(Signal::INT);
+    live.end().ends(130, "INTERRUPTED");
+    for ask in ["pause", "continue", "stop"] {
+        assert_eq!(Done::of(&mut bed.ralph(&[ask])).code, 64, "{ask}: nobody is there to ask");
+    }
+    assert_eq!(Done::of(&mut bed.ralph(&["hint", "Take the short way"])).code, 0);
+    bed.touch("go");
+    let resumed = Done::of(&mut bed.ralph(&["resume", "--json"]));
+    resumed.ends(0, "gate_passed");
+    assert_eq!(resumed.records("asked")[0]["request"]["text"], "Take the short way");
+}
+
+#[test]
 fn ctrl_z_holds_ralph_and_its_agent() {
     let (bed, mut live) = under_way(WAITS);
     let pid = live.pid();
