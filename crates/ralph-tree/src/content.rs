@@ -40,6 +40,16 @@ impl Stat {
         statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS).map(|seen| Stat::from(&seen))
     }
 
+    /// Of a directory, with the moment it was made in the place of its last write: an inode may be used again. Zero
+    /// where the file system does not tell.
+    pub fn of_birth(dir: BorrowedFd<'_>, name: &CStr) -> Result<Stat, Errno> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        let seen = statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;
+        let told = StatxFlags::from_bits_retain(seen.stx_mask).contains(StatxFlags::BTIME);
+        let born = nanos(seen.stx_btime.tv_sec, seen.stx_btime.tv_nsec);
+        Ok(Stat { mtime: if told { born } else { 0 }, ctime: 0, size: 0, ..Stat::from(&seen) })
+    }
+
     /// Of what is open.
     pub fn of_open(fd: BorrowedFd<'_>) -> Result<Stat, Errno> {
         statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).map(|seen| Stat::from(&seen))
@@ -48,7 +58,6 @@ impl Stat {
 
 impl From<&Statx> for Stat {
     fn from(seen: &Statx) -> Stat {
-        let nanos = |sec: i64, nsec: u32| sec.saturating_mul(1_000_000_000).saturating_add(i64::from(nsec));
         Stat {
             kind: kind_of(FileType::from_raw_mode(u32::from(seen.stx_mode))).unwrap_or(Kind::Special),
             mode: seen.stx_mode & 0o7777,
@@ -58,6 +67,10 @@ impl From<&Statx> for Stat {
             ctime: nanos(seen.stx_ctime.tv_sec, seen.stx_ctime.tv_nsec),
         }
     }
+}
+
+fn nanos(sec: i64, nsec: u32) -> i64 {
+    sec.saturating_mul(1_000_000_000).saturating_add(i64::from(nsec))
 }
 
 /// The kind, unless the file system did not say.

@@ -91,7 +91,8 @@ fn repository(old: Option<Entry<'_>>, new: Option<Entry<'_>>, before: &Index, af
         }
         (Some(old), Some(new)) if old.kind != new.kind => Some(How::TypeChanged),
         (Some(old), Some(new)) if old.kind == Kind::Directory => {
-            let another = old.ino != new.ino && (top || holds_protected(before, dir));
+            let another =
+                (old.ino, old.mtime) != (new.ino, new.mtime) && (top || holds_protected(before, dir));
             another.then_some(How::Modified)
         }
         (Some(old), Some(new)) => (old.hash != new.hash).then_some(How::Modified),

@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
         if kind != Kind::Directory {
             return self.look_at(fd, name, kind, NOISE, old);
         }
-        match Stat::of(fd, name) {
+        match Stat::of_birth(fd, name) {
             Ok(stat) => self.keep(&stat, NOISE, [0; 16]),
             Err(error) => self.pass_over(error),
         }
