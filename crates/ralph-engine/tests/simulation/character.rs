@@ -33,6 +33,8 @@ pub enum Temper {
     Fragile,
     /// There is nothing to do.
     Finished,
+    /// Works on and on; only the weather stops it.
+    Steady,
 }
 
 const TEMPERS: [Temper; 14] = [

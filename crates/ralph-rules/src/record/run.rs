@@ -111,6 +111,9 @@ pub struct AgentChoice {
     /// The setting that allows it a tool, `{tools}` standing for their names.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub allow: String,
+    /// Tells one account of its provider from another, where it shows; runs share what they know of a provider by it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub account: String,
 }
 
 impl AgentChoice {

@@ -14,7 +14,7 @@ use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{BreakerPolicy, Policy};
-use ralph_rules::record::{Ms, RunStarted};
+use ralph_rules::record::{AgentChoice, Ms, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
 
@@ -178,6 +178,10 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         breaker: BreakerPolicy { cooldown: None, ..policy.breaker.clone() },
         ..policy.clone()
     };
+    let ladder = |rungs: &[AgentChoice]| -> Vec<AgentChoice> {
+        // Another login is no other ladder.
+        rungs.iter().map(|rung| AgentChoice { account: String::new(), ..rung.clone() }).collect()
+    };
     let differs = [
         (start.verify != plan.verify, "another verification"),
         (start.protect != plan.protect, "other protected paths"),
@@ -187,7 +191,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         ),
         (start.agent.model != plan.agent.model, "another model"),
         (start.agent.args != plan.agent.args, "other arguments for the agent"),
-        (start.ladder != plan.ladder, "another ladder"),
+        (ladder(&start.ladder) != ladder(&plan.ladder), "another ladder"),
         (start.prompting != plan.prompting, "other prompt templates"),
         (limits(&start.policy) != limits(&plan.policy), "another time-out, rate, promise or threshold"),
     ];
