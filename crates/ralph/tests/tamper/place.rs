@@ -40,7 +40,6 @@ impl Who {
     /// An ordinary user, where the tests run as root; else they are one already.
     pub fn somebody() -> Option<Who> {
         if !Who::Myself.is_root() {
-            eprintln!("not root: the scenarios run as an ordinary user anyway");
             return None;
         }
         let able = Command::new("setpriv").args(NOBODY).arg("true").status().is_ok_and(|s| s.success());
