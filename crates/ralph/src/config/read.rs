@@ -151,10 +151,6 @@ mod tests {
                 "/ralph.toml:2:1: RALPH_RUN is ralph's own: it finds its processes by it",
             ),
             ("[agents.smi]\n", "/ralph.toml:1:9: `agents.smi` is no agent"),
-            (
-                "[protect]\non_violation = \"restore\"\n",
-                "/ralph.toml:2:1: `protect.on_violation` may only be \"abort\" in a project, where an agent could write it",
-            ),
             ("[ceilings]\nmax_iterations = 9\n", "/ralph.toml:1:2: `ceilings` may not be set in a project"),
         ];
         for (text, message) in table {
