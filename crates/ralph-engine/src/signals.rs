@@ -40,7 +40,7 @@ impl Drop for Listening {
 
 /// Begins to listen.
 pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
-    let hang_up = (!hang_up_is_ignored()).then_some(SIGHUP);
+    let hang_up = (!ralph_os::hang_up_is_ignored()).then_some(SIGHUP);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGTSTP, SIGCONT, SIGUSR1].into_iter().chain(hang_up))?;
     let handle = signals.handle();
     std::thread::Builder::new().name("signals".into()).spawn(move || {
@@ -90,11 +90,4 @@ fn leave_screen() {
     if let Some(screen) = SCREEN.get() {
         (screen.leave)();
     }
-}
-
-/// Whether SIGHUP was ignored when this process began; no where the system does not say.
-fn hang_up_is_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
 }

@@ -3,43 +3,31 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use ralph_os::HELD;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 /// A workspace's root, held open.
 #[derive(Debug)]
-pub(crate) struct Root(OwnedFd);
+pub(crate) struct Root {
+    held: OwnedFd,
+    path: PathBuf,
+}
 
 impl Root {
     /// Opens it.
     pub fn open(path: &Path) -> io::Result<Root> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Root(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
+        let flags = HELD | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Root { held: rustix::fs::openat(CWD, path, flags, Mode::empty())?, path: path.to_path_buf() })
     }
 
     /// Opens something beneath it.
     fn beneath(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let path = if path.is_empty() { b"." } else { path };
-        let open = || {
-            rustix::fs::openat2(
-                &self.0,
-                OsStr::from_bytes(path),
-                flags | OFlags::CLOEXEC,
-                Mode::empty(),
-                resolve,
-            )
-        };
-        // The kernel asks to try again when a rename ran past it.
-        let fd = (0..16).find_map(|_| match open() {
-            Err(Errno::AGAIN | Errno::INTR) => None,
-            other => Some(other),
-        });
-        Ok(fd.unwrap_or(Err(Errno::AGAIN))?)
+        Ok(ralph_os::open_beneath(&self.held, path, flags)?)
     }
 
     /// A regular file, for reading.
@@ -58,7 +46,7 @@ impl Root {
     /// The directory a path lies in, and its name there.
     pub fn parent(&self, path: &[u8]) -> io::Result<(OwnedFd, std::ffi::OsString)> {
         let (parent, name) = split(path);
-        let dir = self.beneath(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let dir = self.beneath(parent, HELD | OFlags::DIRECTORY)?;
         Ok((dir, OsStr::from_bytes(name).to_owned()))
     }
 
@@ -77,6 +65,13 @@ impl Root {
         self.parent(path)
     }
 
+    /// A path for calls that know no open directories; it holds as long as the directory is held.
+    pub fn here(&self, path: &[u8]) -> io::Result<(OwnedFd, PathBuf)> {
+        let (dir, name) = self.parent(path)?;
+        let here = ralph_os::path_in(&dir, &name, &self.path.join(OsStr::from_bytes(path)));
+        Ok((dir, here))
+    }
+
     /// Makes a directory, if it is not there.
     pub fn make(&self, path: &[u8], mode: u16) -> io::Result<()> {
         let (dir, name) = self.make_parent(path)?;
@@ -89,8 +84,7 @@ impl Root {
 
     /// Removes whatever is there, with all that lies in it; no link is followed.
     pub fn clear(&self, path: &[u8]) -> io::Result<()> {
-        let (dir, name) = self.parent(path)?;
-        let here = beside(&dir, &name);
+        let (_dir, here) = self.here(path)?;
         match here.symlink_metadata() {
             Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(here),
             Ok(_) => std::fs::remove_file(here),
@@ -101,24 +95,24 @@ impl Root {
 
     /// What is at a path, without following a link; none where there is nothing, or no directory above it.
     pub fn look(&self, path: &[u8]) -> Option<std::fs::Metadata> {
-        let (dir, name) = self.parent(path).ok()?;
-        beside(&dir, &name).symlink_metadata().ok()
+        let (_dir, here) = self.here(path).ok()?;
+        here.symlink_metadata().ok()
     }
 
     /// Lets the owner read a file and write into the directory it lies in, until it is closed again.
     pub fn open_up(&self, path: &[u8]) -> io::Result<Opened> {
         let (parent, _) = split(path);
-        let dir = self.beneath(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let dir = self.beneath(parent, HELD | OFlags::DIRECTORY)?;
         let mode = rustix::fs::fstat(&dir)?.st_mode & 0o7777;
-        rustix::fs::chmod(of(&dir), Mode::from_raw_mode(mode | 0o700))?;
+        ralph_os::chmod_held(&dir, Mode::from_raw_mode(mode | 0o700))?;
         Ok(Opened { dir, mode })
     }
 
     /// Lets the owner read a file that is about to be replaced.
     pub fn let_read(&self, path: &[u8]) -> io::Result<()> {
-        let file = self.beneath(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+        let file = self.beneath(path, HELD | OFlags::NOFOLLOW)?;
         let mode = rustix::fs::fstat(&file)?.st_mode & 0o7777;
-        Ok(rustix::fs::chmod(of(&file), Mode::from_raw_mode(mode | 0o400))?)
+        Ok(ralph_os::chmod_held(&file, Mode::from_raw_mode(mode | 0o400))?)
     }
 
     /// Removes a file, a link, or an empty directory. Something that is gone is removed.
@@ -144,18 +138,8 @@ pub(crate) struct Opened {
 impl Opened {
     /// Gives it its permissions back.
     pub fn close(self) -> io::Result<()> {
-        Ok(rustix::fs::chmod(of(&self.dir), Mode::from_raw_mode(self.mode))?)
+        Ok(ralph_os::chmod_held(&self.dir, Mode::from_raw_mode(self.mode))?)
     }
-}
-
-/// An open file by a path that no rename or link can bend.
-pub(crate) fn of(fd: &OwnedFd) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
-}
-
-/// A name in an open directory.
-pub(crate) fn beside(dir: &OwnedFd, name: &OsStr) -> PathBuf {
-    of(dir).join(name)
 }
 
 fn split(path: &[u8]) -> (&[u8], &[u8]) {

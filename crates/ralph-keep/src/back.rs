@@ -267,12 +267,12 @@ fn apply_once(root: &Root, act: &Act, blobs: &Blobs) -> io::Result<()> {
 /// Gives what is there these permissions; a link is not followed.
 pub(crate) fn set_mode(root: &Root, path: &[u8], mode: u16) -> io::Result<()> {
     let (dir, name) = root.parent(path)?;
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = ralph_os::HELD | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(&dir, &name, flags, Mode::empty())?;
     if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode).is_symlink() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    Ok(rustix::fs::chmod(crate::at::of(&fd), mode_of(mode))?)
+    Ok(ralph_os::chmod_held(&fd, mode_of(mode))?)
 }
 
 /// A draft beside the file takes its place when it is whole, so that nobody ever sees half a file.
@@ -311,5 +311,5 @@ fn draft(hash: u128) -> String {
 }
 
 fn mode_of(mode: u16) -> Mode {
-    Mode::from_raw_mode(u32::from(mode))
+    Mode::from_raw_mode(rustix::fs::RawMode::from(mode))
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use ralph_tree::{Entry, Index, Kind, TreePath};
 
-use crate::at::{Root, beside};
+use crate::at::Root;
 use crate::back::{Act, alike, closing_last};
 use crate::blobs::Blobs;
 use crate::keep::{Missed, is_kept};
@@ -194,8 +194,7 @@ fn missed(path: &TreePath, why: &str) -> Missed {
 /// Copies what is at a path to a new place outside the workspace, whatever it is, and forces it to the disk.
 pub fn put_aside(root: &Path, path: &TreePath, to: &Path) -> io::Result<Aside> {
     let root = Root::open(root)?;
-    let (dir, name) = root.parent(path.as_bytes())?;
-    let here = beside(&dir, &name);
+    let (_dir, here) = root.here(path.as_bytes())?;
     let meta = here.symlink_metadata()?;
     let mode = meta.permissions().mode() & 0o7777;
     if meta.is_file() && File::open(&here).is_err() {

@@ -343,7 +343,7 @@ impl Frame {
 }
 
 fn identity(fd: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
-    rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino))
+    ralph_os::identity(fd)
 }
 
 fn open_directory(at: BorrowedFd<'_>, path: impl rustix::path::Arg, more: OFlags) -> Result<OwnedFd, Errno> {
