@@ -42,6 +42,8 @@ pub enum WalkError {
 pub struct Tree {
     root: PathBuf,
     protect: Protect,
+    /// Files that ralph itself writes, in order: they are nobody's work.
+    own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
     guarding: bool,
 }
@@ -50,13 +52,22 @@ impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        Tree { root: root.into(), protect, compiled: Mutex::default(), guarding: false }
+        Tree { root: root.into(), protect, own: Vec::new(), compiled: Mutex::default(), guarding: false }
     }
 
     /// A directory of which nothing is of interest but what is protected, such as a repository's own.
     #[must_use]
     pub fn guarding(root: impl Into<PathBuf>, protect: Protect) -> Tree {
         Tree { guarding: true, ..Tree::new(root, protect) }
+    }
+
+    /// Leaves these files out of every walk: ralph writes them, relative to the root.
+    #[must_use]
+    pub fn leaving_out<S: AsRef<str>>(mut self, own: impl IntoIterator<Item = S>) -> Tree {
+        let plain = |path: &str| path.trim_start_matches("./").as_bytes().to_vec();
+        self.own = own.into_iter().map(|path| plain(path.as_ref())).collect();
+        self.own.sort_unstable();
+        self
     }
 
     /// The workspace's root, as given.
@@ -79,7 +90,8 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        Walk::new(&root, &self.protect, previous.unwrap_or(&nothing), &mut compiled, self.guarding).run()
+        let watched = (&self.protect, self.own.as_slice(), self.guarding);
+        Walk::new(&root, watched, previous.unwrap_or(&nothing), &mut compiled).run()
     }
 }
 

@@ -52,6 +52,7 @@ struct Frame {
 pub(crate) struct Walk<'a> {
     root: &'a Path,
     protect: &'a Protect,
+    own: &'a [Vec<u8>],
     compiled: &'a mut Compiled,
     before: &'a Index,
     /// The place in `before` that the walk has reached.
@@ -67,10 +68,9 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        protect: &'a Protect,
+        (protect, own, guarding): (&'a Protect, &'a [Vec<u8>], bool),
         before: &'a Index,
         compiled: &'a mut Compiled,
-        guarding: bool,
     ) -> Walk<'a> {
         let index = Index {
             began: now(),
@@ -79,7 +79,7 @@ impl<'a> Walk<'a> {
             ..Index::default()
         };
         let (reader, scratch, path) = (Reader::new(), Vec::new(), Vec::new());
-        Walk { root, protect, compiled, before, reached: 0, reader, scratch, path, index, guarding }
+        Walk { root, protect, own, compiled, before, reached: 0, reader, scratch, path, index, guarding }
     }
 
     /// Walks everything below the root.
@@ -148,6 +148,9 @@ impl<'a> Walk<'a> {
             },
         };
         let noise = is_noise(name.to_bytes(), kind);
+        if kind == Kind::File && self.own.binary_search(&self.path).is_ok() {
+            return Ok(None);
+        }
         if noise && !self.protect.names(&self.path) {
             return self.note_repository(fd, name, kind).map(|()| None);
         }

@@ -50,6 +50,9 @@ pub struct RunStarted {
     /// How prompts are made.
     #[serde(default, skip_serializing_if = "Prompting::is_default")]
     pub prompting: Prompting,
+    /// Files in the workspace that ralph writes itself, beside those in `.ralph/`: they are nobody's work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_files: Vec<String>,
 }
 
 impl RunStarted {

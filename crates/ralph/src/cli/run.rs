@@ -2,7 +2,7 @@
 
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
-use super::screen::watchers;
+use super::screen::{Watched, watchers};
 use super::{Here, dry_run, resume, runs};
 use crate::config::Preset;
 use crate::plain::plain;
@@ -218,7 +218,9 @@ pub fn begin(resolved: Resolved, output: Output, here: &Here) -> Result<u8, Prob
     }
     let id = uuid::Uuid::now_v7().to_string();
     let home = here.home()?;
-    let watchers = watchers(&id, output, &[], &home, here);
+    let (workspace, views) = (resolved.plan.workspace.clone(), resolved.views);
+    let run = Watched { id: &id, records: &[], workspace: &workspace, views };
+    let watchers = watchers(run, output, &home, here);
     let ended = open::start(&home, &id, resolved.plan, resolved.equipment, watchers);
     close(ended, output, &id, here)
 }
