@@ -3,7 +3,7 @@
 use ralph_rules::ending::{Ending, Reason, Status};
 use ralph_rules::money::Micro;
 use ralph_rules::objection::Objection;
-use ralph_rules::record::{Decision, Fact, Record};
+use ralph_rules::record::{Decision, Fact, Record, Verified};
 use ralph_rules::state::State;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -105,6 +105,13 @@ fn details(state: &State, because: &[Objection], words: String) -> Value {
         if let Some(quarantine) = &state.trees.quarantine {
             map.insert("quarantine".into(), json!(quarantine));
         }
+    }
+    let checks = &state.checks;
+    if let Some(put_back) = checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref()) {
+        map.insert("oracle".into(), json!(put_back));
+    }
+    if let Some(tests) = checks.last.as_ref().and_then(Verified::counts) {
+        map.insert("tests".into(), json!(tests));
     }
     if let Some(fault) = &state.faults.last {
         map.insert("error".into(), json!(fault.message));

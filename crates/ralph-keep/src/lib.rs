@@ -11,6 +11,7 @@ mod keep;
 mod mend;
 mod prune;
 
+pub use at::open_beneath;
 pub use back::{Act, Back, Done, Wanted, back};
 pub use blobs::Blobs;
 pub use keep::{Keep, Missed, Taken};
