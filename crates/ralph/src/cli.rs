@@ -15,12 +15,15 @@ mod ladder;
 mod list;
 mod prices;
 mod prompt;
+mod receipts;
 mod refused;
 mod replay;
+mod report;
 mod resolve;
 mod resume;
 mod run;
 mod runs;
+mod stats;
 mod status;
 mod tasks;
 mod templates;
@@ -106,6 +109,12 @@ enum Command {
     /// List the agents: which are installed, their versions, what each can report.
     #[command(before_help = examples::AGENTS)]
     Agents(agents::Args),
+    /// A day's runs in numbers, as Markdown: what was proven, what it cost, what was wasted.
+    #[command(before_help = examples::REPORT)]
+    Report(report::Args),
+    /// The history of this workspace in numbers.
+    #[command(before_help = examples::STATS)]
+    Stats(stats::Args),
     /// Show what models cost, where each price comes from and how old it is.
     #[command(before_help = examples::PRICES)]
     Prices(prices::Args),
@@ -210,6 +219,8 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),
         Command::Agents(args) => agents::agents(&args, here),
+        Command::Report(args) => report::report(&args, here),
+        Command::Stats(args) => stats::stats(&args, here),
         Command::Prices(args) => prices::prices(&args, here),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }

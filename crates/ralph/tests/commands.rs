@@ -24,6 +24,8 @@ mod json;
 mod mistakes;
 #[path = "commands/prices.rs"]
 mod prices;
+#[path = "commands/report.rs"]
+mod report;
 #[path = "commands/runs.rs"]
 mod runs;
 #[path = "commands/scene.rs"]
