@@ -1,9 +1,10 @@
-//! The chores, one command each: `cargo xtask test|lint|bench|live|long`. Each installs what it needs and says what it does.
+//! The chores, one command each: `cargo xtask test|lint|bench|live|picture|long`. Each installs what it needs and says what it does.
 
 mod agents;
 mod bench;
 mod lint;
 mod live;
+mod picture;
 mod shell;
 mod test;
 
@@ -14,6 +15,7 @@ cargo xtask test     everything CI checks: format, lints, all tests, simulation,
 cargo xtask lint     format and lints only
 cargo xtask bench    the figures, each beside its floor from the same run
 cargo xtask live     the tests with real agent CLIs alone; `live all` with those of the long campaigns too
+cargo xtask picture  docs/demo.svg, from what `ralph demo` prints
 cargo xtask long     long campaigns: 100 million simulated steps, the full kill matrix, more real agents
 ";
 
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         "bench" => bench::bench(),
         "live" if std::env::args().nth(2).as_deref() == Some("all") => live::all(),
         "live" => live::live(agents::Tier::First),
+        "picture" => picture::picture(),
         "long" => test::long(),
         _ => {
             shell::say(HELP);

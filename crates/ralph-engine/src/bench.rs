@@ -136,7 +136,7 @@ impl Bench {
         let text = format!(
             "ralph: the workspace could not be put aside ({why}); `ralph undo` cannot come back here"
         );
-        self.watchers.activity(Activity::Noise { text });
+        self.watchers.activity(&Activity::Noise { text });
     }
 
     /// The latest walk.

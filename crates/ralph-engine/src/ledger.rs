@@ -5,7 +5,7 @@ use crate::reset::day_of;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::record::{Attempt, HOUR, Limits, Ms, Refused, Refuser, RunStarted};
 use ralph_rules::state::{Phase, State};
-use ralph_store::{Limit, Refusal, Reserve, Settle, Used};
+use ralph_store::{Limit, Refusal, Reserve, Settle, Store, StoreError, Used, WindowUse};
 
 /// Whose money a run spends, and on which day. A scripted agent spends none: it has books of its own, so that a
 /// demo never uses up a real day's budget.
@@ -36,6 +36,13 @@ impl Books {
     fn meter(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
+}
+
+/// What the sliding hour before `now` holds of all runs: calls, and tokens.
+pub fn hour(store: &dyn Store, start: &RunStarted, now: Ms) -> Result<(WindowUse, WindowUse), StoreError> {
+    let books = Books::of(start, now);
+    let calls = store.window(&books.meter(CALLS), HOUR, now)?;
+    Ok((calls, store.window(&books.meter(TOKENS), HOUR, now)?))
 }
 
 /// The agent that spends no real money.

@@ -21,6 +21,7 @@ pub mod open;
 pub mod outcome;
 pub mod plan;
 pub mod quarantine;
+pub mod rebuild;
 pub mod redact;
 pub mod reset;
 pub mod rows;

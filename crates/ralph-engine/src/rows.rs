@@ -20,6 +20,11 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Of a run whose journal is read from its beginning.
+    pub fn new(run: &str) -> Memory {
+        Memory { run: run.into(), attempt: None, account: RunAccount::default() }
+    }
+
     /// The attempt that was under way when the journal ended, if any, and the account so far.
     pub fn of(run: &str, store: &dyn Store) -> Memory {
         let attempt =
@@ -109,7 +114,7 @@ pub fn accounts(store: &dyn Store, filter: &AccountFilter) -> Result<Vec<RunAcco
 
 fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Option<RunRow> {
     let start = state.start.as_ref()?;
-    let task = start.prompt.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+    let task = first_words(&start.prompt);
     Some(RunRow {
         id: id.into(),
         workspace: start.workspace.clone(),
@@ -128,6 +133,13 @@ fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Op
         pid: ending.is_none().then(std::process::id),
         resumable: ending.is_none_or(|e| e.resumable()),
     })
+}
+
+/// The first line that says something: a heading alone does not.
+fn first_words(prompt: &str) -> &str {
+    let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
+    let heading = lines.clone().next().unwrap_or_default();
+    lines.find(|line| !line.starts_with('#')).unwrap_or(heading)
 }
 
 fn running(state: &State) -> &'static str {

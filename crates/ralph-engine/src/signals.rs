@@ -12,6 +12,22 @@ use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::{Handle, Signals};
 use std::io;
+use std::sync::OnceLock;
+
+/// What a screen wants done around a stop: it leaves the terminal as it found it, and takes it again.
+pub struct Screen {
+    /// Before ralph stops (Ctrl-Z), or ends at once.
+    pub leave: fn(),
+    /// It was continued.
+    pub back: fn(),
+}
+
+static SCREEN: OnceLock<Screen> = OnceLock::new();
+
+/// Tells what the screen of this process wants; the first one counts.
+pub fn screen(screen: Screen) {
+    let _ = SCREEN.set(screen);
+}
 
 /// Listens to signals until dropped.
 pub struct Listening(Handle);
@@ -33,7 +49,10 @@ pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Lis
             match signal {
                 SIGTSTP => freeze(&clock, &under_way),
                 SIGCONT => thaw(&clock, &under_way),
-                _ if asked => std::process::exit(128 + signal),
+                _ if asked => {
+                    leave_screen();
+                    std::process::exit(128 + signal)
+                }
                 _ => {
                     asked = true;
                     let request = Request::Stop { after: false, signal };
@@ -48,6 +67,8 @@ pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Lis
 
 /// Stops the agent, the timers and ourselves.
 fn freeze(clock: &Clock, under_way: &UnderWay) {
+    // First of all: a shell that sees another process of this job stop takes the terminal at once.
+    leave_screen();
     clock.pause();
     under_way.freeze();
     let _ = kill_process(getpid(), Signal::STOP);
@@ -57,6 +78,15 @@ fn freeze(clock: &Clock, under_way: &UnderWay) {
 fn thaw(clock: &Clock, under_way: &UnderWay) {
     under_way.thaw();
     clock.resume();
+    if let Some(screen) = SCREEN.get() {
+        (screen.back)();
+    }
+}
+
+fn leave_screen() {
+    if let Some(screen) = SCREEN.get() {
+        (screen.leave)();
+    }
 }
 
 /// Whether SIGHUP was ignored when this process began; no where the system does not say.

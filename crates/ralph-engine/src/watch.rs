@@ -1,6 +1,6 @@
 //! The watchers: screens, JSON, views. They only watch: each record reaches them after it is on disk, in order and
-//! without loss; what the agent does right now reaches them as far as they keep up. They run in a thread of their
-//! own, so a slow terminal or a closed pipe never holds the loop.
+//! without loss; what the agent does right now reaches them as far as they keep up. Each runs in a thread of its own, so
+//! that a slow terminal or a pipe that nobody reads holds neither the loop nor another watcher.
 
 use ralph_agents::Activity;
 use ralph_rules::record::Record;
@@ -33,59 +33,78 @@ enum Word {
 /// The way to all watchers of a run.
 #[derive(Clone)]
 pub struct Watchers {
-    to: Option<Sender<Word>>,
+    ways: Vec<Way>,
+}
+
+/// The way to one of them.
+#[derive(Clone)]
+struct Way {
+    to: Sender<Word>,
     waiting: Arc<AtomicUsize>,
 }
 
-/// The thread the watchers run in.
+/// The threads the watchers run in.
 pub struct Gallery {
-    thread: Option<JoinHandle<()>>,
+    seats: Vec<Seat>,
+}
+
+struct Seat {
+    thread: JoinHandle<()>,
     seen: Arc<AtomicUsize>,
 }
 
 impl Watchers {
     /// Nobody watches.
     pub fn none() -> Watchers {
-        Watchers { to: None, waiting: Arc::default() }
+        Watchers { ways: Vec::new() }
     }
 
     /// These watch.
     pub fn start(watchers: Vec<Box<dyn Watcher>>) -> (Watchers, Gallery) {
-        let (to, from) = channel();
-        let waiting: Arc<AtomicUsize> = Arc::default();
-        let (counted, seen): (_, Arc<AtomicUsize>) = (Arc::clone(&waiting), Arc::default());
-        let progress = Arc::clone(&seen);
-        let watch = move || watch(&from, &counted, &progress, watchers);
-        let thread = std::thread::Builder::new().name("watchers".into()).spawn(watch).ok();
-        (Watchers { to: Some(to), waiting }, Gallery { thread, seen })
+        let (mut ways, mut seats) = (Vec::new(), Vec::new());
+        for watcher in watchers {
+            let (to, from) = channel();
+            let (waiting, seen): (Arc<AtomicUsize>, Arc<AtomicUsize>) = Default::default();
+            let (counted, progress) = (Arc::clone(&waiting), Arc::clone(&seen));
+            let watch = move || watch(&from, &counted, &progress, watcher);
+            if let Ok(thread) = std::thread::Builder::new().name("watcher".into()).spawn(watch) {
+                ways.push(Way { to, waiting });
+                seats.push(Seat { thread, seen });
+            }
+        }
+        (Watchers { ways }, Gallery { seats })
     }
 
     /// A record was written.
     pub fn record(&self, record: &Record) {
-        if let Some(to) = &self.to {
-            let _ = to.send(Word::Record(Arc::new(record.clone())));
+        if self.ways.is_empty() {
+            return;
+        }
+        let record = Arc::new(record.clone());
+        for way in &self.ways {
+            let _ = way.to.send(Word::Record(Arc::clone(&record)));
         }
     }
 
     /// The agent does something.
-    pub fn activity(&self, activity: Activity) {
-        let Some(to) = &self.to else { return };
-        if self.waiting.fetch_add(1, Ordering::Relaxed) < BACKLOG {
-            let _ = to.send(Word::Activity(activity));
-        } else {
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
+    pub fn activity(&self, activity: &Activity) {
+        for way in &self.ways {
+            if way.waiting.fetch_add(1, Ordering::Relaxed) < BACKLOG {
+                let _ = way.to.send(Word::Activity(activity.clone()));
+            } else {
+                way.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
         }
     }
 }
 
 impl Gallery {
-    /// Lets the watchers say their last words, as long as they get on. Every `Watchers` must be dropped before.
+    /// Lets the watchers say their last words, as long as one of them gets on. Every `Watchers` must be dropped before.
     pub fn close(self) {
-        let Some(thread) = self.thread else { return };
         let (mut moved, mut seen) = (Instant::now(), 0);
-        while !thread.is_finished() && moved.elapsed() < LAST_WORDS {
+        while self.seats.iter().any(|seat| !seat.thread.is_finished()) && moved.elapsed() < LAST_WORDS {
             std::thread::sleep(Duration::from_millis(1));
-            let now = self.seen.load(Ordering::Relaxed);
+            let now = self.seats.iter().map(|seat| seat.seen.load(Ordering::Relaxed)).sum();
             if now != seen {
                 (moved, seen) = (Instant::now(), now);
             }
@@ -93,25 +112,20 @@ impl Gallery {
     }
 }
 
-fn watch(
-    from: &Receiver<Word>,
-    waiting: &AtomicUsize,
-    seen: &AtomicUsize,
-    mut watchers: Vec<Box<dyn Watcher>>,
-) {
+fn watch(from: &Receiver<Word>, waiting: &AtomicUsize, seen: &AtomicUsize, mut watcher: Box<dyn Watcher>) {
     use std::sync::mpsc::RecvTimeoutError;
     loop {
         match from.recv_timeout(Duration::from_millis(200)) {
             Ok(Word::Record(record)) => {
-                watchers.iter_mut().for_each(|w| w.record(&record));
+                watcher.record(&record);
                 seen.fetch_add(1, Ordering::Relaxed);
             }
             Ok(Word::Activity(activity)) => {
                 waiting.fetch_sub(1, Ordering::Relaxed);
-                watchers.iter_mut().for_each(|w| w.activity(&activity));
+                watcher.activity(&activity);
                 seen.fetch_add(1, Ordering::Relaxed);
             }
-            Err(RecvTimeoutError::Timeout) => watchers.iter_mut().for_each(|w| w.tick()),
+            Err(RecvTimeoutError::Timeout) => watcher.tick(),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }

@@ -7,14 +7,21 @@ mod analyze;
 mod ask;
 mod block;
 mod circuit;
+mod completions;
+mod config;
 mod demo;
+mod doctor;
 mod dry_run;
 mod examples;
 mod explain;
+mod init;
 mod ladder;
 mod list;
+mod logs;
+mod man;
 mod prices;
 mod prompt;
+mod questions;
 mod receipts;
 mod refused;
 mod replay;
@@ -23,18 +30,21 @@ mod resolve;
 mod resume;
 mod run;
 mod runs;
+mod screen;
 mod stats;
 mod status;
 mod tasks;
 mod templates;
+mod topics;
 mod undo;
+mod usage;
 mod versions;
 
 use crate::env::Env;
 use crate::print::{lost, say};
 use crate::problem::{Code, Problem};
 use crate::style::{Style, When};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use ralph_engine::home::Home;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -45,6 +55,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "ralph", bin_name = "ralph", version, before_help = examples::RALPH, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true, after_help = topics::MORE)]
 struct Args {
     #[command(subcommand)]
     command: Command,
@@ -61,6 +72,8 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Get a repository ready: find out how it is tested, write ralph.toml and PROMPT.md.
+    Init(init::Args),
     /// Run the loop here, to an outcome.
     #[command(before_help = examples::RUN)]
     Run(Box<run::Args>),
@@ -76,6 +89,9 @@ enum Command {
     /// Show one run in full.
     #[command(before_help = examples::STATUS)]
     Status(status::Args),
+    /// Show what the agent of a run said and did, or what it changed.
+    #[command(before_help = examples::LOGS)]
+    Logs(logs::Args),
     /// Tell every decision of a run with the facts behind it, and why it stopped.
     #[command(before_help = examples::EXPLAIN)]
     Explain(explain::Args),
@@ -107,7 +123,7 @@ enum Command {
     #[command(before_help = examples::BLOCK)]
     Block(block::Args),
     /// List the agents: which are installed, their versions, what each can report.
-    #[command(before_help = examples::AGENTS)]
+    #[command(before_help = examples::AGENTS, after_help = include_str!("cli/topics/agents.txt"))]
     Agents(agents::Args),
     /// A day's runs in numbers, as Markdown: what was proven, what it cost, what was wasted.
     #[command(before_help = examples::REPORT)]
@@ -115,6 +131,17 @@ enum Command {
     /// The history of this workspace in numbers.
     #[command(before_help = examples::STATS)]
     Stats(stats::Args),
+    /// Show, explain, check or edit the configuration.
+    #[command(before_help = examples::CONFIG, after_help = include_str!("cli/topics/config.txt"))]
+    Config(config::Args),
+    /// Look whether everything a run needs is in order; changes nothing.
+    Doctor(doctor::Args),
+    /// Print what a shell loads to complete commands, run ids, agents and keys.
+    Completions(completions::Args),
+    /// Print a manual page, or write them all.
+    Man(man::Args),
+    /// Tell about a command or a topic.
+    Help(topics::Args),
     /// Show what models cost, where each price comes from and how old it is.
     #[command(before_help = examples::PRICES)]
     Prices(prices::Args),
@@ -161,11 +188,41 @@ impl Here {
     }
 }
 
+#[cfg(test)]
+pub use topics::EXIT_CODES;
+
+/// Every command with its help, for the reference.
+#[cfg(test)]
+pub fn helps() -> Vec<(String, String)> {
+    fn below(command: &mut clap::Command, path: &str, all: &mut Vec<(String, String)>) {
+        all.push((path.to_string(), command.render_help().to_string()));
+        for inner in
+            command.get_subcommands_mut().filter(|inner| !inner.is_hide_set() && inner.get_name() != "help")
+        {
+            let name = format!("{path} {}", inner.get_name());
+            below(inner, &name, all);
+        }
+    }
+    let mut whole = Args::command().term_width(100);
+    whole.build();
+    let mut all = Vec::new();
+    below(&mut whole, "ralph", &mut all);
+    all
+}
+
+/// Set by a shell that asks what could come next.
+pub use completions::VARIABLE as COMPLETE;
+
+/// A shell asked what could come next, and was answered.
+pub fn completed() -> bool {
+    completions::answered()
+}
+
 /// Parses, runs, prints what went wrong, and gives the exit code.
 pub fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return usage(&error),
+        Err(error) => return misused(&error),
     };
     let color = args.color;
     match here(&args).and_then(|here| answer(args.command, &here)) {
@@ -184,10 +241,18 @@ fn wrong(problem: &Problem, color: When) -> ExitCode {
     ExitCode::from(problem.code as u8)
 }
 
-/// clap's own exit code 2 would mean "blocked": wrong use is 64.
-fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
-    ExitCode::from(if error.use_stderr() { Code::Usage as u8 } else { 0 })
+/// clap's own exit code 2 would mean "blocked": wrong use is 64, and said as every other problem is.
+fn misused(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    let missing = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() || error.kind() == missing {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { Code::Usage as u8 } else { 0 });
+    }
+    let typed: Vec<String> = std::env::args().skip(1).collect();
+    let mut command = Args::command();
+    command.build();
+    wrong(&usage::problem(error, &command, &typed), When::Auto)
 }
 
 fn here(args: &Args) -> Result<Here, Problem> {
@@ -203,11 +268,13 @@ fn here(args: &Args) -> Result<Here, Problem> {
 
 fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
     match command {
+        Command::Init(args) => init::init(&args, here),
         Command::Run(args) => run::run(&args, here),
         Command::Demo(args) => demo::demo(&args, here),
         Command::Resume(args) => resume::resume(&args, here),
         Command::List(args) => list::list(&args, here),
         Command::Status(args) => status::status(&args, here),
+        Command::Logs(args) => logs::logs(&args, here),
         Command::Explain(args) => explain::explain(&args, here),
         Command::Replay(args) => replay::replay(&args, here),
         Command::Stop(args) => ask::stop(&args, here),
@@ -218,6 +285,11 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),
+        Command::Config(args) => config::config(&args, here),
+        Command::Doctor(args) => doctor::doctor(&args, here),
+        Command::Completions(args) => completions::completions(&args, here),
+        Command::Man(args) => man::man(&args, here),
+        Command::Help(args) => topics::help(&args, here),
         Command::Agents(args) => agents::agents(&args, here),
         Command::Report(args) => report::report(&args, here),
         Command::Stats(args) => stats::stats(&args, here),

@@ -1,27 +1,63 @@
 //! Every environment variable ralph looks at, in one place. Nothing else in the project reads the environment, apart
 //! from what agents and verification inherit.
 
+use crate::nearest::nearest;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Every variable of ralph's own, and what it is for. Those with a flag's name are settings.
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("RALPH_AGENT", "who works, as --agent"),
+    ("RALPH_MODEL", "the agent's model, as --model"),
+    ("RALPH_MAX_ITERATIONS", "iterations at most, as --max-iterations"),
+    ("RALPH_MAX_COST", "dollars at most, as --max-cost"),
+    ("RALPH_MAX_TIME", "a deadline for the run, as --max-time"),
+    ("RALPH_TIMEOUT", "one call at most, as --timeout"),
+    ("RALPH_IDLE_TIMEOUT", "silence at most, as --idle-timeout"),
+    ("RALPH_CALLS_PER_HOUR", "calls in any hour, as --calls-per-hour"),
+    ("RALPH_VERIFY", "the verify commands, one a line, as --verify"),
+    ("RALPH_PROMISE", "the completion promise, as --promise"),
+    ("RALPH_PROTECT", "further protected paths, one a line, as --protect"),
+    ("RALPH_PRESET", "the preset, as --preset"),
+    ("RALPH_SANDBOX", "whether the agent is contained, as --sandbox"),
+    ("RALPH_PROMPT", "the file with the task, as --prompt"),
+    ("RALPH_PLAN", "the plan that binds, as --plan"),
+];
+
+/// Set by ralph for agents and verification, or read only by the scripted agent and by the project's own tests.
+const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION"];
+const OURS: &[&str] = &[
+    "RALPH_COMPLETE",
+    "RALPH_SIM_SCRIPT",
+    "RALPH_SIM_CALLS",
+    "RALPH_SIM_STEPS",
+    "RALPH_BLESS",
+    "RALPH_BIN",
+    "RALPH_KILL_MATRIX",
+    "RALPH_AGENTS_DIR",
+    "RALPH_BENCH_LONG",
+];
+
 /// What the environment says.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
+    /// `HOME`: where other programs keep their files; only looked for, never read.
+    pub home: Option<PathBuf>,
     /// `XDG_STATE_HOME`, else `~/.local/state`: journals, transcripts, ledger, locks live in `ralph/` below it.
     pub state_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`, else `~/.config`: the user's `ralph/config.toml` lives below it.
     pub config_home: Option<PathBuf>,
     /// `RALPH_RUN`: set inside an agent or a verification; `ralph run` then refuses.
     pub inside_run: Option<String>,
-    /// `RALPH_AGENT`: who works, unless `--agent` says otherwise; above every file.
-    pub agent: Option<String>,
-    /// `RALPH_MODEL`: the agent's model, unless `--model` says otherwise.
-    pub model: Option<String>,
-    /// `RALPH_MAX_ITERATIONS`: iterations at most, unless `--max-iterations` says otherwise; ceilings hold.
-    pub max_iterations: Option<String>,
-    /// `RALPH_MAX_COST`: dollars at most, unless `--max-cost` says otherwise; ceilings hold.
-    pub max_cost: Option<String>,
+    /// `RALPH_*` that are settings, by name: each is read as the flag of `ralph run` of the same name, stands above
+    /// every file and below the flag. [`VARIABLES`] has them all.
+    pub settings: BTreeMap<String, String>,
+    /// `RALPH_*` that nobody knows, with what was probably meant.
+    pub unknown: Vec<(String, Option<String>)>,
+    /// `VISUAL`, else `EDITOR`: what `ralph config edit` opens files with.
+    pub editor: Option<String>,
     /// `NO_COLOR`: no colours.
     pub no_color: bool,
     /// `TERM`: `dumb` means no colours and no rewriting of lines.
@@ -45,10 +81,10 @@ impl Env {
             state_home: dir("XDG_STATE_HOME", ".local/state"),
             config_home: dir("XDG_CONFIG_HOME", ".config"),
             inside_run: text("RALPH_RUN"),
-            agent: text("RALPH_AGENT"),
-            model: text("RALPH_MODEL"),
-            max_iterations: text("RALPH_MAX_ITERATIONS"),
-            max_cost: text("RALPH_MAX_COST"),
+            home: home.clone(),
+            settings: settings(&text),
+            unknown: unknown(),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
             no_color: env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()),
             dumb: env::var_os("TERM").is_none_or(|t| t == "dumb"),
             zone: text("TZ").map(|z| z.trim_start_matches(':').to_string()),
@@ -56,9 +92,25 @@ impl Env {
         }
     }
 
+    /// What to say of variables that nobody reads.
+    pub fn strange(&self) -> Vec<String> {
+        let words = |(name, meant): &(String, Option<String>)| match meant {
+            Some(meant) => format!("{name} is no variable of ralph's and is not used; did you mean {meant}?"),
+            None => format!(
+                "{name} is no variable of ralph's and is not used (`ralph help variables` lists them)"
+            ),
+        };
+        self.unknown.iter().map(words).collect()
+    }
+
     /// Names and values that may hold secrets, for the redactor.
     pub fn all() -> Vec<(String, String)> {
         env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect()
+    }
+
+    /// Whether a variable is set to something; its value is not looked at further.
+    pub fn is_set(&self, name: &str) -> bool {
+        env::var_os(name).is_some_and(|value| !value.is_empty())
     }
 
     /// The program's path, looked for as a shell in `dir` would.
@@ -72,7 +124,27 @@ impl Env {
     }
 }
 
-fn is_program(path: &Path) -> bool {
+fn settings(text: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+    VARIABLES.iter().filter_map(|(name, _)| Some(((*name).to_string(), text(name)?))).collect()
+}
+
+/// A variable that nobody reads is a mistake that nobody notices.
+fn unknown() -> Vec<(String, Option<String>)> {
+    let known = || VARIABLES.iter().map(|(name, _)| *name);
+    let all = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let ours = all.filter(|name| name.starts_with("RALPH_") && !known().any(|k| k == name));
+    let odd = ours.filter(|name| !RESERVED.contains(&name.as_str()) && !OURS.contains(&name.as_str()));
+    odd.map(|name| (name.clone(), nearest(&name, known()))).collect()
+}
+
+/// A file that may be executed.
+pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+/// Others than the owner may read this directory.
+pub fn others_may_read(dir: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    dir.metadata().is_ok_and(|m| m.permissions().mode() & 0o077 != 0)
 }

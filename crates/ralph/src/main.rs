@@ -4,9 +4,16 @@
 mod cli;
 mod config;
 mod env;
+#[cfg(test)]
+mod fresh;
+mod init;
+mod logs;
+mod nearest;
 mod plain;
 mod print;
 mod problem;
+#[cfg(test)]
+mod reference;
 mod show;
 mod style;
 mod values;
@@ -14,6 +21,9 @@ mod values;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if std::env::var_os(cli::COMPLETE).is_some() && cli::completed() {
+        return ExitCode::SUCCESS;
+    }
     let mut args = std::env::args_os().skip(1);
     // The tender and the scripted agent start many times a run: they go before any parsing.
     match args.next().as_ref().and_then(|a| a.to_str()) {

@@ -26,11 +26,17 @@ pub enum Code {
     Breaker = 1,
 }
 
+/// Some lines of a file, with a mark below the place.
+#[derive(Clone, Debug)]
+pub struct Excerpt(pub String);
+
 /// A message, its causes, what to do next, and the exit code.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// What happened.
     pub message: String,
+    /// The piece of a file it is about.
+    pub excerpt: Option<Box<Excerpt>>,
     /// Why, outermost first.
     pub causes: Vec<String>,
     /// What to do next.
@@ -48,6 +54,7 @@ impl Problem {
     pub fn new(code: Code, message: impl Into<String>) -> Problem {
         Problem {
             message: message.into(),
+            excerpt: None,
             causes: Vec::new(),
             hints: Vec::new(),
             code,
@@ -69,6 +76,12 @@ impl Problem {
         self
     }
 
+    /// With the piece of a file it is about.
+    pub fn excerpt(mut self, excerpt: String) -> Problem {
+        self.excerpt = Some(Box::new(Excerpt(excerpt)));
+        self
+    }
+
     /// With something to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Problem {
         self.hints.push(hint.into());
@@ -78,6 +91,9 @@ impl Problem {
     /// As it is printed.
     pub fn render(&self, style: Style) -> String {
         let mut text = format!("{} {}\n", style.bad("error:"), plain_lines(&self.message));
+        if let Some(excerpt) = &self.excerpt {
+            let _ = writeln!(text, "{}", plain_lines(&excerpt.0));
+        }
         for cause in self.causes.iter().filter(|c| **c != self.message) {
             let _ = writeln!(text, "  because: {}", plain_lines(cause));
         }

@@ -6,7 +6,8 @@ mod live;
 mod receipt;
 mod words;
 
-pub use human::{Human, Mode};
-pub use json::Json;
+pub use human::{Hour, Human, Mode};
+pub use json::{Json, record_line};
+pub use live::{Live, release};
 pub use receipt::receipt;
 pub use words::{ago, clock_time, decision_words, fact_words, money, reason_words, seconds};

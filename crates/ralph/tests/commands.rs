@@ -14,12 +14,18 @@ mod block;
 mod config;
 #[path = "commands/demo.rs"]
 mod demo;
+#[path = "commands/doctor.rs"]
+mod doctor;
 #[path = "commands/help.rs"]
 mod help;
 #[path = "commands/hostile.rs"]
 mod hostile;
+#[path = "commands/init.rs"]
+mod init;
 #[path = "commands/json.rs"]
 mod json;
+#[path = "commands/logs.rs"]
+mod logs;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
 #[path = "commands/prices.rs"]
@@ -30,6 +36,12 @@ mod report;
 mod runs;
 #[path = "commands/scene.rs"]
 mod scene;
+#[path = "commands/settings.rs"]
+mod settings;
+#[path = "commands/shells.rs"]
+mod shells;
+#[path = "commands/stacks.rs"]
+mod stacks;
 #[path = "commands/state.rs"]
 mod state;
 #[path = "commands/two.rs"]

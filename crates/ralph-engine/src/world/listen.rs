@@ -102,7 +102,7 @@ impl<'a> Listener<'a> {
     fn react(&mut self) {
         for heard in std::mem::take(&mut self.heard) {
             match heard {
-                Heard::Activity(activity) => self.activity(activity),
+                Heard::Activity(activity) => self.activity(&activity),
                 Heard::Spent(spent) => self.spent(spent),
                 Heard::Send(bytes) => self.tended.send(bytes),
                 Heard::CloseStdin => self.tended.close_stdin(),
@@ -113,9 +113,9 @@ impl<'a> Listener<'a> {
         }
     }
 
-    fn activity(&mut self, activity: Activity) {
-        self.idle &= !is_work(&activity);
-        match &activity {
+    fn activity(&mut self, activity: &Activity) {
+        self.idle &= !is_work(activity);
+        match activity {
             Activity::Tool { .. } => {
                 self.tools.fetch_add(1, Ordering::Relaxed);
             }

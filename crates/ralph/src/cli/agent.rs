@@ -15,16 +15,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Who works: flag, variable, file, else Claude.
-pub fn name<'a>(args: &'a Args, layers: &'a Layers, here: &'a Here) -> &'a str {
-    let asked = args.agent.as_deref().or(here.env.agent.as_deref());
-    asked.or(layers.agent_name()).unwrap_or("claude")
+pub fn name<'a>(args: &'a Args, layers: &'a Layers) -> &'a str {
+    args.agent.as_deref().or(layers.agent_name()).unwrap_or("claude")
 }
 
 /// The agent that was chosen, found on this machine.
 pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, Problem> {
-    let name = name(args, layers, here);
+    let name = name(args, layers);
     let over = layers.agent(name);
-    let model = args.model.as_deref().or(here.env.model.as_deref());
+    let model = args.model.as_deref().or(here.env.settings.get("RALPH_MODEL").map(String::as_str));
     let model = model.or(over.and_then(|o| o.model.as_deref())).or(layers.model());
     let mut rest = over.and_then(|o| o.args.clone()).unwrap_or_default();
     rest.extend(args.rest.iter().cloned());

@@ -58,7 +58,7 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
         say("\nThe throw-away repository is gone again (`ralph demo --keep` keeps it).\n");
     }
     say(
-        "Now in a repository of yours:\n\n  ralph run \"What is to be done\" --verify 'your test command' --max-iterations 10 --max-cost 5\n",
+        "Now in a repository of yours:\n\n  ralph init \"What is to be done\"    finds out how it is tested\n  ralph run                          until that passes\n",
     );
     Ok(code)
 }

@@ -3,10 +3,17 @@
 pub const RALPH: &str = "\
 Examples:
   ralph demo                      see the whole loop in seconds, no key needed
+  ralph init                      get this repository ready; writes ralph.toml and PROMPT.md
   ralph run \"Make the tests pass\" --verify 'cargo test' \\
             --max-iterations 10 --max-cost 5
   ralph explain                   why the newest run of this workspace stopped
   ralph resume                    go on with it";
+
+pub const INIT: &str = "\
+Examples:
+  ralph init                                  look, ask, write ralph.toml and PROMPT.md
+  ralph init --yes \"Make the tests pass\"      ask nothing, with the task
+  ralph init --dry-run                        only show what would be written";
 
 pub const RUN: &str = "\
 Examples:
@@ -32,6 +39,14 @@ pub const STATUS: &str = "\
 Examples:
   ralph status                the newest run of this workspace
   ralph status 7ebeed4a       the run whose id ends so";
+
+pub const LOGS: &str = "\
+Examples:
+  ralph logs                  what the agent of the newest run here said and did
+  ralph logs -f               and go on as it does, from any terminal
+  ralph logs -i 3 --tools     its third iteration, with what its tools were given and gave
+  ralph logs -i 3 --diff      what that iteration changed
+  ralph logs --raw > all.jsonl";
 
 pub const EXPLAIN: &str = "\
 Examples:
@@ -99,6 +114,32 @@ Examples:
   ralph undo --to 3           as it was after its third iteration
   ralph undo --dry-run        only show what that would do";
 
+pub const CONFIG: &str = "\
+Examples:
+  ralph config show                       what holds here, and who said so
+  ralph config explain run.max_cost_usd   what a key does, what it may hold, what it is now
+  ralph config edit                       ralph.toml in your editor, checked afterwards";
+
+pub const DOCTOR: &str = "\
+Examples:
+  ralph doctor                what is in order here, what is not, and what to do about it
+  ralph doctor --full         check every record of the database
+  ralph doctor --json         the same for scripts";
+
+pub const COMPLETIONS: &str = "\
+Examples:
+  source <(ralph completions bash)                          for this shell
+  ralph completions fish > ~/.config/fish/completions/ralph.fish";
+
+pub const MAN: &str = "\
+Examples:
+  ralph man | man -l -                    read ralph's page
+  ralph man --dir ~/.local/share/man/man1 write every page";
+
+pub const HELP: &str = "\
+Examples:
+  ralph help run              the help of a command
+  ralph help exit-codes       a topic";
 pub const PRICES: &str = "\
 Examples:
   ralph prices                     every model that has a price

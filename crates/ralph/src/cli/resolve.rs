@@ -4,7 +4,6 @@ use super::run::Args;
 use super::{Here, agent, ladder, prompt, tasks, templates};
 use crate::config::{self, Layers, Preset};
 use crate::problem::{Code, Problem};
-use crate::values;
 use jiff::tz::TimeZone;
 use ralph_engine::equipment::Equipment;
 use ralph_engine::plan::Plan;
@@ -67,8 +66,10 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
             Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
         );
     }
-    let layers = config::load(&here.workspace, here.env.config_home.as_deref())?.over(args.preset)?;
-    let (mut policy, mut warnings) = policy(args, &layers, here)?;
+    let layers = config::load(&here.workspace, here.env.config_home.as_deref())?;
+    let layers = layers.under(&here.env)?.over(args.preset)?;
+    let (mut policy, mut warnings) = policy(args, &layers)?;
+    warnings.extend(here.env.strange());
     let (prompt, prompt_from) = prompt::prompt(args, &layers, here)?;
     let chosen = agent::choose(args, &layers, here)?;
     let history = history(&chosen, here);
@@ -122,18 +123,15 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     Ok(Resolved { plan, equipment, warnings, preset: layers.preset(), bound })
 }
 
-fn policy(args: &Args, layers: &Layers, here: &Here) -> Result<(Policy, Vec<String>), Problem> {
-    let iterations = variable("RALPH_MAX_ITERATIONS", here.env.max_iterations.as_deref(), values::count)?;
-    let cost = variable("RALPH_MAX_COST", here.env.max_cost.as_deref(), values::money)?;
-    let (file_iterations, file_cost) = layers.limits();
-    let iterations = args.max_iterations.or(iterations).or(file_iterations);
-    let cost = args.max_cost.or(cost).or(file_cost);
+fn policy(args: &Args, layers: &Layers) -> Result<(Policy, Vec<String>), Problem> {
+    let (iterations, cost) = layers.limits();
+    let (iterations, cost) = (args.max_iterations.or(iterations), args.max_cost.or(cost));
     let (Some(iterations), Some(cost)) = (iterations, cost) else {
         return Err(missing_limits(iterations.is_none(), cost.is_none()));
     };
     let mut policy = Policy::strict(iterations, cost);
     layers.shape(&mut policy);
-    let own = layers.agent(agent::name(args, layers, here)).and_then(|over| over.timeout);
+    let own = layers.agent(agent::name(args, layers)).and_then(|over| over.timeout);
     policy.timeout = args.timeout.or(own.map(|limit| limit.0)).unwrap_or(policy.timeout);
     policy.max_time = args.max_time.or(policy.max_time);
     policy.idle_timeout = args.idle_timeout.unwrap_or(policy.idle_timeout);
@@ -146,16 +144,6 @@ fn policy(args: &Args, layers: &Layers, here: &Here) -> Result<(Policy, Vec<Stri
     policy.no_wait = args.no_wait;
     let lowered = layers.cap(&mut policy);
     Ok((policy, lowered))
-}
-
-/// A variable's value, read as the flag of the same name is.
-fn variable<T>(
-    name: &str,
-    text: Option<&str>,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<T>, Problem> {
-    text.map(|text| read(text).map_err(|why| Problem::new(Code::Usage, format!("{name}: `{text}`: {why}"))))
-        .transpose()
 }
 
 fn missing_limits(iterations: bool, cost: bool) -> Problem {

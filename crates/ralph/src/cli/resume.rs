@@ -2,7 +2,8 @@
 //! raised by flags, within the ceilings.
 
 use super::resolve::{Changes, UNCONTAINED};
-use super::run::{Output, close, not_inside, watchers};
+use super::run::{Output, close, not_inside};
+use super::screen::watchers;
 use super::{Here, agent, refused, runs};
 use crate::config;
 use crate::print::{print, say};
@@ -71,7 +72,8 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
 /// Goes on with this run under these limits.
 pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
-    let state = State::of(&runs::records(&runs::store(&home)?, id)?);
+    let records = runs::records(&runs::store(&home)?, id)?;
+    let state = State::of(&records);
     let start = state.start.as_deref();
     let start = start
         .ok_or_else(|| Problem::new(Code::Journal, format!("run {} has no beginning", runs::short(id))))?;
@@ -99,7 +101,7 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
     if !output.quiet {
         say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
     }
-    let watchers = watchers(output, state.clone(), here);
+    let watchers = watchers(id, output, &records, &home, here);
     let ended = open::resume(&home, id, change, |_| equipment, watchers);
     close(ended, output, id, here)
 }

@@ -2,16 +2,16 @@
 
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
+use super::screen::watchers;
 use super::{Here, dry_run, resume, runs};
 use crate::config::Preset;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
-use crate::show::{Human, Json, Mode};
+use crate::show;
 use crate::values;
 use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
-use ralph_engine::watch::Watcher;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{BreakerPolicy, Policy};
 use ralph_rules::record::{Ms, RunStarted};
@@ -214,26 +214,10 @@ pub fn begin(resolved: Resolved, output: Output, here: &Here) -> Result<u8, Prob
         say(&format!("{} {}\n", style.warn("warning:"), plain(warning)));
     }
     let id = uuid::Uuid::now_v7().to_string();
-    let watchers = watchers(output, State::default(), here);
-    let ended = open::start(&here.home()?, &id, resolved.plan, resolved.equipment, watchers);
+    let home = here.home()?;
+    let watchers = watchers(&id, output, &[], &home, here);
+    let ended = open::start(&home, &id, resolved.plan, resolved.equipment, watchers);
     close(ended, output, &id, here)
-}
-
-/// Who watches a run, which stands as `state` says: the person, or a script.
-pub fn watchers(output: Output, state: State, here: &Here) -> Vec<Box<dyn Watcher>> {
-    use std::io::IsTerminal;
-    let terminal = std::io::stderr().is_terminal() && !here.env.dumb;
-    let mode = match (output.quiet, output.verbose) {
-        (true, _) => Mode::Quiet,
-        (_, true) => Mode::Verbose,
-        _ => Mode::Calm,
-    };
-    let mut watchers: Vec<Box<dyn Watcher>> =
-        vec![Box::new(Human::new(mode, terminal, here.err_style(), state))];
-    if output.json {
-        watchers.push(Box::new(Json));
-    }
-    watchers
 }
 
 /// Prints the result and gives the exit code.
@@ -243,6 +227,7 @@ pub fn close(
     id: &str,
     here: &Here,
 ) -> Result<u8, Problem> {
+    show::release();
     let outcome = ended.map_err(|error| refused(&error, id, here))?;
     if output.json {
         let line = serde_json::to_string(&outcome)

@@ -174,9 +174,9 @@ fn text(stats: &Stats, style: Style) -> String {
     }
     row("tests", format!("{} fixed", all.tests_fixed));
     let waste = &stats.waste;
-    let idle =
-        format!("{} iterations after the last progress ({})", waste.idle_iterations, usd(waste.idle_cost));
-    row("waste", format!("{idle}, {} retries, {} waits at limits", waste.retries, waste.limits));
+    let idle = format!("{} iterations after the last progress", waste.idle_iterations);
+    row("waste", format!("{idle} ({}), {} retries", usd(waste.idle_cost), waste.retries));
+    row("held up", format!("{} times by a limit", waste.limits));
     if !stats.abort_reasons.is_empty() {
         let reasons = stats.abort_reasons.iter().map(|(reason, n)| format!("{reason} {n}"));
         row("stopped by", reasons.collect::<Vec<_>>().join(", "));

@@ -54,6 +54,14 @@ impl Versions {
 
     /// Asks those that are not known, all at once, and keeps what they say.
     pub fn ask(&mut self, programs: &[(PathBuf, &'static [&'static str])]) {
+        if self.hear(programs) {
+            // Without it the next `ralph agents` asks again, which is slower and nothing else.
+            let _ = self.keep();
+        }
+    }
+
+    /// Asks those that are not known, all at once; true when there was one.
+    pub fn hear(&mut self, programs: &[(PathBuf, &'static [&'static str])]) -> bool {
         let new: Vec<_> = programs.iter().filter(|(path, _)| self.known(path).is_none()).collect();
         let heard: Vec<_> = std::thread::scope(|scope| {
             let asked: Vec<_> =
@@ -65,10 +73,7 @@ impl Versions {
                 self.heard.insert(path.to_string_lossy().into_owned(), Heard { mark, version });
             }
         }
-        if !new.is_empty() {
-            // Without it the next `ralph agents` asks again, which is slower and nothing else.
-            let _ = self.keep();
-        }
+        !new.is_empty()
     }
 
     fn keep(&self) -> std::io::Result<()> {

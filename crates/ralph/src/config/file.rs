@@ -248,6 +248,11 @@ impl File {
         let ceilings = max_iterations.is_some() || max_cost_usd.is_some() || daily_cost_usd.is_some();
         let exempts = self.protect.paths.iter().any(|path| path.trim_start().starts_with('!'));
         let prices = !self.prices.is_empty();
-        ceilings.then_some("ceilings").or(prices.then_some("prices")).or(exempts.then_some("protect.paths"))
+        let uncontained = self.sandbox.mode == Some(SandboxMode::Off);
+        ceilings
+            .then_some("ceilings")
+            .or(prices.then_some("prices"))
+            .or(exempts.then_some("protect.paths"))
+            .or(uncontained.then_some("sandbox.mode"))
     }
 }

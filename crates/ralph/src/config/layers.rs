@@ -1,15 +1,18 @@
 //! The files, layered: read lowest first, a later value replaces an earlier one. Ceilings come only from the user's or
 //! the system's own file; what is above one is lowered to it, and said.
 
+use super::ceiling::Ceiling;
 use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
 use super::prices;
 use super::read::{Trust, read};
-use crate::problem::Problem;
+use super::source::{Origin, Source};
+use super::variables;
+use crate::env::Env;
+use crate::problem::{Code, Problem};
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
 use ralph_rules::prices::Prices;
 use ralph_rules::record::Ms;
-use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::path::Path;
 
@@ -20,51 +23,24 @@ pub struct Layers {
     max_iterations: Ceiling<u32>,
     max_cost: Ceiling<Micro>,
     daily_cost: Micro,
+    sources: Vec<Source>,
     prices: Prices,
 }
 
-/// A number that nothing below may exceed, and who set it.
-#[derive(Clone, Debug)]
-struct Ceiling<T> {
-    value: T,
-    set_by: String,
-}
-
-impl<T: PartialOrd + Display + Copy> Ceiling<T> {
-    fn default(value: T) -> Ceiling<T> {
-        Ceiling { value, set_by: "ralph's default".into() }
-    }
-
-    fn set(&mut self, value: Option<T>, path: &Path) {
-        if let Some(value) = value {
-            *self = Ceiling { value, set_by: format!("set by {}", path.display()) };
-        }
-    }
-
-    /// Lowers what is above it, and says so.
-    fn lower(&self, name: &str, wanted: &mut T) -> Option<String> {
-        let Ceiling { value, set_by } = self;
-        let above = *wanted > *value;
-        let said =
-            format!("{name} {wanted} is above the ceiling of {value} ({set_by}); it is lowered to {value}");
-        above.then(|| {
-            *wanted = *value;
-            said
-        })
-    }
+/// The files that are looked for, the furthest first.
+pub fn places(workspace: &Path, config_home: Option<&Path>) -> Vec<Origin> {
+    let mut places = vec![Origin::System("/etc/ralph/config.toml".into())];
+    places.extend(config_home.map(|home| Origin::User(home.join("ralph/config.toml"))));
+    places.push(Origin::Project(workspace.join("ralph.toml")));
+    places.push(Origin::Local(workspace.join("ralph.local.toml")));
+    places
 }
 
 /// Reads the system's, the user's and the workspace's files.
 pub fn load(workspace: &Path, config_home: Option<&Path>) -> Result<Layers, Problem> {
     let mut layers = Layers::default();
-    layers.own(Path::new("/etc/ralph/config.toml"))?;
-    if let Some(home) = config_home {
-        layers.own(&home.join("ralph/config.toml"))?;
-    }
-    for name in ["ralph.toml", "ralph.local.toml"] {
-        if let Some(file) = read(&workspace.join(name), Trust::Project)? {
-            layers.merge(file);
-        }
+    for origin in places(workspace, config_home) {
+        layers.layer(origin)?;
     }
     Ok(layers)
 }
@@ -73,21 +49,81 @@ impl Default for Layers {
     fn default() -> Layers {
         let Ceilings { max_iterations, max_cost, daily_cost } = Ceilings::default();
         let (max_iterations, max_cost) = (Ceiling::default(max_iterations), Ceiling::default(max_cost));
-        Layers { merged: File::default(), max_iterations, max_cost, daily_cost, prices: Prices::default() }
+        let merged = File::default();
+        Layers {
+            merged,
+            max_iterations,
+            max_cost,
+            daily_cost,
+            prices: Prices::default(),
+            sources: Vec::new(),
+        }
     }
 }
 
 impl Layers {
-    /// A file that may set ceilings.
-    fn own(&mut self, path: &Path) -> Result<(), Problem> {
-        let Some(file) = read(path, Trust::Own)? else { return Ok(()) };
+    /// One file, if it is there.
+    fn layer(&mut self, origin: Origin) -> Result<(), Problem> {
+        let Some(path) = origin.path().map(Path::to_path_buf) else { return Ok(()) };
+        let own = matches!(origin, Origin::System(_) | Origin::User(_));
+        let trust = if own { Trust::Own } else { Trust::Project };
+        let Some((file, text)) = read(&path, trust)? else { return Ok(()) };
         let CeilingKeys { max_iterations, max_cost_usd, daily_cost_usd } = &file.ceilings;
-        self.max_iterations.set(max_iterations.map(NonZeroU32::get), path);
-        self.max_cost.set(max_cost_usd.map(|usd| usd.0), path);
+        self.max_iterations.set(max_iterations.map(NonZeroU32::get), &path);
+        self.max_cost.set(max_cost_usd.map(|usd| usd.0), &path);
         set(&mut self.daily_cost, daily_cost_usd.map(|usd| usd.0));
-        self.prices = prices::over(std::mem::take(&mut self.prices), &file.prices, path);
+        self.prices = prices::over(std::mem::take(&mut self.prices), &file.prices, &path);
         self.merge(file);
+        self.sources.push(Source { origin, table: text.parse().unwrap_or_default(), text });
         Ok(())
+    }
+
+    /// With the variables above every file.
+    pub fn under(mut self, env: &Env) -> Result<Layers, Problem> {
+        if let Some(source) = variables::source(env)? {
+            let file: File = source.table.clone().try_into().map_err(|e: toml::de::Error| {
+                Problem::new(Code::Usage, "a RALPH_ variable cannot be used").cause(&e)
+            })?;
+            if let Some(key) = file.not_yet() {
+                let message = format!(
+                    "{} is not supported by this version of ralph",
+                    source.place(&key, Path::new(""))
+                );
+                return Err(Problem::new(Code::Usage, message)
+                    .hint("unset it: ralph never ignores a setting silently"));
+            }
+            self.merge(file);
+            self.sources.push(source);
+        }
+        Ok(self)
+    }
+
+    /// Who sets what, the furthest first.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// The ceilings on iterations and cost.
+    pub fn ceilings(&self) -> (u32, Micro) {
+        (self.max_iterations.value, self.max_cost.value)
+    }
+
+    /// What a limit is lowered to, and why, where it is above a ceiling.
+    pub fn lowered(&self, key: &str) -> Option<(toml::Value, String)> {
+        let (iterations, cost) = self.limits();
+        match key {
+            "run.max_iterations" => {
+                let mut number = iterations?;
+                let why = self.max_iterations.lower("max_iterations", &mut number)?;
+                Some((toml::Value::Integer(number.into()), why))
+            }
+            "run.max_cost_usd" => {
+                let mut amount = cost?;
+                let why = self.max_cost.lower("max_cost", &mut amount)?;
+                Some((toml::Value::Float(amount.usd()), why))
+            }
+            _ => None,
+        }
     }
 
     fn merge(&mut self, file: File) {
@@ -145,6 +181,9 @@ impl Layers {
         let set = File { preset: Some(preset), ..self.merged };
         let mut layers = Layers { merged: preset.file()?, ..self };
         layers.merge(set);
+        if preset != Preset::Strict {
+            layers.sources.insert(0, preset.source());
+        }
         Ok(layers)
     }
 
@@ -290,127 +329,5 @@ fn number(n: Option<NonZeroU32>) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A workspace and a config home with these files; `~` stands for the config home.
-    fn layers(files: &[(&str, &str)]) -> Result<Layers, Problem> {
-        let dir = tempfile::tempdir().unwrap();
-        let (workspace, home) = (dir.path().join("workspace"), dir.path().join("config"));
-        for (name, text) in files {
-            let path = match name.strip_prefix("~/") {
-                Some(name) => home.join("ralph").join(name),
-                None => workspace.join(name),
-            };
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        load(&workspace, Some(&home))
-    }
-
-    #[test]
-    fn the_nearest_file_wins() {
-        let files = [
-            (
-                "~/config.toml",
-                "[run]\nmax_iterations = 2\nmax_cost_usd = 2\ntimeout = \"2m\"\n[agent]\nmodel = \"own\"",
-            ),
-            ("ralph.toml", "[run]\nmax_iterations = 3\nmax_cost_usd = 3.5\n[verify]\ncommands = [\"a\"]"),
-            ("ralph.local.toml", "[run]\nmax_iterations = 4\n[verify]\ncommands = [\"b\", \"c\"]"),
-        ];
-        let layers = layers(&files).unwrap();
-        assert_eq!(layers.limits(), (Some(4), Some(Micro(3_500_000))));
-        assert_eq!((layers.verify(), layers.model()), (&["b".to_string(), "c".to_string()][..], Some("own")));
-        let mut policy = Policy::strict(4, Micro(1));
-        layers.shape(&mut policy);
-        assert_eq!(policy.timeout, 120_000);
-    }
-
-    #[test]
-    fn what_is_set_wins_over_a_preset_wherever_it_is_set() {
-        let files = [
-            ("~/config.toml", "[breaker]\nopen_after = 2\n[gate]\nindicators = 3"),
-            ("ralph.toml", "preset = \"wrapper\"\n[gate]\npromise = \"DONE\"\n[plan]\nfile = \"TODO.md\""),
-        ];
-        let shaped = |asked| {
-            let mut policy = Policy::strict(4, Micro(1));
-            let over = layers(&files).unwrap().over(asked).unwrap();
-            over.shape(&mut policy);
-            (over.preset(), policy)
-        };
-        let (preset, policy) = shaped(None);
-        assert_eq!(
-            (preset, policy.breaker.half_open_after, policy.breaker.open_after),
-            (Preset::Wrapper, 5, 2)
-        );
-        assert_eq!((policy.gate.indicators, policy.gate.explicit_alone), (3, false));
-        assert_eq!((policy.gate.promise.as_str(), policy.breaker.saturation), ("DONE", 0));
-        let (preset, policy) = shaped(Some(Preset::Classic));
-        assert_eq!(
-            (preset, policy.breaker.half_open_after, policy.breaker.open_after),
-            (Preset::Classic, 3, 2)
-        );
-        assert_eq!(layers(&files).unwrap().plan_file(), Some("TODO.md"));
-    }
-
-    #[test]
-    fn what_is_set_for_one_agent_is_merged_key_by_key() {
-        let files = [
-            ("~/config.toml", "[agents.claude]\nmodel = \"opus\"\ntimeout = \"5m\""),
-            ("ralph.toml", "[agents.claude]\nargs = [\"--x\"]"),
-        ];
-        let layers = layers(&files).unwrap();
-        let claude = layers.agent("claude").unwrap();
-        assert_eq!((claude.model.as_deref(), claude.timeout.map(|t| t.0)), (Some("opus"), Some(300_000)));
-        assert_eq!(claude.args.as_deref(), Some(&["--x".to_string()][..]));
-    }
-
-    #[test]
-    fn protected_paths_of_all_files_add_up() {
-        let files =
-            [("~/config.toml", "[protect]\npaths = [\"a\"]"), ("ralph.toml", "[protect]\npaths = [\"b\"]")];
-        assert_eq!(layers(&files).unwrap().protect(), ["a", "b"]);
-    }
-
-    #[test]
-    fn what_is_above_a_ceiling_is_lowered_and_said() {
-        let mut policy = Policy::strict(300, Micro(30_000_000));
-        let said = layers(&[("~/config.toml", "[ceilings]\nmax_iterations = 7")]).unwrap().cap(&mut policy);
-        assert_eq!((policy.max_iterations, policy.max_cost), (7, Micro(10_000_000)));
-        assert!(said[0].starts_with("max_iterations 300 is above the ceiling of 7 (set by /"), "{said:?}");
-        assert!(said[0].ends_with("ralph/config.toml); it is lowered to 7"), "{said:?}");
-        assert_eq!(
-            said[1],
-            "max_cost $30.00 is above the ceiling of $10.00 (ralph's default); it is lowered to $10.00"
-        );
-        let raised =
-            layers(&[("~/config.toml", "[ceilings]\nmax_iterations = 500\ndaily_cost_usd = 1")]).unwrap();
-        let mut policy = Policy::strict(300, Micro(1));
-        assert!(raised.cap(&mut policy).is_empty());
-        assert_eq!((policy.max_iterations, policy.daily_cost), (300, Micro(1_000_000)));
-    }
-
-    #[test]
-    fn the_users_prices_stand_over_the_table() {
-        let files = [("~/config.toml", "[prices.\"gpt-5\"]\ninput = 2\noutput = 20.5\ncache_write = 0")];
-        let prices = layers(&files).unwrap().prices();
-        let row = prices.find("openai/gpt-5").unwrap();
-        assert_eq!((row.price.input, row.price.output), (2_000_000, 20_500_000));
-        assert_eq!((row.price.cache_read, row.price.cache_write), (2_000_000, 0));
-        assert!(row.source.ends_with("config.toml") && row.as_of.is_none());
-    }
-
-    #[test]
-    fn a_project_may_only_tighten() {
-        for text in [
-            "[ceilings]\nmax_iterations = 100",
-            "[ceilings]\ndaily_cost_usd = 1",
-            "[protect]\npaths = [\"!.env\"]",
-            "[prices.sonnet]\ninput = 1\noutput = 1",
-        ] {
-            assert!(layers(&[("ralph.toml", text)]).is_err(), "{text}");
-            assert!(layers(&[("ralph.local.toml", text)]).is_err(), "{text}");
-            assert!(layers(&[("~/config.toml", text)]).is_ok(), "{text}");
-        }
-    }
-}
+#[path = "layers_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! A mistake in a config file: where it is, in plain words, and what was probably meant.
 
+use crate::nearest::nearest;
 use crate::problem::{Code, Problem};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
@@ -10,10 +11,23 @@ const SHOWN: usize = 120;
 /// The problem for a file that could not be read as configuration.
 pub fn mistake(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
     let at = error.span().map_or(0, |span| span.start);
-    let problem = problem(path, text, at, &words(error.message()));
+    let problem = problem(path, text, at, &short(&words(error.message())));
     match suggestion(error.message()) {
         Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
         None => problem,
+    }
+}
+
+/// A message repeats what was written, which may be of any length.
+fn short(words: &str) -> String {
+    let most = 2 * SHOWN;
+    match words.char_indices().nth(most) {
+        None => words.to_string(),
+        Some(_) => {
+            let head: String = words.chars().take(SHOWN).collect();
+            let tail: Vec<char> = words.chars().rev().take(SHOWN / 2).collect();
+            format!("{head} … {}", tail.into_iter().rev().collect::<String>())
+        }
     }
 }
 
@@ -28,11 +42,27 @@ fn problem(path: &Path, text: &str, at: usize, what: &str) -> Problem {
     let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
     let problem = Problem::new(Code::Config, format!("{}:{line}:{column}: {what}", path.display()));
     match text.lines().nth(line - 1) {
-        Some(shown) => {
-            problem.hint(format!("the line is: {}", shown.trim().chars().take(SHOWN).collect::<String>()))
-        }
+        Some(shown) => problem.excerpt(excerpt(shown, line, column)),
         None => problem,
     }
+}
+
+/// The line with its number, and a mark below the place. Of a long line only what is around the place.
+fn excerpt(shown: &str, line: usize, column: usize) -> String {
+    let start = column.saturating_sub(SHOWN / 2).min(shown.chars().count().saturating_sub(SHOWN));
+    let part: String =
+        shown.chars().skip(start).take(SHOWN).map(|c| if c == '\t' { ' ' } else { c }).collect();
+    let rest = part.chars().skip(column - 1 - start);
+    let word = rest.take_while(|c| c.is_alphanumeric() || "_-.\"".contains(*c)).count().clamp(1, SHOWN);
+    let margin = " ".repeat(line.to_string().len());
+    let indent = " ".repeat(column - 1 - start);
+    format!("{margin} |\n{line} | {part}\n{margin} | {indent}{}", "^".repeat(word))
+}
+
+/// The line a key stands in.
+pub fn line_of(text: &str, key: &str) -> Option<usize> {
+    let at = find(text, key)?;
+    Some(text.get(..at)?.matches('\n').count() + 1)
 }
 
 /// Where a key stands.
@@ -84,12 +114,5 @@ fn words(message: &str) -> String {
 fn suggestion(message: &str) -> Option<String> {
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().filter(|_| message.starts_with("unknown"))?;
-    closest(unknown, names)
-}
-
-/// The name nearest to what was typed, if it is near.
-fn closest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let scored = known.map(|name| (strsim::jaro_winkler(typed, name), name));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.75).then(|| best.1.to_string())
+    nearest(unknown, names)
 }

@@ -2,6 +2,7 @@
 //! whatever a file or a flag sets explicitly wins over it. None waives protected paths, BLOCKED or a verification.
 
 use super::file::{File, Preset};
+use super::source::{Origin, Source};
 use crate::problem::{Code, Problem};
 
 impl Preset {
@@ -29,5 +30,11 @@ impl Preset {
         toml::from_str(self.text()).map_err(|error| {
             Problem::new(Code::Bug, format!("the preset {} cannot be read", self.name())).cause(&error)
         })
+    }
+
+    /// Its fragment as a layer.
+    pub(super) fn source(self) -> Source {
+        let table = self.text().parse().unwrap_or_default();
+        Source { origin: Origin::Preset(self.name()), table, text: String::new() }
     }
 }

@@ -19,8 +19,8 @@ pub enum Trust {
     Project,
 }
 
-/// The file, if there is one.
-pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
+/// The file and its text, if there is one.
+pub fn read(path: &Path, trust: Trust) -> Result<Option<(File, String)>, Problem> {
     let text = match text(path) {
         Ok(text) => text,
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
@@ -41,7 +41,8 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
         let what = match key {
             "ceilings" => "may not be set in a project",
             "prices" => "may not be set in a project: the limits on money are measured with them",
-            _ => "may only add paths in a project, not exempt them with `!`",
+            "protect.paths" => "may only add paths in a project, not exempt them with `!`",
+            _ => "may only be made stricter in a project",
         };
         return Err(place::at_key(path, text, key, what).hint("set it in your own config.toml instead"));
     }
@@ -57,7 +58,7 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<File>, Problem> {
                 .fold(problem, |p, meant| p.hint(format!("did you mean `agents.{meant}`?"))));
         }
     }
-    Ok(Some(file))
+    Ok(Some((file, text.to_string())))
 }
 
 fn text(path: &Path) -> std::io::Result<String> {

@@ -1,7 +1,7 @@
-//! What a person sees during `run`: calm lines on stderr. On a terminal one last line (`live.rs`) is rewritten with what
-//! the agent does now; on a pipe nothing is.
+//! What a person sees during `run`: calm lines on stderr that stay. On a terminal a few more below them (`live.rs`) are
+//! rewritten with how the run stands and what the agent does now; on a pipe nothing is.
 
-use super::live::Live;
+use super::live::{Live, Now};
 use crate::plain::{plain, plain_lines};
 use crate::print::say;
 use crate::show::{fact_words, money, reason_words, receipt, seconds};
@@ -13,7 +13,7 @@ use ralph_engine::watch::Watcher;
 use ralph_rules::next::{Next, Wake, next};
 use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{Check, Decision, Fact, Ms, Record, Seen};
+use ralph_rules::record::{Came, Check, Decision, Fact, Ms, Record, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
 use std::time::Instant;
@@ -36,27 +36,54 @@ pub struct Human {
     state: State,
     doing: String,
     since: Instant,
+    waiting: bool,
+    /// It waits or is paused.
+    held: bool,
+    costs: Vec<i64>,
+    calls: Option<i64>,
+    hour: Hour,
     live: Live,
 }
 
+/// Says how many calls all runs made in the last hour, where that can be known.
+pub type Hour = Box<dyn FnMut(&State) -> Option<i64> + Send>;
+
 impl Human {
-    /// One that prints in this way, of a run that stands so.
-    pub fn new(mode: Mode, terminal: bool, style: Style, state: State) -> Human {
-        let live = Live::new(terminal && mode != Mode::Quiet, style);
-        Human { mode, style, state, doing: String::new(), since: Instant::now(), live }
+    /// One that prints in this way, of a run that stands so. `costs` are those of its calls so far.
+    pub fn new(mode: Mode, live: Live, hour: Hour, style: Style, state: State, costs: Vec<i64>) -> Human {
+        let (doing, since) = (String::new(), Instant::now());
+        Human {
+            mode,
+            style,
+            state,
+            doing,
+            since,
+            waiting: false,
+            held: false,
+            costs,
+            calls: None,
+            hour,
+            live,
+        }
     }
 
     fn line(&mut self, text: &str) {
         if self.mode != Mode::Quiet {
-            self.live.clear();
-            say(&format!("{text}\n"));
+            self.live.line(text);
         }
     }
 
     fn show_now(&mut self) {
         if !self.doing.is_empty() {
             let elapsed = Ms::try_from(self.since.elapsed().as_millis()).unwrap_or(Ms::MAX);
-            self.live.draw(&format!("  {} {}", seconds(elapsed), self.doing));
+            self.live.draw(&Now {
+                state: &self.state,
+                doing: &self.doing,
+                elapsed,
+                waiting: self.waiting,
+                calls: self.calls,
+                costs: &self.costs,
+            });
         }
     }
 
@@ -74,7 +101,7 @@ impl Human {
             Next::End(_) => self.reasons("ending the agent", &decision.because),
             Next::Leave(ending) => {
                 self.doing.clear();
-                self.live.clear();
+                self.live.close();
                 let result = outcome(&self.state, *ending, &decision.because);
                 say(&format!("\n{}", receipt(&result, &self.state, self.style)));
             }
@@ -117,6 +144,12 @@ impl Human {
 
     fn seen(&mut self, seen: &Seen) {
         match seen {
+            Seen::CallEnded(call) => self.costs.push(call.charged.0),
+            Seen::CallLost(lost) => self.costs.push(lost.charged.0),
+            Seen::Admitted(_) | Seen::Refused(_) => self.calls = (self.hour)(&self.state).or(self.calls),
+            _ => {}
+        }
+        match seen {
             Seen::RunStarted(_) => self.title("with"),
             Seen::Resumed(_) => self.title("goes on with"),
             Seen::Admitted(admitted) => {
@@ -125,27 +158,28 @@ impl Human {
                     self.line(&format!("  {}", self.style.warn(words)));
                 }
             }
-            Seen::CallEnded(_)
-            | Seen::CallLost(_)
-            | Seen::Inspected(_)
-            | Seen::Refused(_)
-            | Seen::Asked(_)
-            | Seen::PolicyChanged(_) => {
+            Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Inspected(_) | Seen::Refused(_) => {
                 self.doing.clear();
-                for words in fact_words(seen) {
-                    self.line(&format!("  {words}"));
-                }
+                self.facts(seen);
             }
+            // The agent goes on with what it does.
+            Seen::Asked(_) | Seen::PolicyChanged(_) => self.facts(seen),
             Seen::Verified(verified) => {
                 self.doing.clear();
-                let passed = verified.passed();
-                let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
                 let before = if verified.check == Check::Baseline { "before: " } else { "" };
-                for words in fact_words(seen) {
+                for (n, words) in fact_words(seen).into_iter().enumerate() {
+                    let passed = verified.results.get(n).is_some_and(|result| result.how == Came::Passed);
+                    let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
                     self.line(&format!("  {mark} {before}{words}"));
                 }
             }
             _ => {}
+        }
+    }
+
+    fn facts(&mut self, seen: &Seen) {
+        for words in fact_words(seen) {
+            self.line(&format!("  {words}"));
         }
     }
 
@@ -169,17 +203,36 @@ impl Human {
             return;
         }
         if let Next::Keep { wake } = next(&self.state).next {
+            if !std::mem::replace(&mut self.held, true) {
+                self.since = Instant::now();
+            }
+            self.waiting = wake.at.is_some();
             self.doing = match wake.at {
-                Some(at) => format!("waiting, {} left", seconds((at - utc()).max(0))),
-                None if self.state.person.paused => "paused".into(),
+                Some(at) => format!("waiting, {} left{}", seconds((at - utc()).max(0)), self.why_it_waits()),
+                None if self.state.person.paused => "paused before the next call".into(),
                 None => return,
             };
         }
+    }
+
+    fn why_it_waits(&self) -> String {
+        match (&self.state.phase, &self.state.faults.last) {
+            (Phase::Refused(refused), _) => format!(": {} of {} in this hour", refused.total, refused.cap),
+            (_, Some(fault)) => format!(": {}", fault.class.words()),
+            _ => String::new(),
+        }
+    }
+
+    /// A tool's argument without the workspace's own path.
+    fn inside(&self, text: &str) -> String {
+        let workspace = self.state.start.as_ref().map(|s| format!("{}/", s.workspace)).unwrap_or_default();
+        if workspace.len() > 1 { text.replace(&workspace, "") } else { text.into() }
     }
 }
 
 impl Watcher for Human {
     fn record(&mut self, record: &Record) {
+        (self.waiting, self.held) = (false, false);
         let woke = self.is_between() && matches!(record.fact, Fact::Seen(Seen::Woke));
         self.state.apply(record);
         match &record.fact {
@@ -198,7 +251,7 @@ impl Watcher for Human {
     fn activity(&mut self, activity: &Activity) {
         let words = match activity {
             Activity::Said { text } => head(text.trim(), 300),
-            Activity::Tool { name, detail, .. } => format!("{name} {}", head(detail, 200)),
+            Activity::Tool { name, detail, .. } => format!("{name} {}", head(&self.inside(detail), 200)),
             Activity::Retrying { why } => format!("the agent's client tries again: {why}"),
             _ => return,
         };

@@ -5,17 +5,20 @@ use crate::print::print;
 use ralph_agents::Activity;
 use ralph_engine::watch::Watcher;
 use ralph_rules::record::{Envelope, Record};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Prints what it sees as JSON lines.
 pub struct Json;
 
+/// A record as scripts read it.
+pub fn record_line(record: &Record) -> Value {
+    let Envelope { seq, at, ran, v, kind, body } = Envelope::from(record);
+    json!({"v": v, "type": "record", "seq": seq, "at": at, "ran": ran, "kind": kind, "body": body})
+}
+
 impl Watcher for Json {
     fn record(&mut self, record: &Record) {
-        let Envelope { seq, at, ran, v, kind, body } = Envelope::from(record);
-        let line =
-            json!({"v": v, "type": "record", "seq": seq, "at": at, "ran": ran, "kind": kind, "body": body});
-        print(&(line.to_string() + "\n"));
+        print(&(record_line(record).to_string() + "\n"));
     }
 
     fn activity(&mut self, activity: &Activity) {

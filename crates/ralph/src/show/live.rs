@@ -1,52 +1,81 @@
-//! The one line that is rewritten on a terminal: what the agent does now. It never wraps, is drawn at most ten times a
-//! second, and is gone before anything else is printed.
+//! What stands at the bottom of a terminal while a run is under way: a few lines that are rewritten in place, below the
+//! lines that stay. `frame.rs` says what they are (pure), `screen.rs` draws them, `tty.rs` borrows the terminal and gives
+//! it back, `keys.rs` listens to the keyboard. Where there is no terminal nothing of this happens.
+//!
+//! Drawn by hand: it is a block of lines and two dozen bytes of escape sequences, for which the usual crates bring an
+//! event loop, a screen buffer and a second opinion about signals.
 
-use crate::plain::{fit, plain};
+mod frame;
+mod keys;
+mod screen;
+mod tty;
+
+pub use frame::Now;
+pub use tty::release;
+
 use crate::print::say;
 use crate::style::Style;
+use keys::Ask;
+use screen::Screen;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The shortest time between two drawings.
 const PACE: Duration = Duration::from_millis(100);
 
-/// The line.
+/// The lines at the bottom.
 pub struct Live {
-    terminal: bool,
+    screen: Option<Arc<Mutex<Screen>>>,
     style: Style,
-    drawn: Option<(String, Instant)>,
+    drawn: Option<Instant>,
 }
 
 impl Live {
-    /// One that draws on a terminal, and nothing elsewhere.
-    pub fn new(terminal: bool, style: Style) -> Live {
-        Live { terminal, style, drawn: None }
+    /// Nothing but lines that stay.
+    pub fn none(style: Style) -> Live {
+        Live { screen: None, style, drawn: None }
     }
 
-    /// Shows this, unless something was shown a moment ago.
-    pub fn draw(&mut self, text: &str) {
-        if !self.terminal || self.drawn.as_ref().is_some_and(|(_, at)| at.elapsed() < PACE) {
+    /// On a terminal. `ask` takes what is asked by a key; without a keyboard nobody can.
+    pub fn on_terminal(style: Style, ask: Ask) -> Live {
+        let screen = Arc::new(Mutex::new(Screen::new(style)));
+        tty::borrow_terminal();
+        keys::listen(&screen, ask);
+        Live { screen: Some(screen), style, drawn: None }
+    }
+
+    /// A line that stays.
+    pub fn line(&mut self, text: &str) {
+        match &self.screen {
+            Some(screen) => screen.lock().unwrap_or_else(PoisonError::into_inner).above(&format!("{text}\n")),
+            None => say(&format!("{text}\n")),
+        }
+    }
+
+    /// Shows how it stands, unless that was done a moment ago.
+    pub fn draw(&mut self, now: &Now<'_>) {
+        let Some(screen) = &self.screen else { return };
+        if self.drawn.is_some_and(|at| at.elapsed() < PACE) {
             return;
         }
-        let columns = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(0, |w| usize::from(w.ws_col));
-        let columns = if columns == 0 { 80 } else { columns };
-        let text = fit(&plain(text), columns - 1);
-        if self.drawn.as_ref().is_none_or(|(shown, _)| *shown != text) {
-            // Over the old one first, then the rest of the line: it does not flicker.
-            say(&format!("\r{}\x1b[K", self.style.faint(&text)));
-        }
-        self.drawn = Some((text, Instant::now()));
+        self.drawn = Some(Instant::now());
+        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = tty::size();
+        let body = frame::frame(now, size, self.style);
+        screen.show(body, size, (now.state.person.paused, now.waiting));
     }
 
-    /// Takes it away.
-    pub fn clear(&mut self) {
-        if self.drawn.take().is_some() {
-            say("\r\x1b[K");
+    /// Takes it away for good and gives the terminal back.
+    pub fn close(&mut self) {
+        if let Some(screen) = self.screen.take() {
+            screen.lock().unwrap_or_else(PoisonError::into_inner).close();
+            release();
         }
     }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.clear();
+        self.close();
     }
 }

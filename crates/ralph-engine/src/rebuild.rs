@@ -1,0 +1,98 @@
+//! The read model, made anew from the journals. The journals are the truth; rows that disagree with them are wrong.
+
+use crate::journal::{self, JournalError};
+use crate::rows::Memory;
+use ralph_rules::record::Fact;
+use ralph_rules::state::State;
+use ralph_store::{
+    AccountFilter, AccountRow, Batch, CommitError, IterationRow, Row, RunRow, Store, StoreError,
+};
+use std::collections::BTreeMap;
+
+/// Why rows could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// A journal cannot be read.
+    #[error("the journal of run {run} cannot be read")]
+    Journal {
+        /// Whose.
+        run: String,
+        /// What is wrong with it.
+        source: JournalError,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The rows could not be written.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}
+
+/// What a journal comes to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// The run's row; none for a journal without a start.
+    pub run: Option<RunRow>,
+    /// Its attempts.
+    pub iterations: Vec<IterationRow>,
+    /// Its account; runs of versions before there were accounts have none until they are made anew.
+    pub account: Option<AccountRow>,
+}
+
+impl Rows {
+    /// The rows that this run's journal leads to. Nobody is known to hold it.
+    pub fn of(store: &dyn Store, run: &str) -> Result<Rows, RebuildError> {
+        let records =
+            journal::read(store, run).map_err(|source| RebuildError::Journal { run: run.into(), source })?;
+        let mut state = State::default();
+        let mut memory = Memory::new(run);
+        let mut attempts = BTreeMap::new();
+        let mut rows = Rows::default();
+        for record in &records {
+            // As when they were written: a fact is known to the state, a decision not yet.
+            let decided = matches!(record.fact, Fact::Decided(_));
+            if !decided {
+                state.apply(record);
+            }
+            for row in memory.rows(&state, std::iter::once(record)) {
+                match row {
+                    Row::Run(row) => rows.run = Some(RunRow { pid: None, ..row }),
+                    Row::Iteration(row) => drop(attempts.insert((row.n, row.attempt), row)),
+                    Row::Account(row) => rows.account = Some(row),
+                }
+            }
+            if decided {
+                state.apply(record);
+            }
+        }
+        rows.iterations = attempts.into_values().collect();
+        Ok(rows)
+    }
+
+    /// The rows that are kept now.
+    pub fn kept(store: &dyn Store, run: &str) -> Result<Rows, StoreError> {
+        let iterations = store.iterations(run)?;
+        let filter = AccountFilter { run: Some(run.into()), ..AccountFilter::default() };
+        let account = store.accounts(&filter)?.into_iter().next();
+        Ok(Rows { run: store.run(run)?.map(|row| RunRow { pid: None, ..row }), iterations, account })
+    }
+}
+
+/// Writes the rows of every run that disagrees with its journal, apart from those that `busy` names. Says whose.
+pub fn rebuild(store: &dyn Store, busy: &dyn Fn(&RunRow) -> bool) -> Result<Vec<String>, RebuildError> {
+    let mut mended = Vec::new();
+    for stream in store.streams("run/")? {
+        let run = stream.trim_start_matches("run/");
+        let made = Rows::of(store, run)?;
+        if made.run.as_ref().is_none_or(busy) || made == Rows::kept(store, run)? {
+            continue;
+        }
+        let mut batch = Batch::default();
+        batch.rows.extend(made.run.map(Row::Run));
+        batch.rows.extend(made.iterations.into_iter().map(Row::Iteration));
+        batch.rows.extend(made.account.map(Row::Account));
+        store.commit(&batch)?;
+        mended.push(run.to_string());
+    }
+    Ok(mended)
+}

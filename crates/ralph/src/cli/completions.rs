@@ -1,0 +1,96 @@
+//! `ralph completions`: a few lines for a shell that ask this program what could come next, so that run ids, agents and
+//! keys are those of this moment. The shell calls `ralph` with `RALPH_COMPLETE` set; `main.rs` sends that here.
+
+use super::{Args as Whole, Here, examples, topics};
+use crate::config::keys::KEYS;
+use crate::env::Env;
+use crate::print::print;
+use crate::problem::{Code, Problem};
+use clap::{Command, CommandFactory};
+use clap_complete::engine::ArgValueCompleter;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{CompleteEnv, Shells};
+use ralph_agents::roster::CARDS;
+use ralph_engine::home::Home;
+use ralph_store::{RunFilter, Store};
+use std::ffi::OsStr;
+
+/// The variable a shell sets when it asks.
+pub const VARIABLE: &str = "RALPH_COMPLETE";
+
+/// Runs that are offered, at most.
+const MOST: u32 = 50;
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+#[command(before_help = examples::COMPLETIONS)]
+pub struct Args {
+    /// Whose.
+    #[arg(value_parser = ["bash", "zsh", "fish", "powershell", "elvish"])]
+    shell: String,
+}
+
+/// Prints what the shell must load.
+pub fn completions(args: &Args, _: &Here) -> Result<u8, Problem> {
+    let failed =
+        |e: &dyn std::error::Error| Problem::new(Code::Bug, "the completions cannot be made").cause(e);
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(&args.shell) else {
+        return Err(Problem::new(Code::Usage, format!("there are no completions for `{}`", args.shell)));
+    };
+    let mut text = Vec::new();
+    shell.write_registration(VARIABLE, "ralph", "ralph", "ralph", &mut text).map_err(|e| failed(&e))?;
+    print(&String::from_utf8_lossy(&text));
+    Ok(0)
+}
+
+/// Answers a shell that asks, and says whether one did.
+pub fn answered() -> bool {
+    let asked = CompleteEnv::with_factory(command).var(VARIABLE);
+    asked.try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref()).unwrap_or(true)
+}
+
+/// The command line with what can be known only now.
+fn command() -> Command {
+    fn known(command: Command) -> Command {
+        let command = command.mut_args(|arg| match arg.get_id().as_str() {
+            "run" => arg.add(ArgValueCandidates::new(runs)),
+            "agent" => arg.add(ArgValueCandidates::new(agents)),
+            "key" => arg.add(ArgValueCompleter::new(keys)),
+            "topic" => arg.add(ArgValueCandidates::new(known_topics)),
+            _ => arg,
+        });
+        command.mut_subcommands(known)
+    }
+    known(Whole::command())
+}
+
+/// The newest runs, by their short ids, with their tasks.
+fn runs() -> Vec<CompletionCandidate> {
+    let home = Env::read().state_home.map(|state| Home::at(state.join("ralph")));
+    let store = home.and_then(|home| home.store_if_any().ok().flatten());
+    let newest = store.and_then(|s| s.runs(&RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok());
+    let offer = |(n, row): (usize, ralph_store::RunRow)| {
+        let help = format!("{} {}", row.status, crate::plain::plain(&row.task));
+        CompletionCandidate::new(super::runs::short(&row.id)).help(Some(help.into())).display_order(Some(n))
+    };
+    newest.unwrap_or_default().into_iter().enumerate().map(offer).collect()
+}
+
+fn agents() -> Vec<CompletionCandidate> {
+    CARDS.iter().map(|card| CompletionCandidate::new(card.name).help(Some(card.title.into()))).collect()
+}
+
+/// Keys that begin so; agents' names cannot be known.
+fn keys(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let fitting = KEYS.iter().filter(|key| !key.name.contains('*') && key.name.starts_with(typed.as_ref()));
+    fitting.map(|key| CompletionCandidate::new(key.name).help(Some(key.doc.into()))).collect()
+}
+
+fn known_topics() -> Vec<CompletionCandidate> {
+    topics::TOPICS
+        .iter()
+        .map(|topic| CompletionCandidate::new(topic.name).help(Some(topic.about.into())))
+        .collect()
+}

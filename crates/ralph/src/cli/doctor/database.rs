@@ -1,0 +1,82 @@
+//! The truth: can the database be opened, do its newest journals hold together, does the read model agree with them.
+
+use super::Row;
+use crate::cli::{Here, runs};
+use crate::problem::{Code, Problem};
+use ralph_engine::rebuild::{self, Rows};
+use ralph_engine::run::stream_of;
+use ralph_store::{RunFilter, Sqlite, Store};
+
+/// So many of the newest runs are looked at, unless everything is.
+const NEWEST: u32 = 3;
+
+/// One row for the file, one for the lists made from it.
+pub fn rows(here: &Here, full: bool) -> Vec<Row> {
+    let opened = here.home().and_then(|home| home.store_if_any().map_err(|e| runs::broken(&e)));
+    match opened {
+        Err(problem) => vec![Row::of("database", &problem)],
+        Ok(None) => vec![Row::ok("database", "none yet, made by the first run")],
+        Ok(Some(store)) => match look(&store, full) {
+            Ok(rows) => rows,
+            Err(problem) => vec![Row::of("database", &problem)],
+        },
+    }
+}
+
+fn look(store: &Sqlite, full: bool) -> Result<Vec<Row>, Problem> {
+    let path = store.path().display();
+    let size = std::fs::metadata(store.path()).map_or(0, |meta| meta.len() >> 20);
+    let newest = store.runs(&RunFilter { limit: Some(NEWEST), ..RunFilter::default() });
+    let newest = newest.map_err(|e| runs::broken(&e))?;
+    let checked = match full {
+        true => format!("all {} records checked", store.verify().map_err(|e| runs::broken(&e))?),
+        false => {
+            for run in &newest {
+                store.verify_chain(&stream_of(&run.id)).map_err(|e| runs::broken(&e))?;
+            }
+            format!("the newest {} checked (--full: all)", count(newest.len()))
+        }
+    };
+    let mut stale = Vec::new();
+    let looked: Vec<String> = match full {
+        true => store
+            .streams("run/")
+            .map_err(|e| runs::broken(&e))?
+            .iter()
+            .map(|s| s.trim_start_matches("run/").into())
+            .collect(),
+        false => newest.into_iter().map(|run| run.id).collect(),
+    };
+    for run in looked {
+        let made = Rows::of(store, &run).map_err(|e| wrong(&e))?;
+        if made.run.is_some() && made != Rows::kept(store, &run).map_err(|e| runs::broken(&e))? {
+            stale.push(runs::short(&run).to_string());
+        }
+    }
+    let file = Row::ok("database", format!("{path}, {size} MiB, {checked}"));
+    Ok(match stale.is_empty() {
+        true => vec![file],
+        false => {
+            let fact = format!("the lists disagree with the journal of {}", stale.join(", "));
+            vec![file, Row::warn("lists", fact, "`ralph doctor --repair` makes them anew")]
+        }
+    })
+}
+
+fn count(runs: usize) -> String {
+    if runs == 1 { "run".into() } else { format!("{runs} runs") }
+}
+
+fn wrong(error: &rebuild::RebuildError) -> Problem {
+    Problem::new(Code::Journal, "the read model cannot be compared with the journals").cause(error)
+}
+
+/// Makes the read model anew; the short ids of the runs whose rows were wrong.
+pub fn repair(here: &Here) -> Result<Vec<String>, Problem> {
+    let home = here.home()?;
+    let Some(_) = home.store_if_any().map_err(|e| runs::broken(&e))? else { return Ok(Vec::new()) };
+    let store = home.store().map_err(|e| runs::broken(&e))?;
+    let mended = rebuild::rebuild(&store, &|row| row.exit_code.is_none() && runs::is_running(row, &home))
+        .map_err(|e| Problem::new(Code::Journal, "the read model cannot be made anew").cause(&e))?;
+    Ok(mended.iter().map(|id| runs::short(id).to_string()).collect())
+}

@@ -1,0 +1,138 @@
+//! The machine around a run: git, disk, clock, state directory, terminal, what contains the agent.
+
+use super::Row;
+use crate::cli::Here;
+use crate::init::ignore::repository;
+use crate::problem::Code;
+use ralph_engine::clock::utc;
+use ralph_store::{RunFilter, Store, disk_free};
+use rustix::fs::{Access, access};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// The first day of the year this program was made in: a clock before it is wrong.
+const MADE: i64 = 1_767_225_600_000;
+
+/// Git, disk, clock and the state directory.
+pub fn rows(here: &Here) -> Vec<Row> {
+    let mut rows = vec![git(here), clock(here)];
+    match here.home() {
+        Ok(home) => {
+            rows.push(disk("disk", home.dir()));
+            rows.push(state(home.dir()));
+        }
+        Err(problem) => rows.push(Row::of("state", &problem)),
+    }
+    rows
+}
+
+fn git(here: &Here) -> Row {
+    let program = here.env.which("git", &here.workspace);
+    let repository = repository(&here.workspace);
+    match (program, repository) {
+        (Some(program), Some(root)) => {
+            Row::ok("git", format!("{}, repository {}", program.display(), root.display()))
+        }
+        (Some(_), None) => Row::warn(
+            "git",
+            "this is no repository",
+            "`git init`: a run works without, you compare better with",
+        ),
+        (None, _) => {
+            Row::warn("git", "git is not installed", "install it: a run works without, most agents do not")
+        }
+    }
+}
+
+/// The nearest directory above that is there: what is not made yet will be made in it.
+fn existing(path: &Path) -> PathBuf {
+    path.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("/")).to_path_buf()
+}
+
+fn disk(name: &'static str, path: &Path) -> Row {
+    match disk_free(&existing(path)) {
+        Err(e) => Row::bad(name, Code::Journal, e.to_string(), "check that the disk is there"),
+        Ok(disk) => {
+            let fact = format!("{} free of {} ({} %)", gib(disk.free), gib(disk.size), disk.percent());
+            match disk.enough() {
+                true => Row::ok(name, fact),
+                false => {
+                    let remedy = format!("free some: a call needs {} for its records", gib(disk.needed()));
+                    Row::bad(name, Code::Journal, fact, remedy)
+                }
+            }
+        }
+    }
+}
+
+/// Gibibytes with one digit after the point, in whole numbers only.
+fn gib(bytes: u64) -> String {
+    let tenths = u128::from(bytes) * 10 / (1 << 30);
+    format!("{}.{} GiB", tenths / 10, tenths % 10)
+}
+
+fn state(dir: &Path) -> Row {
+    let shown = dir.display();
+    let place = existing(dir);
+    if access(&place, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+        let fact = format!("{shown} cannot be written");
+        return Row::bad(
+            "state",
+            Code::Journal,
+            fact,
+            "make it yours, or set XDG_STATE_HOME to a directory on a local disk",
+        );
+    }
+    if !dir.exists() {
+        return Row::ok("state", format!("{shown}, made by the first run"));
+    }
+    match crate::env::others_may_read(dir) {
+        true => Row::warn("state", format!("{shown} may be read by others"), format!("chmod 700 {shown}")),
+        false => Row::ok("state", shown.to_string()),
+    }
+}
+
+/// A clock before this program was made, or before the newest run, is wrong.
+fn clock(here: &Here) -> Row {
+    let now = utc();
+    let shown = jiff::Timestamp::from_millisecond(now)
+        .map_or("?".into(), |t| t.strftime("%Y-%m-%d %H:%M UTC").to_string());
+    let remedy = "set the clock: limits by the hour and by the day go by it";
+    if now < MADE {
+        return Row::warn("clock", format!("{shown} is in the past"), remedy);
+    }
+    let store = here.home().ok().and_then(|home| home.store_if_any().ok().flatten());
+    let newest = store.and_then(|s| s.runs(&RunFilter { limit: Some(1), ..RunFilter::default() }).ok());
+    match newest.and_then(|rows| rows.into_iter().next()).filter(|row| row.updated > now + 60_000) {
+        Some(_) => Row::warn("clock", format!("{shown} is before the newest run"), remedy),
+        None => Row::ok("clock", shown),
+    }
+}
+
+/// What contains the agent.
+pub fn sandbox(here: &Here) -> Row {
+    let bwrap = match here.env.which("bwrap", &here.workspace) {
+        Some(path) => format!("; bubblewrap is at {}", path.display()),
+        None => String::new(),
+    };
+    Row::warn(
+        "sandbox",
+        format!("none: this version contains nothing{bwrap}"),
+        "an agent can do whatever you can: run it as a user, or in a container, that may break",
+    )
+}
+
+/// How output will look.
+pub fn terminal(here: &Here) -> Row {
+    let Some(size) =
+        std::io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(std::io::stdout()))
+    else {
+        return Row::ok("terminal", "none: plain lines, no colours");
+    };
+    let size = size.map_or("unknown size".into(), |size| format!("{}×{}", size.ws_col, size.ws_row));
+    match (here.env.dumb, here.env.no_color) {
+        (true, _) => Row::ok("terminal", format!("{size}, TERM=dumb: plain lines, no colours")),
+        (_, true) => Row::ok("terminal", format!("{size}, NO_COLOR is set")),
+        _ => Row::ok("terminal", format!("{size}, colours")),
+    }
+}

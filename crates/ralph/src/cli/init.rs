@@ -1,0 +1,345 @@
+//! `ralph init`: from a repository to a loop that can be started. Looks, asks a person at a terminal, writes what is not
+//! there yet, and ends with the one command to type. `init.rs` knows the stacks, `questions.rs` asks.
+
+use super::questions::{Questions, at_terminal};
+use super::{Here, examples};
+use crate::config::{self, Layers};
+use crate::init::found::{Found, Use, quoted};
+use crate::init::text::{Choices, config as config_text};
+use crate::init::write::{Done, append, is_there, make, refresh};
+use crate::init::{SCHEMA, detect, ignore, templates};
+use crate::plain::plain;
+use crate::print::{print, say};
+use crate::problem::{Code, Problem};
+use crate::style::Style;
+use crate::values;
+use ralph_agents::roster::CARDS;
+use ralph_rules::money::Micro;
+use std::fmt::Write;
+use std::path::Path;
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+#[command(before_help = examples::INIT)]
+pub struct Args {
+    /// What is to be done, for PROMPT.md. Left out: write it there before you run.
+    task: Option<String>,
+    /// Show what would be written; write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Ask nothing: take what was found and the usual limits.
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// The usual limits: enough for a first evening, little enough to be a lesson.
+const ITERATIONS: u32 = 10;
+const COST: Micro = Micro(5_000_000);
+
+/// Everything known before anything is written.
+struct Seen {
+    found: Vec<Found>,
+    choices: Choices,
+    installed: Vec<&'static str>,
+    notes: Vec<String>,
+}
+
+/// Looks, asks, writes.
+pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
+    usable(here)?;
+    if args.task.as_deref().is_some_and(|task| task.trim().is_empty()) {
+        return Err(
+            Problem::new(Code::Usage, "the task is empty").hint("say what is to be done, or leave it out")
+        );
+    }
+    let mut task = args.task.clone();
+    let mut seen = look(here);
+    let fresh = !is_there(&here.workspace.join("ralph.toml"));
+    if fresh && at_terminal() && !args.yes && !args.dry_run {
+        say(&told(&seen, here.err_style()));
+        ask(&mut seen, &mut task).map_err(|e| {
+            Problem::new(Code::Input, "the answers cannot be read").cause(&e).hint("--yes asks nothing")
+        })?;
+    } else if fresh {
+        say(&told(&seen, here.err_style()));
+    }
+    let files = [
+        ("ralph.toml", config_text(&seen.choices, &seen.found)),
+        ("PROMPT.md", templates::prompt(&project(here), task.as_deref(), &seen.found, &seen.choices.verify)),
+    ];
+    let lines = ignore::missing(&here.workspace);
+    let kept = is_there(&here.workspace.join("PROMPT.md"));
+    match args.dry_run {
+        true => show(&files, &lines, here),
+        false => write(&files, &lines, here)?,
+    }
+    let start = Start { task: task.as_deref(), kept, dry_run: args.dry_run };
+    say(&farewell(&seen, &start, here));
+    Ok(0)
+}
+
+/// What a run could not work with is said before anything is written.
+fn usable(here: &Here) -> Result<(), Problem> {
+    if here.workspace.to_str().is_none() {
+        let message =
+            format!("the path {} is not UTF-8 text, which a run cannot record", here.workspace.display());
+        return Err(
+            Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
+        );
+    }
+    Ok(())
+}
+
+fn look(here: &Here) -> Seen {
+    let found = detect::detect(&here.workspace, &here.env);
+    let layers = config::load(&here.workspace, here.env.config_home.as_deref());
+    let mut notes: Vec<String> = found.iter().flat_map(|f| f.notes.iter().cloned()).collect();
+    if let Err(problem) = &layers {
+        notes.push(problem.message.clone());
+    }
+    let layers = layers.ok();
+    let installed: Vec<&str> = CARDS
+        .iter()
+        .filter(|card| card.program.is_some_and(|program| here.env.which(program, &here.workspace).is_some()))
+        .map(|card| card.name)
+        .collect();
+    let own = here.env.settings.contains_key("RALPH_AGENT")
+        || layers.as_ref().is_some_and(|l| l.agent_name().is_some());
+    let agent = installed.first().copied().unwrap_or("claude");
+    let (most, dearest) = layers.as_ref().map_or((ITERATIONS, COST), Layers::ceilings);
+    let choices = Choices {
+        agent: (!own).then(|| agent.to_string()),
+        others: installed.iter().filter(|name| own || **name != agent).map(ToString::to_string).collect(),
+        max_iterations: ITERATIONS.min(most),
+        max_cost_usd: dollars(COST.min(dearest)),
+        verify: verify(&found, &mut notes),
+    };
+    missing_tools(&choices.verify, here, &mut notes);
+    Seen { found, choices, installed, notes }
+}
+
+/// The tests; where there are none, whatever else can fail.
+fn verify(found: &[Found], notes: &mut Vec<String>) -> Vec<String> {
+    let of = |what: Use| -> Vec<String> {
+        let first = |f: &Found| f.checks.iter().find(|check| check.what == what).map(|check| f.at_top(check));
+        found.iter().filter_map(first).collect()
+    };
+    let tests = of(Use::Test);
+    if !tests.is_empty() {
+        return tests;
+    }
+    let (mut other, lint) = (of(Use::Build), of(Use::Lint));
+    other.extend(lint);
+    if !other.is_empty() {
+        notes.push("no tests were found: what is verified now proves little, so write a test first".into());
+    }
+    other
+}
+
+/// A command whose program is not there fails every time.
+fn missing_tools(verify: &[String], here: &Here, notes: &mut Vec<String>) {
+    for command in verify {
+        let (dir, command) = match command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
+            Some((dir, command)) => (here.workspace.join(dir), command),
+            None => (here.workspace.clone(), command.as_str()),
+        };
+        let program = command.split_whitespace().next().unwrap_or_default();
+        if here.env.which(program, &dir).is_none() {
+            notes.push(format!("`{program}` is not installed or not executable: `{command}` would fail"));
+        }
+    }
+}
+
+/// What was found, in a few lines.
+fn told(seen: &Seen, style: Style) -> String {
+    let mut text = style.strong("Found here") + "\n";
+    if seen.found.is_empty() {
+        text.push_str("  no stack that ralph knows; any repository works, once you say how it is verified\n");
+    }
+    for found in &seen.found {
+        let _ = writeln!(text, "  {:<28} {}", plain(&found.words()), style.faint(plain(&found.by)));
+        for check in &found.checks {
+            let _ = writeln!(text, "    {:<6} {}", check.what.word(), plain(&check.command));
+        }
+    }
+    match seen.installed.as_slice() {
+        [] => text.push_str("  no agent: install one before you run (`ralph agents` says how)\n"),
+        names => {
+            let _ = writeln!(
+                text,
+                "  {:<28} {}",
+                if names.len() == 1 { "agent" } else { "agents" },
+                names.join(", ")
+            );
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn ask(seen: &mut Seen, task: &mut Option<String>) -> std::io::Result<()> {
+    let mut questions = Questions::new(std::io::stdin().lock(), std::io::stderr());
+    let choices = &mut seen.choices;
+    if let (Some(agent), true) = (&mut choices.agent, seen.installed.len() != 1) {
+        let known = |name: &str| {
+            ralph_agents::registry::find(name).map(|_| name.to_string()).map_err(|e| e.to_string())
+        };
+        if let Some(other) = questions.ask("Agent", agent.as_str(), known)? {
+            *agent = other;
+            choices.others =
+                seen.installed.iter().filter(|name| *name != agent).map(ToString::to_string).collect();
+        }
+    }
+    let offered = choices.max_iterations.to_string();
+    if let Some(n) = questions.ask("Iterations at most", &offered, values::count)? {
+        choices.max_iterations = n;
+    }
+    let offered = choices.max_cost_usd.clone();
+    if let Some(cost) = questions.ask("Dollars at most", &offered, values::money)? {
+        choices.max_cost_usd = dollars(cost);
+    }
+    let offered = if choices.verify.is_empty() { "nothing".into() } else { choices.verify.join("; ") };
+    let what = "Verified by, - for nothing";
+    let command = |text: &str| Ok(if text == "-" { Vec::new() } else { vec![text.to_string()] });
+    if let Some(verify) = questions.ask(what, &plain(&offered), command)? {
+        choices.verify = verify;
+    }
+    if task.is_none() {
+        let text = |text: &str| Ok(text.to_string());
+        *task = questions.ask("What is to be done", "later, in PROMPT.md", text)?;
+    }
+    say("\n");
+    Ok(())
+}
+
+/// Dollars as TOML has numbers with a fraction.
+fn dollars(amount: Micro) -> String {
+    let text = format!("{}.{:06}", amount.0 / 1_000_000, amount.0 % 1_000_000);
+    let short = text.trim_end_matches('0');
+    if short.ends_with('.') { format!("{short}0") } else { short.to_string() }
+}
+
+/// The workspace's own name.
+fn project(here: &Here) -> String {
+    here.workspace
+        .file_name()
+        .map(|name| plain(&name.to_string_lossy()).replace('`', "'"))
+        .unwrap_or_default()
+}
+
+/// `--dry-run`: the files as they would be, on stdout.
+fn show(files: &[(&str, String)], lines: &[&str], here: &Here) {
+    let style = here.out_style();
+    for (name, text) in files {
+        if is_there(&here.workspace.join(name)) {
+            say(&format!("{name} is there and would be left alone.\n"));
+        } else {
+            print(&format!("{}\n{text}\n", style.strong(format!("--- {name}"))));
+        }
+    }
+    if !lines.is_empty() {
+        let head = style.strong("--- .gitignore, added at its end");
+        print(&format!("{head}\n{}\n\n", lines.join("\n")));
+    }
+}
+
+fn write(files: &[(&str, String)], lines: &[&str], here: &Here) -> Result<(), Problem> {
+    let style = here.err_style();
+    let mut told = String::new();
+    for (name, text) in files {
+        let done = make(&here.workspace.join(name), text).map_err(|e| cannot(name, &e, &told, here))?;
+        let word = match done {
+            Done::Written => style.good("written"),
+            Done::LeftAlone => style.faint("was there, left alone"),
+        };
+        let _ = writeln!(told, "  {name:<11} {word}");
+    }
+    let place = here.workspace.join(".gitignore");
+    if !lines.is_empty() {
+        let now = std::fs::read(&place).unwrap_or_default();
+        let word = match append(&place, &ignore::addition(&now, lines)) {
+            Ok(()) => style.good(format!("{} added", lines.join(" and "))),
+            Err(e) => style.warn(format!("left alone ({e}); add {} yourself", lines.join(" and "))),
+        };
+        let _ = writeln!(told, "  {:<11} {word}", ".gitignore");
+    }
+    // For editors only: whatever keeps it from being written keeps nothing else.
+    let _ = helpers(&here.workspace);
+    say(&told);
+    Ok(())
+}
+
+/// The schema beside the file that names it, where git does not see it.
+fn helpers(workspace: &Path) -> std::io::Result<()> {
+    refresh(&workspace.join(".ralph/.gitignore"), "*\n")?;
+    refresh(&workspace.join(SCHEMA), &config::schema_text())
+}
+
+fn cannot(name: &str, error: &std::io::Error, told: &str, here: &Here) -> Problem {
+    say(told);
+    let message = format!("{name} cannot be written into {}", here.workspace.display());
+    Problem::new(Code::Busy, message)
+        .cause(error)
+        .hint("make the directory writable, or look at the files with `ralph init --dry-run`")
+        .hint(
+            "a run needs no file: `ralph run \"TASK\" --verify 'make test' --max-iterations 10 --max-cost 5`",
+        )
+}
+
+/// What the closing command depends on.
+struct Start<'a> {
+    /// The task that was typed.
+    task: Option<&'a str>,
+    /// A PROMPT.md was there, with a task of its own.
+    kept: bool,
+    dry_run: bool,
+}
+
+/// What to know, and the one command to type.
+fn farewell(seen: &Seen, start: &Start<'_>, here: &Here) -> String {
+    let style = here.err_style();
+    let mut text = String::new();
+    let mut note = |what: &str| {
+        let _ = writeln!(text, "{} {}", style.warn("note:"), plain(what));
+    };
+    for what in &seen.notes {
+        note(what);
+    }
+    if seen.choices.verify.is_empty() && seen.notes.is_empty() {
+        note("nothing verifies the work yet: add a command under [verify] in ralph.toml");
+    }
+    if seen.installed.is_empty() && !here.env.settings.contains_key("RALPH_AGENT") {
+        note("no agent is installed: `ralph agents` says how to get one, `ralph demo` needs none");
+    }
+    if here.env.state_home.is_none() {
+        note("neither HOME nor XDG_STATE_HOME is set: a run needs one of them for its journal");
+    }
+    if ignore::repository(&here.workspace).is_none() {
+        note("this is no git repository: a run works, but you have no history to compare with");
+    }
+    if start.kept && start.task.is_some() {
+        note("PROMPT.md has a task of its own and was left alone: yours stands in the command below");
+    }
+    let first = match start {
+        Start { dry_run: true, .. } => "Nothing was written. Write it with:",
+        Start { task: None, kept: false, .. } => "Write your task into PROMPT.md, then start with:",
+        _ => "Start with:",
+    };
+    let _ = writeln!(text, "\n{first}\n\n  {}", style.strong(command(start, here)));
+    text
+}
+
+/// A file that was there may lack the limits that a run needs.
+fn command(start: &Start<'_>, here: &Here) -> String {
+    if start.dry_run {
+        return "ralph init".into();
+    }
+    let task = start.task.filter(|_| start.kept).map(|task| format!(" {}", quoted(task))).unwrap_or_default();
+    let layers = config::load(&here.workspace, here.env.config_home.as_deref()).ok();
+    let limited = layers.is_none_or(|layers| matches!(layers.limits(), (Some(_), Some(_))));
+    let limits = match limited {
+        true => String::new(),
+        false => format!(" --max-iterations {ITERATIONS} --max-cost {}", COST.0 / 1_000_000),
+    };
+    plain(&format!("ralph run{task}{limits}"))
+}

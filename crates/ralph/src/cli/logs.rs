@@ -1,0 +1,146 @@
+//! `ralph logs`: what the agent said and did, of a run that is over or under way.
+
+use super::{Here, runs};
+use crate::logs::{self, Ended, Gone, Json, Lines, Moments, Raw, Story, Teller};
+use crate::print::say;
+use crate::problem::{Code, Problem};
+use ralph_engine::home::Home;
+use ralph_engine::outcome::{last_ending, outcome};
+use ralph_engine::snapshots::Snapshots;
+use ralph_rules::state::State;
+use ralph_store::{RunRow, Sqlite};
+use std::io::{ErrorKind, IsTerminal};
+use std::path::Path;
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools)] // switches of a command line
+pub struct Args {
+    /// The run; the newest of this workspace if left out.
+    run: Option<String>,
+    /// Go on as the run does, to its end.
+    #[arg(short, long)]
+    follow: bool,
+    /// Only this iteration.
+    #[arg(short, long, value_name = "N")]
+    iteration: Option<u32>,
+    /// With the arguments and results of tools.
+    #[arg(long)]
+    tools: bool,
+    /// What was changed, as a diff: by the iteration, else by the whole run.
+    #[arg(long, conflicts_with_all = ["follow", "tools", "json"])]
+    diff: bool,
+    /// The agent's own output, byte by byte; with --diff, contents as they are.
+    #[arg(long, conflicts_with_all = ["tools", "json"])]
+    raw: bool,
+    /// Records and activities as JSON lines, as `run --json` prints them.
+    #[arg(long, conflicts_with = "tools")]
+    json: bool,
+}
+
+/// Tells what was said and done.
+pub fn logs(args: &Args, here: &Here) -> Result<u8, Problem> {
+    let home = here.home()?;
+    let store = runs::store(&home)?;
+    let row = runs::find(&store, args.run.as_deref(), here)?;
+    if let Some(n) = args.iteration.filter(|n| *n == 0 || *n > row.iterations + 1) {
+        return Err(no_iteration(n, &row));
+    }
+    if args.diff {
+        return changed(args, &row, &home, here);
+    }
+    let running = || runs::is_running(&row, &home);
+    let story = Story {
+        store: &store,
+        run: &row.id,
+        folder: home.run(&row.id),
+        iteration: args.iteration,
+        running: &running,
+    };
+    let told = if args.json {
+        let mut json = Json::new();
+        story.tell(args.follow, &mut json).and_then(|state| result(&state, &store, &row, args, &mut json))
+    } else if args.raw {
+        story.tell(args.follow, &mut Raw::new(std::io::stdout().is_terminal())).map(drop)
+    } else {
+        let mut lines = Lines::new(here.out_style(), args.tools);
+        story.tell(args.follow, &mut lines).map(|state| still(&state, &row, &home, args))
+    };
+    told.or_else(|ended| gone(ended, &row))?;
+    Ok(0)
+}
+
+/// A reader that went away is no failure.
+fn gone(ended: Ended, row: &RunRow) -> Result<(), Problem> {
+    match ended {
+        Ended::Gone(Gone(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Ended::Gone(Gone(error)) => {
+            Err(Problem::new(Code::Journal, "stdout could not be written").cause(&error))
+        }
+        Ended::Store(error) => Err(runs::broken(&error)),
+        Ended::Unreadable(why) => {
+            let message = format!("the journal of run {} cannot be read", runs::short(&row.id));
+            Err(Problem { causes: vec![why], ..Problem::new(Code::Journal, message) })
+        }
+    }
+}
+
+/// The result comes last, where the run has one.
+fn result(state: &State, store: &Sqlite, row: &RunRow, args: &Args, json: &mut Json) -> Result<(), Ended> {
+    if state.ending.is_none() || args.iteration.is_some() {
+        return Ok(());
+    }
+    let records = runs::records(store, &row.id).unwrap_or_default();
+    if let Some((ending, because)) = last_ending(&records) {
+        let result = serde_json::to_value(outcome(state, ending, because)).unwrap_or_default();
+        json.value(&result)?;
+    }
+    Ok(json.caught_up()?)
+}
+
+/// A run without an end is under way, or its process is gone.
+fn still(state: &State, row: &RunRow, home: &Home, args: &Args) {
+    if state.ending.is_some() || args.iteration.is_some() {
+        return;
+    }
+    let short = runs::short(&row.id);
+    say(&match runs::is_running(row, home) {
+        true => format!("\nRun {short} is under way; `ralph logs -f` goes on with it.\n"),
+        false => format!("\nRun {short} has no end: its process is gone. `ralph resume {short}` goes on.\n"),
+    });
+}
+
+fn no_iteration(n: u32, row: &RunRow) -> Problem {
+    let message = format!("run {} has no iteration {n}", runs::short(&row.id));
+    Problem::new(Code::Usage, message).hint(match row.iterations {
+        0 => "it made no iteration yet".into(),
+        last => format!("--iteration takes 1 to {last}"),
+    })
+}
+
+/// Prints the diff of an iteration, or of the whole run.
+fn changed(args: &Args, row: &RunRow, home: &Home, here: &Here) -> Result<u8, Problem> {
+    let snapshots = Snapshots::of(home, Path::new(&row.workspace), &row.id);
+    let begun = snapshots.iterations();
+    let last = begun.last().copied().unwrap_or(0);
+    let (from, to) = args.iteration.map_or((0, last), |n| (n.saturating_sub(1), n));
+    if to == last && runs::is_running(row, home) && args.iteration.is_some() {
+        let message = format!("iteration {to} is under way; what it changed is known when it ends");
+        return Err(Problem::new(Code::Usage, message));
+    }
+    let missing = || {
+        let what = args.iteration.map_or("it changed".to_string(), |n| format!("iteration {n} changed"));
+        Problem::new(Code::Usage, format!("what {what} is not kept for run {}", runs::short(&row.id)))
+            .hint("it called no agent, is older than this version, or was pruned")
+    };
+    let before = snapshots.after(from).ok_or_else(missing)?;
+    let after = if args.iteration.is_some() { snapshots.after(to) } else { snapshots.last() };
+    let moments = Moments { before, after: after.ok_or_else(missing)? };
+    let raw = args.raw && !std::io::stdout().is_terminal();
+    match logs::diff(&moments, snapshots.keep().blobs(), here.out_style(), raw) {
+        Ok(0) => say("Nothing was changed.\n"),
+        Ok(_) => {}
+        Err(error) => gone(Ended::Gone(error), row)?,
+    }
+    Ok(0)
+}

@@ -1,0 +1,126 @@
+//! What an iteration changed, as a unified diff: two moments of the safety net side by side, their contents from the
+//! keep. Large and binary files are only named; a comparison that takes too long gets coarser, never stuck.
+
+use super::out::{Gone, Out};
+use crate::plain::plain_lines;
+use crate::style::Style;
+use ralph_keep::Blobs;
+use ralph_tree::{Entry, Index, Kind, shown, side_by_side};
+use similar::TextDiff;
+use std::io::Read;
+use std::time::Duration;
+
+/// Larger files are only named.
+const LARGEST: u64 = 4 << 20;
+/// How long one file may be compared exactly.
+const EXACT: Duration = Duration::from_millis(500);
+/// A NUL this early makes a file binary, as for git.
+const LOOK: usize = 8_000;
+
+/// Two moments of a workspace.
+pub struct Moments {
+    /// Before.
+    pub before: Index,
+    /// After.
+    pub after: Index,
+}
+
+/// How a diff is printed.
+struct Page<'a> {
+    out: Out,
+    style: Style,
+    blobs: &'a Blobs,
+    /// Contents as they are: fit for `git apply`, not for a terminal.
+    raw: bool,
+}
+
+/// Prints what changed; says how many files did.
+pub fn diff(moments: &Moments, blobs: &Blobs, style: Style, raw: bool) -> Result<u32, Gone> {
+    let mut page = Page { out: Out::new(), style, blobs, raw };
+    let mut files = 0;
+    let work = |entry: &Entry<'_>| (entry.counts || entry.protected) && entry.kind != Kind::Directory;
+    for (old, new) in side_by_side(&moments.before, &moments.after) {
+        let (old, new) = (old.filter(work), new.filter(work));
+        if old.as_ref().map(what) != new.as_ref().map(what) {
+            files += 1;
+            page.file(old.as_ref(), new.as_ref())?;
+        }
+    }
+    page.out.flush()?;
+    Ok(files)
+}
+
+fn what(entry: &Entry<'_>) -> (Kind, u128, bool) {
+    (entry.kind, entry.hash, entry.kind == Kind::File && entry.mode & 0o100 != 0)
+}
+
+/// git's word for kind and executable bit.
+fn mode(entry: &Entry<'_>) -> &'static str {
+    match what(entry) {
+        (Kind::Symlink, ..) => "120000",
+        (_, _, true) => "100755",
+        _ => "100644",
+    }
+}
+
+impl Page<'_> {
+    fn file(&mut self, old: Option<&Entry<'_>>, new: Option<&Entry<'_>>) -> Result<(), Gone> {
+        let Some(entry) = new.or(old) else { return Ok(()) };
+        let path = shown(entry.path);
+        let (a, b) = (format!("a/{path}"), format!("b/{path}"));
+        let title = self.style.strong(format!("diff --git {a} {b}"));
+        self.out.line(&title)?;
+        match (old, new) {
+            (None, Some(new)) => self.out.line(&format!("new file mode {}", mode(new)))?,
+            (Some(old), None) => self.out.line(&format!("deleted file mode {}", mode(old)))?,
+            (Some(old), Some(new)) if mode(old) != mode(new) => {
+                self.out.line(&format!("old mode {}\nnew mode {}", mode(old), mode(new)))?;
+            }
+            _ => {}
+        }
+        let (a, b) =
+            (if old.is_some() { &a } else { "/dev/null" }, if new.is_some() { &b } else { "/dev/null" });
+        match (self.text(old), self.text(new)) {
+            (Ok(before), Ok(after)) => self.texts(&before, &after, a, b),
+            (Err(why), _) | (_, Err(why)) => self.out.line(&format!("{a} and {b} differ: {why}")),
+        }
+    }
+
+    /// A side's text, or why it is not shown.
+    fn text(&self, entry: Option<&Entry<'_>>) -> Result<String, &'static str> {
+        let Some(entry) = entry else { return Ok(String::new()) };
+        if entry.kind == Kind::Special {
+            return Err("a special file");
+        }
+        if entry.size > LARGEST {
+            return Err("too large to be shown");
+        }
+        let mut bytes = Vec::new();
+        let file = self.blobs.open(entry.hash).map_err(|_| "its content was not kept, or was pruned")?;
+        file.take(LARGEST).read_to_end(&mut bytes).map_err(|_| "its content cannot be read")?;
+        if bytes.iter().take(LOOK).any(|byte| *byte == 0) {
+            return Err("a binary file");
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn texts(&mut self, before: &str, after: &str, a: &str, b: &str) -> Result<(), Gone> {
+        let diff = TextDiff::configure().timeout(EXACT).diff_lines(before, after);
+        let text = diff.unified_diff().context_radius(3).header(a, b).to_string();
+        if self.raw {
+            return self.out.bytes(text.as_bytes());
+        }
+        for (n, line) in text.lines().enumerate() {
+            let line = plain_lines(line);
+            let line = match line.bytes().next() {
+                _ if n < 2 => self.style.strong(line),
+                Some(b'+') => self.style.good(line),
+                Some(b'-') => self.style.bad(line),
+                Some(b'@') => self.style.note(line),
+                _ => line,
+            };
+            self.out.line(&line)?;
+        }
+        Ok(())
+    }
+}

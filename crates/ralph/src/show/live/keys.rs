@@ -1,0 +1,152 @@
+//! The keyboard: h a hint, p pause or go on, c go on, s stop after the iteration, ? help. What is asked goes the way of
+//! every other terminal, through the run's inbox. Ctrl-C is a signal and not heard here.
+
+use super::frame::Foot;
+use super::screen::Screen;
+use super::tty;
+use ralph_rules::prompt::HINT_BYTES;
+use ralph_rules::record::Request;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{IsTerminal, stdin};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// Asks something of the run; false where it cannot be asked.
+pub type Ask = Box<dyn Fn(&Request) -> bool + Send>;
+
+/// How often it is looked whether the keyboard is still wanted.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+const ESCAPE: u8 = 0x1b;
+
+/// Listens until the screen is gone.
+pub fn listen(screen: &Arc<Mutex<Screen>>, ask: Ask) {
+    if !stdin().is_terminal() {
+        screen.lock().unwrap_or_else(PoisonError::into_inner).foot().deaf = true;
+        return;
+    }
+    let screen = Arc::downgrade(screen);
+    let _ = std::thread::Builder::new().name("keys".into()).spawn(move || hear(&screen, &ask));
+}
+
+fn hear(screen: &Weak<Mutex<Screen>>, ask: &Ask) {
+    let stdin = stdin();
+    let mut bytes = [0; 256];
+    loop {
+        let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK)).unwrap_or(0);
+        let Some(screen) = screen.upgrade() else { return };
+        // Whoever reads from the background is stopped by the terminal.
+        if ready == 0 || !tty::ours() {
+            if ready > 0 {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            continue;
+        }
+        let read = rustix::io::read(&stdin, &mut bytes);
+        let typed = match read {
+            Ok(n @ 1..) => bytes.get(..n).unwrap_or_default(),
+            // The keyboard is gone; the run goes on without it.
+            Ok(_) => return,
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
+            Err(_) => return,
+        };
+        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        for request in screen.foot().typed(typed) {
+            let heard = ask(&request);
+            screen.foot().answered(&request, heard);
+        }
+        screen.render();
+    }
+}
+
+impl Foot {
+    /// What the keys ask for: several may come at once.
+    fn typed(&mut self, typed: &[u8]) -> Vec<Request> {
+        let (mut asked, mut rest) = (Vec::new(), typed);
+        self.said = None;
+        while let Some((key, after)) = rest.split_first() {
+            rest = after;
+            if *key == ESCAPE && !after.is_empty() {
+                rest = after_sequence(after);
+                continue;
+            }
+            let request = if self.hint.is_some() { self.letter(*key) } else { self.key(*key) };
+            asked.extend(request);
+        }
+        asked
+    }
+
+    fn key(&mut self, key: u8) -> Option<Request> {
+        let help = std::mem::take(&mut self.help);
+        match key.to_ascii_lowercase() {
+            b'h' => self.hint = Some(Vec::new()),
+            b'?' => self.help = !help,
+            b'p' if self.paused => return Some(Request::Continue),
+            b'p' => return Some(Request::Pause),
+            b'c' => return Some(Request::Continue),
+            b's' => return Some(Request::Stop { after: true, signal: 2 }),
+            _ => {}
+        }
+        None
+    }
+
+    /// A key while a hint is typed: a letter, Backspace, Ctrl-U, Enter, Escape.
+    fn letter(&mut self, key: u8) -> Option<Request> {
+        let text = self.hint.as_mut()?;
+        match key {
+            b'\n' | b'\r' => {
+                let text = String::from_utf8_lossy(text).trim().to_string();
+                self.hint = None;
+                return (!text.is_empty()).then_some(Request::Hint { text });
+            }
+            ESCAPE => self.hint = None,
+            0x7f | 0x08 => while text.pop().is_some_and(|last| last & 0xC0 == 0x80) {},
+            0x15 => text.clear(),
+            b'\t' => text.push(b' '),
+            key if key >= b' ' && text.len() < HINT_BYTES => text.push(key),
+            _ => {}
+        }
+        None
+    }
+
+    /// What to say to who asked.
+    fn answered(&mut self, request: &Request, heard: bool) {
+        let words = match request {
+            _ if !heard => "that could not be asked: the run's inbox cannot be written",
+            Request::Pause => "pauses before the next call",
+            Request::Continue => "goes on",
+            Request::Hint { .. } => "the agent reads it in its next prompt",
+            Request::Stop { .. } => "stops after this iteration (Ctrl-C: now)",
+        };
+        self.said = Some((words.into(), Instant::now()));
+    }
+}
+
+/// What follows an arrow or a function key, which is several bytes: none of them is meant.
+fn after_sequence(bytes: &[u8]) -> &[u8] {
+    let (first, mut rest) = bytes.split_first().unwrap_or((&0, &[]));
+    if matches!(first, b'[' | b'O') {
+        let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)).map_or(rest.len(), |at| at + 1);
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_typed_mended_sent_and_left() {
+        let mut foot = Foot::default();
+        for keys in ["?", "hLook at ü\u{7f}", "\u{15}", "the lexerr\u{8}", "\u{1b}[A\u{1b}[1;5D"] {
+            assert_eq!(foot.typed(keys.as_bytes()), []);
+        }
+        let hint = Request::Hint { text: "the lexer".into() };
+        assert_eq!(foot.typed(b"\rp"), [hint, Request::Pause], "keys that come at once");
+        assert_eq!(foot.typed(b"hno\x1b"), []);
+        assert_eq!(foot.hint, None, "Escape leaves");
+        foot.paused = true;
+        let stop = Request::Stop { after: true, signal: 2 };
+        assert_eq!(foot.typed(b"pxs"), [Request::Continue, stop]);
+    }
+}

@@ -1,0 +1,109 @@
+//! `ralph doctor`: every row with its remedy, exit codes that say what a run would meet, nothing written.
+
+use super::init::only_installed;
+use super::scene::{Answer, Scene};
+use serde_json::Value;
+use std::fs;
+
+fn rows(answer: &Answer) -> Vec<Value> {
+    let value: Value = serde_json::from_str(&answer.out).unwrap();
+    value["rows"].as_array().unwrap().clone()
+}
+
+fn row(answer: &Answer, name: &str) -> Value {
+    rows(answer)
+        .into_iter()
+        .find(|row| row["name"] == name)
+        .unwrap_or_else(|| panic!("no row {name}: {}", answer.out))
+}
+
+/// Facts that differ from machine to machine are left out of what is compared.
+fn comparable(text: &str) -> String {
+    let keep = |line: &&str| {
+        !["disk", "clock", "git", "sandbox"].iter().any(|name| line.contains(&format!("  {name} ")))
+    };
+    text.lines().filter(keep).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_machine_in_order_is_told_so_and_nothing_is_written() {
+    let mut scene = Scene::new();
+    only_installed(&mut scene, &["claude"]);
+    scene.set("ANTHROPIC_API_KEY", "sk-ant-very-secret");
+    scene.scratch.files(&[("ralph.toml", "[run]\nmax_iterations = 3\nmax_cost_usd = 1\n")]);
+    let answer = scene.ralph(&["doctor"]);
+    assert_eq!(answer.code, 0, "{}", answer.out);
+    assert!(answer.out.contains("credentials: ANTHROPIC_API_KEY"), "{}", answer.out);
+    assert!(!answer.out.contains("very-secret"));
+    let text = comparable(&answer.out);
+    for wanted in
+        ["ok    config", "ok    claude", "ok    state", "ok    database     none yet", "Runs can start"]
+    {
+        assert!(text.contains(wanted), "{wanted}: {}", answer.out);
+    }
+    assert_eq!(fs::read_dir(scene.scratch.state()).unwrap().count(), 0, "nothing is written");
+}
+
+#[test]
+fn what_would_stop_a_run_is_bad_with_the_code_it_would_have() {
+    let mut scene = Scene::new();
+    only_installed(&mut scene, &["codex"]);
+    let answer = scene.ralph(&["doctor", "--json"]);
+    assert_eq!((answer.code, row(&answer, "agent")["state"].as_str()), (69, Some("bad")), "{}", answer.out);
+    assert!(row(&answer, "agent")["remedy"].as_str().unwrap().contains("npm install"), "{}", answer.out);
+    assert!(row(&answer, "codex")["fact"].as_str().unwrap().contains("no credentials seen"));
+    assert_eq!(row(&answer, "config")["state"], "warn");
+    scene.scratch.files(&[("ralph.toml", "[run]\nmax_iteration = 3\n")]);
+    let answer = scene.ralph(&["doctor", "--json"]);
+    assert_eq!((answer.code, row(&answer, "config")["state"].as_str()), (78, Some("bad")));
+    for row in rows(&answer) {
+        assert!(row["state"] == "ok" || row["remedy"].is_string(), "{row}");
+    }
+}
+
+#[test]
+fn credentials_are_looked_for_in_files_too() {
+    let mut scene = Scene::new();
+    only_installed(&mut scene, &["claude"]);
+    let dir = scene.scratch.root().join("home/.claude");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join(".credentials.json"), "secret").unwrap();
+    let answer = scene.ralph(&["doctor", "--json"]);
+    assert!(row(&answer, "claude")["fact"].as_str().unwrap().contains("~/.claude/.credentials.json"));
+}
+
+#[test]
+fn lists_that_disagree_with_the_journal_are_made_anew() {
+    let scene = Scene::new();
+    assert_eq!(scene.sim("x", &["--verify", "true"], "write a hi; claim complete").code, 0);
+    let before = scene.ralph(&["list", "--json"]).out;
+    let status = scene.ralph(&["status", "--json"]).out;
+    let database = rusqlite::Connection::open(scene.scratch.state().join("ralph/ralph.db")).unwrap();
+    database.execute_batch("update run set status = 'LOST', cost_micro = 0; delete from iteration").unwrap();
+    drop(database);
+    let answer = scene.ralph(&["doctor", "--json"]);
+    assert_eq!(row(&answer, "lists")["state"], "warn", "{}", answer.out);
+    assert_ne!(scene.ralph(&["list", "--json"]).out, before);
+    let repaired = scene.ralph(&["doctor", "--repair", "--json"]);
+    let value: Value = serde_json::from_str(&repaired.out).unwrap();
+    assert_eq!(value["repaired"].as_array().unwrap().len(), 1, "{}", repaired.out);
+    assert_eq!(
+        (scene.ralph(&["list", "--json"]).out, scene.ralph(&["status", "--json"]).out),
+        (before, status)
+    );
+    assert!(scene.ralph(&["doctor", "--repair", "--full"]).out.contains("Nothing had to be repaired."));
+}
+
+#[test]
+fn a_database_that_is_none_is_bad() {
+    let scene = Scene::new();
+    let dir = scene.scratch.state().join("ralph");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("ralph.db"), "this is no database, but long enough to be taken for one".repeat(20))
+        .unwrap();
+    let answer = scene.ralph(&["doctor", "--json"]);
+    assert_eq!(row(&answer, "database")["state"], "bad", "{}", answer.out);
+    let nowhere =
+        scene.command(&["doctor"]).env_remove("HOME").env_remove("XDG_STATE_HOME").output().unwrap();
+    assert!(String::from_utf8_lossy(&nowhere.stdout).contains("neither HOME nor XDG_STATE_HOME is set"));
+}

@@ -1,0 +1,64 @@
+//! However a run ends or is held, the terminal is given back as it was.
+
+use super::terminal::Terminal;
+use rustix::process::Signal;
+use std::time::Duration;
+
+const HANGS: &str = "ignore-term\nsay Begun\nrun sleep 600\nclaim progress\n";
+
+fn until(what: &str, mut look: impl FnMut() -> bool) {
+    let found = (0..6000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        look()
+    });
+    assert!(found, "{what}");
+}
+
+fn begun(env: &[(&str, &str)]) -> Terminal {
+    let terminal = Terminal::run(HANGS, 80, 24, env, &[]);
+    terminal.awaits("Bash sleep 600");
+    terminal
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+        let mut terminal = begun(&[]);
+        assert!(!terminal.is_as_before() && terminal.hides_cursor());
+        terminal.signal(signal);
+        terminal.awaits("a person asked to stop");
+        terminal.signal(signal);
+        assert_eq!(terminal.end(), code);
+        until("the cursor is back", || terminal.is_as_before() && !terminal.hides_cursor());
+    }
+}
+
+#[test]
+fn ctrl_z_gives_it_back_and_going_on_takes_it_again() {
+    let mut terminal = begun(&[]);
+    terminal.keys("\u{1a}");
+    until("it stands still", || terminal.state() == 'T');
+    until("the terminal is as before", || terminal.is_as_before() && !terminal.hides_cursor());
+    assert!(!terminal.seen().contains("calls/hour"), "{}", terminal.seen());
+    terminal.signal(Signal::CONT);
+    terminal.awaits("calls/hour");
+    until("keys come one by one again", || !terminal.is_as_before() && terminal.hides_cursor());
+    terminal.keys("\u{3}");
+    terminal.awaits("a person asked to stop");
+    terminal.keys("\u{3}");
+    assert_eq!(terminal.end(), 130);
+    until("the terminal is as before", || terminal.is_as_before());
+}
+
+#[test]
+fn a_dumb_terminal_gets_lines_that_stay_and_quiet_gets_only_the_receipt() {
+    for (env, more) in [(&[("TERM", "dumb")][..], &[][..]), (&[], &["--quiet"])] {
+        let script = "write done yes\nclaim complete\n";
+        let mut terminal = Terminal::run(script, 80, 24, env, more);
+        assert_eq!(terminal.end(), 0);
+        terminal.awaits("every decision with its facts");
+        let text = String::from_utf8(terminal.bytes()).unwrap();
+        assert!(!text.contains("\x1b[?") && !text.contains("\x1b[J"), "{text:?}");
+        assert_eq!(text.contains("Iteration 1"), more.is_empty());
+    }
+}
