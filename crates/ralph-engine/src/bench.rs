@@ -14,7 +14,7 @@ use ralph_tend::{Exit, How, Launch};
 use ralph_tree::{Index, Tree, WalkError};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,8 @@ pub struct Bench {
     pub tell_spend_from: AtomicI64,
     /// What is really held for the call under way (micro-dollars).
     pub held: AtomicI64,
+    /// The call under way tries a provider that failed: its first sign of life is told.
+    pub trying: AtomicBool,
     mouth: Mutex<Mouth>,
     latest: Mutex<Latest>,
 }
@@ -80,6 +82,7 @@ impl Bench {
             under_way: UnderWay::default(),
             tell_spend_from: AtomicI64::new(0),
             held: AtomicI64::new(0),
+            trying: AtomicBool::new(false),
             mouth: Mutex::new(mouth),
             latest: Mutex::new(Latest { index: Arc::new(index), at: None }),
         }

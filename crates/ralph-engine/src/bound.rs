@@ -2,6 +2,7 @@
 //! is read: no symbolic link is followed on the way, no pipe or device is opened for long, no more than a bound is read.
 
 use crate::redact::Redactor;
+use ralph_os::HELD;
 use ralph_rules::plan::Plan;
 use ralph_rules::record::{PlanGiven, PlanSeen};
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -54,10 +55,9 @@ fn regular(path: &Path) -> io::Result<File> {
         _ => None,
     });
     let last = names.next_back().ok_or_else(|| io::Error::other("it names no file"))?;
-    let mut dir: OwnedFd =
-        openat(CWD, "/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut dir: OwnedFd = openat(CWD, "/", HELD | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     for name in names {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = HELD | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         dir = openat(&dir, name, flags, Mode::empty()).map_err(plain)?;
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

@@ -4,6 +4,7 @@
 use crate::bench::Bench;
 use crate::told::Told;
 use crate::world::{World, admit, call, extend, inspect, recover, restore, verify};
+use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
 use ralph_rules::record::Seen;
 use ralph_rules::state::State;
@@ -23,6 +24,8 @@ pub struct Hands<'a> {
     worker: Sender<Work>,
     /// The prompt composed by the latest `Admit`; the file beside the journal is redacted, this is not.
     prompt: String,
+    /// What the day had left for all runs then.
+    rest: Option<Micro>,
 }
 
 impl<'a> Hands<'a> {
@@ -35,12 +38,18 @@ impl<'a> Hands<'a> {
                 theirs.tell(work(&theirs));
             }
         })?;
-        Ok(Hands { bench, store, worker, prompt: String::new() })
+        Ok(Hands { bench, store, worker, prompt: String::new(), rest: None })
     }
 
     fn apart(&self, work: impl FnOnce(&Bench) -> Told + Send + 'static) {
         // The worker lives as long as this sender does.
         let _ = self.worker.send(Box::new(work));
+    }
+
+    /// What the run and the day have left for the call.
+    fn left(&self, state: &State) -> Option<Micro> {
+        let run = state.start.as_ref().map(|start| state.budget.left(&start.policy));
+        run.into_iter().chain(self.rest).min()
     }
 
     fn call(&mut self, order: call::Order) {
@@ -58,9 +67,10 @@ impl World for Hands<'_> {
     fn begin(&mut self, step: &Step, state: &State) {
         let bench = &self.bench;
         match step {
-            Step::Admit { id, amount, limits, .. } => {
-                let (told, prompt) = admit::admit(bench, self.store, state, *id, *amount, limits);
-                self.prompt = prompt;
+            Step::Admit { id, amount, limits, rung, anyway } => {
+                let order = admit::Order { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
+                let admit::Said { told, prompt, rest } = admit::admit(bench, self.store, state, &order);
+                (self.prompt, self.rest) = (prompt, rest);
                 bench.tell(told);
             }
             Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
@@ -68,14 +78,14 @@ impl World for Hands<'_> {
                     id: *id,
                     prompt: std::mem::take(&mut self.prompt),
                     rung: *rung,
-                    left: state.start.as_ref().map(|s| state.budget.left(&s.policy)),
+                    left: self.left(state),
                     conversation: state.budget.conversation.clone(),
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
                 };
                 self.call(order);
             }
-            Step::Extend { id, to, limits } => bench.tell(extend::extend(bench, *id, *to, limits)),
+            Step::Extend { id, to, limits } => bench.tell(extend::extend(bench, state, *id, *to, limits)),
             Step::Inspect { .. } => bench.tell(inspect::inspect(bench)),
             Step::Restore { paths } => {
                 bench.tell(restore::restore(bench, paths, state.calls.id.iteration));

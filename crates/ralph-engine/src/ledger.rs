@@ -1,9 +1,10 @@
 //! How a run's money meets the store's meters: names, reservations, settlements, refusals. Reserve may be refused,
 //! settle never.
 
+use crate::provider::TRY;
 use crate::reset::day_of;
 use ralph_rules::money::{Micro, Usage};
-use ralph_rules::record::{Attempt, HOUR, Limits, Ms, Refused, Refuser, RunStarted};
+use ralph_rules::record::{Attempt, DaySpend, HOUR, Limits, Ms, Refused, Refuser, RunStarted};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{Limit, Refusal, Reserve, Settle, Store, StoreError, Used, WindowUse};
 
@@ -24,9 +25,37 @@ impl Books {
         Books { prefix, ..Books::new(&start.run, &day_of(at, &start.zone)) }
     }
 
+    /// The books of the call under way: it is booked on the day that it was admitted on, however long it lasts.
+    pub fn of_call(state: &State) -> Option<Books> {
+        let start = state.start.as_deref()?;
+        let books = Books::of(start, state.at);
+        Some(if state.calls.day.is_empty() { books } else { Books { day: state.calls.day.clone(), ..books } })
+    }
+
     /// The books of real money.
     pub fn new(run: &str, day: &str) -> Books {
         Books { run: run.into(), prefix: "", day: day.into() }
+    }
+
+    /// The calendar day they are at.
+    pub fn day(&self) -> &str {
+        &self.day
+    }
+
+    fn day_meter(&self) -> String {
+        self.meter(&format!("day/{}", self.day))
+    }
+
+    /// What the day has left for all runs; none where it is used up, or unknown.
+    pub fn rest(&self, store: &dyn Store, limits: &Limits) -> Option<Micro> {
+        let used = store.meter(&self.day_meter()).ok()?.total();
+        Some(limits.day.minus(Micro(used))).filter(|rest| *rest > Micro::ZERO)
+    }
+
+    /// What all runs have on the day, with a call that is being closed: its charge in place of its reservation.
+    pub fn spend(&self, store: &dyn Store, held: Micro, charged: Micro) -> Option<DaySpend> {
+        let used = Micro(store.meter(&self.day_meter()).ok()?.total());
+        Some(DaySpend { date: self.day.clone(), spent: used.minus(held).max(Micro::ZERO).plus(charged) })
     }
 
     fn id(&self, id: Attempt) -> String {
@@ -70,20 +99,20 @@ pub fn reserve(books: &Books, id: Attempt, amount: Micro, limits: &Limits) -> Re
         meter: books.meter(TOKENS),
         span: HOUR,
         cap: limits.tokens_per_hour.map(|t| i64::try_from(t).unwrap_or(i64::MAX)),
-        add: 0,
+        // A window that is full to the last token is full; what the call takes is known when it ends.
+        add: 1,
     });
     reserve
 }
 
 /// Asks for more money under the same id.
 pub fn extend(books: &Books, id: Attempt, to: Micro, limits: &Limits) -> Reserve {
-    let day = format!("day/{}", books.day);
     Reserve {
         id: books.id(id),
         to: to.0,
         against: vec![
             Limit::Total { meter: run_meter(&books.run), cap: Some(limits.run.0) },
-            Limit::Total { meter: books.meter(&day), cap: Some(limits.day.0) },
+            Limit::Total { meter: books.day_meter(), cap: Some(limits.day.0) },
         ],
     }
 }
@@ -113,7 +142,15 @@ pub fn refused(refusal: &Refusal) -> Refused {
         CALLS => Refuser::CallsPerHour,
         TOKENS => Refuser::TokensPerHour,
         meter if meter.starts_with("day/") => Refuser::DayCap,
+        meter if meter.starts_with(TRY) => Refuser::Provider,
         _ => Refuser::RunCap,
     };
-    Refused { by, total: refusal.total, cap: refusal.cap, until: refusal.free_at, what: String::new() }
+    Refused {
+        by,
+        total: refusal.total,
+        cap: refusal.cap,
+        until: refusal.free_at,
+        what: String::new(),
+        class: None,
+    }
 }

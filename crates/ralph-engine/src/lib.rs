@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod open;
 pub mod outcome;
 pub mod plan;
+pub mod provider;
 pub mod quarantine;
 pub mod rebuild;
 pub mod redact;

@@ -97,7 +97,7 @@ pub fn start(
     let store = home.store()?;
     let _lock = take_lock(home, &store, &plan.workspace, id)?;
     not_open(&store, &plan.workspace, &plan.policy)?;
-    let tree = Tree::new(&plan.workspace, Protect::new(&plan.protect)?);
+    let tree = Tree::new(&plan.workspace, Protect::new(&plan.protect)?).leaving_out(&plan.own_files);
     let index = tree.walk(Index::load(&home.index(&plan.workspace)).as_ref())?;
     let started = run_started(id, plan, &index, &equipment);
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
@@ -126,7 +126,7 @@ pub fn resume(
     };
     not_open(&store, Path::new(&workspace), &started.policy)?;
     let equipment = equipment(&started);
-    let tree = Tree::new(&workspace, Protect::new(&started.protect)?);
+    let tree = Tree::new(&workspace, Protect::new(&started.protect)?).leaving_out(&started.own_files);
     let now = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
     let index = before_the_crash(home, &state, id).unwrap_or(now);
     let plan = started.plan.as_ref().map(|given| bound::seen(given, &equipment.redactor));
@@ -284,6 +284,7 @@ fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> Ru
         ladder: plan.ladder,
         prompting: plan.prompting,
         history: plan.history,
+        own_files: plan.own_files,
     }
 }
 

@@ -95,6 +95,10 @@ fn details(state: &State, because: &[Objection], words: String) -> Value {
     let mut map = Map::new();
     map.insert("why".into(), Value::String(words));
     map.insert("because".into(), json!(because));
+    if !state.alerts.told.is_empty() {
+        let alerts: Vec<&Objection> = state.alerts.told.iter().map(|(_, alert)| alert).collect();
+        map.insert("alerts".into(), json!(alerts));
+    }
     map.insert("filesChanged".into(), json!(state.trees.all));
     if !state.trees.touched.is_empty() {
         map.insert("files".into(), json!(state.trees.touched));

@@ -31,6 +31,8 @@ pub struct Plan {
     pub protect: Vec<String>,
     /// The user's time zone, an IANA name.
     pub zone: String,
+    /// Files in the workspace that ralph writes itself, beside those in `.ralph/`.
+    pub own_files: Vec<String>,
     /// The plan that binds, as the user named it and where it really is.
     pub tasks: Option<(String, PathBuf)>,
 }

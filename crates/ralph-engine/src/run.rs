@@ -3,14 +3,15 @@
 
 use crate::circuit;
 use crate::ears::Ears;
-use crate::ledger;
+use crate::ledger::{self, Books};
+use crate::provider;
 use crate::rows;
 use crate::told::Told;
 use crate::watch::Watchers;
 use crate::world::World;
 use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
-use ralph_rules::record::{Decision, Envelope, Fact, Record, Seen};
+use ralph_rules::record::{Decision, Envelope, Fact, Record, Refuser, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Batch, CommitError, Put, Store, StoreError};
 
@@ -65,11 +66,20 @@ impl<'a> Run<'a> {
     }
 
     /// A fact was heard: it is in the mind, and goes to disk with the decision that follows.
-    pub fn note(&mut self, told: Told) {
+    pub fn note(&mut self, mut told: Told) {
+        self.tell_the_day(&mut told);
         let before = told.reserve.is_some().then(|| self.state.clone());
         let record = self.record(Fact::Seen(told.seen.clone()));
         self.state.apply(&record);
         self.pending = Some(Pending { record, told, before });
+    }
+
+    /// A call that closes says what its day came to, over all runs.
+    fn tell_the_day(&self, told: &mut Told) {
+        if let Seen::CallEnded(call) = &mut told.seen {
+            let books = Books::of_call(&self.state);
+            call.day = books.and_then(|b| b.spend(self.store, self.state.budget.reserved, call.charged));
+        }
     }
 
     /// Writes the pending fact and this decision in one commit. False: a reservation was refused, ask again.
@@ -123,7 +133,10 @@ impl<'a> Run<'a> {
     fn take_back(&mut self, pending: Option<Pending>, refusal: &ralph_store::Refusal) {
         let Some(Pending { before: Some(before), .. }) = pending else { return };
         self.state = before;
-        self.note(Seen::Refused(ledger::refused(refusal)).into());
+        let refused = ledger::refused(refusal);
+        let tried = (refused.by == Refuser::Provider).then(|| self.ears.now().0);
+        let tried = tried.and_then(|now| provider::tried_elsewhere(self.store, &self.state, now));
+        self.note(Seen::Refused(tried.unwrap_or(refused)).into());
     }
 
     fn record(&self, fact: Fact) -> Record {
@@ -141,6 +154,7 @@ impl<'a> Run<'a> {
             batch.reserve.clone_from(&told.reserve);
             batch.settle.extend(told.settle.clone());
             batch.done.extend(&told.done);
+            batch.memo.extend(provider::memos(self.store, &self.state, &told.seen));
         }
         if let Some(record) = decided
             && let Fact::Decided(Decision { next: Next::Leave(ending), because }) = &record.fact

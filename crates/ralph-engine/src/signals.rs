@@ -1,6 +1,6 @@
 //! Signals. The first Ctrl-C, SIGTERM or SIGHUP is a person's request to stop: the agent is ended, the workspace
 //! inspected, the journal closed. The second ends ralph at once; the tender then ends the agent, and the journal stays
-//! as after a crash. Ctrl-Z freezes the agent and the timers with ralph. A hang-up that
+//! as after a crash. SIGUSR1 ends a wait, as `ralph continue` does. Ctrl-Z freezes the agent and the timers with ralph. A hang-up that
 //! was ignored when ralph started (nohup) stays ignored; the others are heard also by a run that a script put into the
 //! background.
 
@@ -9,7 +9,7 @@ use crate::ears::Mouth;
 use crate::under_way::UnderWay;
 use ralph_rules::record::{Asked, Request, Seen};
 use rustix::process::{Signal, getpid, kill_process};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
 use signal_hook::iterator::{Handle, Signals};
 use std::io;
 use std::sync::OnceLock;
@@ -40,8 +40,8 @@ impl Drop for Listening {
 
 /// Begins to listen.
 pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
-    let hang_up = (!hang_up_is_ignored()).then_some(SIGHUP);
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGTSTP, SIGCONT].into_iter().chain(hang_up))?;
+    let hang_up = (!ralph_os::hang_up_is_ignored()).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGTSTP, SIGCONT, SIGUSR1].into_iter().chain(hang_up))?;
     let handle = signals.handle();
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         let mut asked = false;
@@ -49,6 +49,9 @@ pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Lis
             match signal {
                 SIGTSTP => freeze(&clock, &under_way),
                 SIGCONT => thaw(&clock, &under_way),
+                SIGUSR1 => {
+                    let _ = mouth.send(Seen::Asked(Asked { request: Request::Continue }).into());
+                }
                 _ if asked => {
                     leave_screen();
                     std::process::exit(128 + signal)
@@ -87,11 +90,4 @@ fn leave_screen() {
     if let Some(screen) = SCREEN.get() {
         (screen.leave)();
     }
-}
-
-/// Whether SIGHUP was ignored when this process began; no where the system does not say.
-fn hang_up_is_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
 }

@@ -18,13 +18,16 @@ mod simulation {
     pub mod machine;
     pub mod mains;
     pub mod pair;
+    pub mod planned;
     pub mod site;
     pub mod tally;
+    pub mod week;
     pub mod words;
 }
 
 use simulation::pair::pair;
 use simulation::tally::Tally;
+use simulation::week::week;
 
 /// Steps without another wish: what an unoptimised build does in reasonable time, and what a release build does.
 const STEPS: u64 = if cfg!(debug_assertions) { 400_000 } else { 10_000_000 };
@@ -64,5 +67,24 @@ fn nothing_is_lost_whatever_happens() {
     all.print(seed);
     if steps >= ENOUGH {
         all.reached_everything();
+    }
+}
+
+#[test]
+fn two_runs_share_a_week_of_limits_outages_sleep_and_a_day_of_25_hours() {
+    for seed in 1..=if cfg!(debug_assertions) { 3 } else { 20 } {
+        let week = week(seed, 0);
+        println!("seed {seed}: {} calls, days {:?}", week.calls.len(), week.days);
+        week.is_within_its_budget();
+        week.spares_the_other_run();
+        week.comes_back_after_every_storm();
+        week.charges_no_sleep_and_no_refusal();
+    }
+}
+
+#[test]
+fn a_week_with_power_cuts_stays_within_its_days() {
+    for seed in 1..=if cfg!(debug_assertions) { 2 } else { 20 } {
+        week(seed, 40).is_within_its_budget();
     }
 }

@@ -7,7 +7,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use ralph_os::HELD;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 /// A workspace's root, held open.
@@ -17,29 +18,13 @@ pub(crate) struct Root(OwnedFd);
 impl Root {
     /// Opens it.
     pub fn open(path: &Path) -> io::Result<Root> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = HELD | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Root(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
     }
 
     /// Opens something beneath it.
     fn beneath(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let path = if path.is_empty() { b"." } else { path };
-        let open = || {
-            rustix::fs::openat2(
-                &self.0,
-                OsStr::from_bytes(path),
-                flags | OFlags::CLOEXEC,
-                Mode::empty(),
-                resolve,
-            )
-        };
-        // The kernel asks to try again when a rename ran past it.
-        let fd = (0..16).find_map(|_| match open() {
-            Err(Errno::AGAIN | Errno::INTR) => None,
-            other => Some(other),
-        });
-        Ok(fd.unwrap_or(Err(Errno::AGAIN))?)
+        Ok(ralph_os::open_beneath(&self.0, path, flags)?)
     }
 
     /// A regular file, for reading.
@@ -58,7 +43,7 @@ impl Root {
     /// The directory a path lies in, and its name there.
     pub fn parent(&self, path: &[u8]) -> io::Result<(OwnedFd, std::ffi::OsString)> {
         let (parent, name) = split(path);
-        let dir = self.beneath(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let dir = self.beneath(parent, HELD | OFlags::DIRECTORY)?;
         Ok((dir, OsStr::from_bytes(name).to_owned()))
     }
 

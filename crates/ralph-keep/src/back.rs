@@ -266,5 +266,5 @@ fn draft(hash: u128) -> String {
 }
 
 fn mode_of(mode: u16) -> Mode {
-    Mode::from_raw_mode(u32::from(mode))
+    Mode::from_raw_mode(rustix::fs::RawMode::from(mode))
 }

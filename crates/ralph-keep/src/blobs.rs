@@ -110,7 +110,7 @@ impl Blobs {
 /// Copies, sharing the blocks where the file system can, and hashes what was copied.
 fn copy(from: &mut File, to: &Path) -> io::Result<u128> {
     let mut file = File::options().read(true).write(true).create(true).truncate(true).open(to)?;
-    let shared = rustix::fs::ioctl_ficlone(&file, &*from).is_ok();
+    let shared = ralph_os::share_blocks(&file, &*from).is_ok();
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; BUFFER];
     if shared {

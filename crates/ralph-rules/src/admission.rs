@@ -36,7 +36,8 @@ pub fn admission(state: &State, start: &RunStarted, mut because: Vec<Objection>)
     let id = state.calls.next_id();
     let rung = ladder::wanted(state, start);
     because.extend(ladder::said(state, start, rung));
-    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy), rung }, because)
+    let anyway = state.person.skip_wait;
+    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy), rung, anyway }, because)
 }
 
 /// What was red before the agent came must be known; a baseline that never ends proves nothing.
@@ -51,6 +52,9 @@ fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
     }
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
         return Some(leave(interrupted(signal), vec![person("stop")]));
+    }
+    if let Some(late) = time::over(state.ran, 0, policy) {
+        return Some(leave(Ending::new(Reason::TimeLimit, false), vec![late]));
     }
     let commands = u32::try_from(commands).unwrap_or(u32::MAX);
     Some(verify(Check::Baseline, policy, Objection::BaselineWanted { commands }))
@@ -110,7 +114,7 @@ fn waiting(state: &State, start: &RunStarted) -> Option<Decision> {
     }
     let provider = fault.map(|f| f.class).filter(|class| class.then() == Then::Wait);
     if let Some(class) = provider {
-        if !state.faults.wait_fits(until, policy) {
+        if !state.faults.wait_fits(since, until, policy) {
             let because = Objection::WaitTooLong { until, max_wait: policy.max_wait };
             return Some(leave(gave_up(class), vec![failed(state), because]));
         }
@@ -152,7 +156,6 @@ fn wait(state: &State, policy: &Policy, since: Moment, until: Ms) -> Decision {
 
 /// The reservation was refused: a wait, or the end.
 pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision {
-    let policy = &start.policy;
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
         return leave(interrupted(signal), vec![person("stop")]);
     }
@@ -162,6 +165,8 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
             Ending::new(Reason::CostLimit, state.checks.passed()),
             vec![Objection::CostReached { spent: total, cap }],
         ),
+        // Others took of the day's rest meanwhile: less is asked for.
+        Refuser::DayCap if refused.total < refused.cap => admission(state, start, Vec::new()),
         Refuser::DayCap => leave(
             Ending::new(Reason::DailyBudget, state.checks.passed()),
             vec![Objection::DayReached { spent: total, cap }],
@@ -170,23 +175,36 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
             Ending::new(Reason::StoreUnsafe, false),
             vec![Objection::StoreUnsafe { what: refused.what.clone() }],
         ),
-        Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider => {
-            let since = state.refused_at;
-            // A time that has passed already is no answer: asking at once would go on for ever.
-            let until = refused.until.filter(|at| *at > since.at).unwrap_or(since.at + MINUTE);
-            if since.waited(until, state.now()) || state.person.skip_wait {
-                return admission(state, start, Vec::new());
-            }
-            let full = Objection::RateWindow { used: refused.total, cap: refused.cap, until: refused.until };
-            if policy.no_wait {
-                let because = vec![full, Objection::NoWait { until: Some(until) }];
-                return leave(Ending::new(Reason::RateLimit, false), because);
-            }
-            if until - since.at > policy.max_wait {
-                let because = vec![full, Objection::WaitTooLong { until, max_wait: policy.max_wait }];
-                return leave(Ending::new(Reason::RateLimit, false), because);
-            }
-            wait(state, policy, since, until)
-        }
+        Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider => full(state, start, refused),
     }
+}
+
+/// A window is full, or the provider is known to fail: wait, unless that is not wanted or would take too long.
+fn full(state: &State, start: &RunStarted, refused: &Refused) -> Decision {
+    let (policy, since) = (&start.policy, state.refused_at);
+    // A time that has passed already is no answer: asking at once would go on for ever.
+    let until = refused.until.filter(|at| *at > since.at).unwrap_or(since.at + MINUTE);
+    if since.waited(until, state.now()) || state.person.skip_wait {
+        return admission(state, start, Vec::new());
+    }
+    let class = refused.class.filter(|_| refused.by == Refuser::Provider);
+    let (fits, why, ending) = match class {
+        Some(class) => (
+            state.faults.wait_fits(since, until, policy),
+            Objection::ProviderHeld { class, what: refused.what.clone(), until: refused.until },
+            gave_up(class),
+        ),
+        None => (
+            until - since.at <= policy.max_wait,
+            Objection::RateWindow { used: refused.total, cap: refused.cap, until: refused.until },
+            Ending::new(Reason::RateLimit, false),
+        ),
+    };
+    if policy.no_wait {
+        return leave(ending, vec![why, Objection::NoWait { until: Some(until) }]);
+    }
+    if !fits {
+        return leave(ending, vec![why, Objection::WaitTooLong { until, max_wait: policy.max_wait }]);
+    }
+    wait(state, policy, since, until)
 }

@@ -132,6 +132,11 @@ impl Ending {
         )
     }
 
+    /// ralph would have had to wait longer than it may.
+    pub fn gave_up(&self) -> bool {
+        matches!(self.reason, Reason::RateLimit | Reason::AgentUnavailable)
+    }
+
     /// The workspace's breaker stays open: the next run refuses to start.
     pub fn opens_breaker(&self) -> bool {
         matches!(

@@ -104,8 +104,8 @@ pub struct Faults {
     pub iterations: Option<(Class, u32)>,
     /// Provider failures running: the back-off's exponent.
     pub waits: u32,
-    /// When the provider first failed in this stretch.
-    pub waiting_since: Ms,
+    /// Since when this run cannot get on because of the provider; none while it can.
+    pub waiting_since: Option<Moment>,
     /// Calls running that ended without a result and without a new tree.
     pub crashes: u32,
     /// A person resumed the run since: what waiting could not heal is tried once more.
@@ -163,21 +163,28 @@ impl Faults {
             self.iterations = Some((fault.class, before + 1));
         }
         if fault.class.then() == Then::Wait {
-            if self.waits == 0 {
-                self.waiting_since = fault.at;
-            }
+            self.held_up(Moment { at: fault.at, ran: fault.ran });
             self.waits += 1;
         } else {
             self.waits = 0;
+            self.waiting_since = None;
         }
         self.last = Some(fault);
     }
 
-    /// A person resumed the run: they may have logged in, paid, or mended the network.
-    pub fn resumed(&mut self, at: Ms) {
+    /// The provider keeps the run from going on, by a failure of its own or one that another run met.
+    pub fn held_up(&mut self, now: Moment) {
+        self.waiting_since.get_or_insert(now);
+    }
+
+    /// A person resumed the run: they may have logged in, paid, or mended the network. What was waited before counts on,
+    /// unless ralph had given up.
+    pub fn resumed(&mut self, now: Moment, gave_up: bool) {
         self.forgiven = true;
         self.crashes = 0;
-        self.waiting_since = at;
+        if gave_up {
+            self.waiting_since = self.waiting_since.map(|_| now);
+        }
     }
 
     /// The workspace was inspected after the call.
@@ -211,19 +218,23 @@ impl Faults {
         }
     }
 
-    /// Whether the wait fits into what ralph may wait in all.
-    pub fn wait_fits(&self, until: Ms, policy: &Policy) -> bool {
-        until.saturating_sub(self.waiting_since) <= policy.max_wait
+    /// Whether a wait from then until then fits into what ralph may wait in all. Time that the run was stopped,
+    /// suspended or not running was no waiting.
+    pub fn wait_fits(&self, since: Moment, until: Ms, policy: &Policy) -> bool {
+        let first = self.waiting_since.unwrap_or(since);
+        let from = if first.ran > since.ran { first } else { since };
+        let waited = from.ran.saturating_sub(first.ran);
+        waited.saturating_add(until.saturating_sub(from.at)) <= policy.max_wait
     }
 }
 
 /// Full jitter grows from 5 s to 15 min.
-fn backoff(waits: u32) -> Ms {
+pub(crate) fn backoff(waits: u32) -> Ms {
     (5 * SECOND).saturating_mul(1_i64 << waits.saturating_sub(1).min(16)).min(15 * MINUTE)
 }
 
 /// A number from 0 to `below`, from run and attempt alone: chance that replays.
-fn chance(run: &str, attempt: u32, below: Ms) -> Ms {
+pub(crate) fn chance(run: &str, attempt: u32, below: Ms) -> Ms {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in run.bytes().chain(attempt.to_le_bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

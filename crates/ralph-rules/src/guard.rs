@@ -1,6 +1,7 @@
 //! The safeguards: one a file, memory and verdict together. Each is told how an iteration closed and asked
 //! whether it objects; adding one is a file here and a line in `verdict.rs`.
 
+pub mod alerts;
 pub mod budget;
 pub mod decline;
 pub mod denials;

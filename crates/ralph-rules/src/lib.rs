@@ -37,6 +37,7 @@ pub mod plan;
 pub mod policy;
 pub mod prices;
 pub mod prompt;
+pub mod provider;
 pub mod record;
 pub mod replay;
 pub mod report;

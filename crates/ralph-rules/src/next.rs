@@ -4,6 +4,7 @@
 
 use crate::admission::admission;
 use crate::ending::{Ending, Reason};
+use crate::guard::alerts;
 use crate::guard::budget::Ahead;
 use crate::guard::time;
 use crate::objection::Objection;
@@ -78,15 +79,13 @@ pub fn next(state: &State) -> Decision {
             Step::Recover { id: state.calls.id, reserved: state.budget.reserved },
             vec![Objection::CallWasOpen { attempt: state.calls.id.to_string() }],
         ),
-        Phase::Answered => act(
-            Step::Inspect { before: state.trees.before },
-            vec![Objection::CallClosed { iteration: state.calls.id.iteration }],
-        ),
+        Phase::Answered => {
+            let mut because = vec![Objection::CallClosed { iteration: state.calls.id.iteration }];
+            because.extend(alerts::due(state, &start.policy));
+            act(Step::Inspect { before: state.trees.before }, because)
+        }
         Phase::Inspected => inspected(state, start),
-        Phase::Verifying(_) => match state.person.stop {
-            Some(_) if state.calls.ended_by.is_none() => end(Why::Person, person("stop")),
-            _ => keep(Wake::NEVER),
-        },
+        Phase::Verifying(_) => verifying(state, start),
         Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
         Phase::Admitting | Phase::Ending | Phase::Recovering | Phase::Inspecting | Phase::Restoring => {
             keep(Wake::NEVER)
@@ -133,15 +132,33 @@ fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Dec
         Ahead::Over => return end(Why::Budget, reached),
         Ahead::Raise(to) if !extending => {
             let (seen, dearest, reserved) = (budget.live, budget.dearest, budget.reserved);
-            let because = Objection::UsageAhead { seen, dearest, reserved };
+            let mut because = vec![Objection::UsageAhead { seen, dearest, reserved }];
+            because.extend(alerts::due(state, policy));
             // The last turns before the cap are reserved too, so that what is known never falls behind.
             let limits = Limits { run: policy.max_cost.plus(dearest.times(2)), ..limits(policy) };
-            return act(Step::Extend { id: state.calls.id, to, limits }, vec![because]);
+            return act(Step::Extend { id: state.calls.id, to, limits }, because);
         }
         _ => {}
     }
     let deadline = since.saturating_add(limit);
     keep(Wake { at: None, ran: Some(policy.max_time.map_or(deadline, |max| max.min(deadline))) })
+}
+
+/// A person, or the run's time, may end a verification; then it has no verdict.
+fn verifying(state: &State, start: &RunStarted) -> Decision {
+    if state.checks.told.is_some() {
+        return keep(Wake::NEVER);
+    }
+    if state.person.stop.is_some() {
+        return end(Why::Person, person("stop"));
+    }
+    let Some(ends) = time::ends_verification(state.checks.began, &start.policy) else {
+        return keep(Wake::NEVER);
+    };
+    match time::over(state.ran, 0, &start.policy) {
+        Some(late) if state.ran >= ends => end(Why::Time, late),
+        _ => keep(Wake { at: None, ran: Some(ends) }),
+    }
 }
 
 /// Protected paths come first, then a person's stop, then whose fault a failed call was.
@@ -157,6 +174,11 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     }
     if !state.verifies() {
         return verdict(state, start);
+    }
+    if state.checks.told == Some(Why::Time)
+        && let Some(late) = time::over(state.ran, 0, &start.policy)
+    {
+        return leave(Ending::new(Reason::TimeLimit, false), vec![late]);
     }
     let trees = &state.trees;
     let clean =

@@ -52,9 +52,11 @@ pub enum Objection {
     WaitTooLong { until: Ms, max_wait: Ms },
     NoWait { until: Option<Ms> },
     RateWindow { used: i64, cap: i64, until: Option<Ms> },
+    ProviderHeld { class: Class, what: String, until: Option<Ms> },
     CostReached { spent: Micro, cap: Micro },
     CostNearly { spent: Micro, cap: Micro },
     DayReached { spent: Micro, cap: Micro },
+    DayNearly { date: String, spent: Micro, cap: Micro },
     IterationsReached { used: u32, max: u32 },
     IterationsNearly { used: u32, max: u32 },
     TimeReached { ran: Ms, max: Ms },
@@ -76,6 +78,14 @@ impl Objection {
             }
             _ => String::new(),
         }
+    }
+
+    /// A limit comes near: told once, and shown as such.
+    pub fn is_alert(&self) -> bool {
+        matches!(
+            self,
+            Objection::CostNearly { .. } | Objection::IterationsNearly { .. } | Objection::DayNearly { .. }
+        )
     }
 
     /// One plain sentence.
@@ -200,9 +210,14 @@ impl Objection {
             }
             O::NoWait { .. } => "waiting was not wanted (--no-wait)".into(),
             O::RateWindow { used, cap, .. } => format!("{used} of {cap} in the last hour are used"),
+            O::ProviderHeld { class, what, .. } if what.is_empty() => class.words().into(),
+            O::ProviderHeld { class, what, .. } => format!("{} ({what})", class.words()),
             O::CostReached { spent, cap } => format!("{spent} of {cap} are spent"),
             O::CostNearly { spent, cap } => format!("{spent} of {cap} are spent, over 80 %"),
             O::DayReached { spent, cap } => format!("{spent} of the day's {cap} are spent or reserved"),
+            O::DayNearly { date, spent, cap } => {
+                format!("{spent} of the {cap} of {date} are spent or reserved over all runs, over 80 %")
+            }
             O::IterationsReached { used, max } => format!("{used} of {max} iterations are used"),
             O::IterationsNearly { used, max } => format!("{used} of {max} iterations are used, over 90 %"),
             O::TimeReached { max, .. } => format!("the time limit of {} is reached", span(*max)),

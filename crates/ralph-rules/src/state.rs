@@ -6,6 +6,7 @@ use crate::claim::{self, Claim};
 use crate::failure::Faults;
 use crate::gate::{Signals, signal};
 use crate::guard::Closed;
+use crate::guard::alerts::Alerts;
 use crate::guard::budget::Budget;
 use crate::guard::decline::Decline;
 use crate::guard::denials::Denials;
@@ -69,6 +70,8 @@ pub struct State {
     pub tried: Tried,
     /// The breaker's changes.
     pub circuit: Circuit,
+    /// Limits that came near.
+    pub alerts: Alerts,
     /// What the latest judgement objected to: for the next prompt.
     pub objections: Vec<Objection>,
     /// When a reservation was refused last.
@@ -131,6 +134,7 @@ impl State {
                 if matches!(decision.next, Next::Do(Step::Admit { .. })) && !decision.because.is_empty() {
                     self.objections.clone_from(&decision.because);
                 }
+                self.alerts.decided(&decision.because, self.calls.id.iteration);
                 self.decided(&decision.next);
                 if let Some(start) = &self.start {
                     let derived = breaker(self, &start.policy);
@@ -151,6 +155,7 @@ impl State {
     fn decided(&mut self, next: &Next) {
         match next {
             Next::Do(step) => self.begun(step),
+            Next::End(why) if matches!(self.phase, Phase::Verifying(_)) => self.checks.told = Some(*why),
             Next::End(why) => {
                 self.calls.ended_by = Some(*why);
                 if matches!(self.phase, Phase::Calling { .. }) {
@@ -189,6 +194,7 @@ impl State {
             }
             Step::Verify { check, .. } => {
                 self.calls.ended_by = None;
+                self.checks.begun(self.ran);
                 self.phase = Phase::Verifying(*check);
             }
             Step::Recover { .. } => self.phase = Phase::Recovering,
@@ -212,7 +218,7 @@ impl State {
             }
             Seen::Woke => {}
             Seen::Admitted(admitted) => {
-                self.calls.admitted(admitted);
+                self.calls.admitted(admitted, self.at);
                 self.budget.granted(admitted.grant);
                 self.trees.before_call(admitted.tree, admitted.id.iteration);
                 self.phase = Phase::Admitted;
@@ -250,9 +256,9 @@ impl State {
 
     /// A crash or a suspension lies behind: an open call is lost, another open step is begun again.
     fn resumed(&mut self, resumed: &Resumed) {
-        self.ending = None;
+        let gave_up = self.ending.take().is_some_and(|ending| ending.gave_up());
         self.person.resumed();
-        self.faults.resumed(self.at);
+        self.faults.resumed(self.now(), gave_up);
         self.tasks.inspected(resumed.plan.as_ref());
         // A complete plan may end the run without a call, but not on a proof from before the interruption.
         let nothing_to_do = self.tasks.pending() == Some(0) && self.calls.id == Attempt::default();
@@ -279,7 +285,10 @@ impl State {
                 self.calls.extension_refused = true;
             }
             Phase::Admitting => {
-                self.refused_at = Moment { at: self.at, ran: self.ran };
+                self.refused_at = self.now();
+                if refused.by == Refuser::Provider {
+                    self.faults.held_up(self.now());
+                }
                 self.phase = Phase::Refused(refused.clone());
             }
             _ => {}
@@ -294,6 +303,7 @@ impl State {
 
     fn call_ended(&mut self, call: &CallEnded) {
         self.budget.settled(call.charged, call.price, &call.usage);
+        self.alerts.day = call.day.clone().or(self.alerts.day.take());
         self.budget.told(call.session.as_deref(), call.told);
         self.faults.call_ended(call, self.now());
         let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());

@@ -20,6 +20,9 @@ pub enum Step {
         /// Which rung of the ladder the prompt is for: 0 is the agent the run began with.
         #[serde(default, skip_serializing_if = "is_zero")]
         rung: u32,
+        /// A person wants it tried now, whatever other runs know of the provider.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        anyway: bool,
     },
     /// Call the agent. Closes with `CallEnded`, or `CallLost` after a crash.
     Call {

@@ -107,8 +107,6 @@ fn guards(state: &State, policy: &Policy) -> Option<(Reason, Objection)> {
 fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     let running = state.stall.running;
     let half_open = breaker(state, policy) == Breaker::HalfOpen;
-    let iterations = (state.calls.done, policy.max_iterations);
-    let nearly = iterations.0 * 10 >= iterations.1.saturating_mul(9) && iterations.0 < iterations.1;
     [
         half_open.then_some(Objection::HalfOpen { running, limit: Some(idle_limit(state, policy)) }),
         state.repeat.stuck(policy),
@@ -116,11 +114,10 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
         state.denials.note(policy).map(|o| allowed_by(o, state)),
         state.decline.verdict(policy),
         state.claim.asks.then_some(Objection::AsksPerson),
-        state.budget.nearly(policy),
-        nearly.then_some(Objection::IterationsNearly { used: iterations.0, max: iterations.1 }),
     ]
     .into_iter()
     .flatten()
+    .chain(state.alerts.of(state.calls.id.iteration))
     .chain(lints(state))
     .collect()
 }

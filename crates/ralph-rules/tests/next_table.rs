@@ -4,6 +4,7 @@
 mod journal;
 
 mod next_table {
+    mod limits;
     mod money;
     mod order;
     mod paths;

@@ -1,11 +1,9 @@
 //! The tender's hold on its tree: signals to everyone in it, and the sweep that leaves nobody alive.
-//! Processes are found through `os`; `tender` decides when.
+//! Processes are found through `ralph-os`; `tender` decides when.
 
 use std::collections::HashSet;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
-
-use crate::os;
 
 /// Freezing is repeated until no newcomer is found, or this often against one that forks without end.
 const MOST_FREEZES: usize = 32;
@@ -25,13 +23,18 @@ impl Tree {
         let me = getpid();
         // Not `getpgrp` and `getsid`: they answer 0, which is no process id, when the leader lives outside
         // this process namespace, as in a container entered from outside.
-        let (my_group, my_session) = os::Process::read(me).map_or((0, 0), |it| (it.group, it.session));
+        let (my_group, my_session) = ralph_os::read_process(me).map_or((0, 0), |it| (it.group, it.session));
         Self { me, my_group, own_session: my_session == me.as_raw_pid(), killed: HashSet::new() }
+    }
+
+    /// Whether anyone is found in it.
+    pub(crate) fn has_members(&self) -> bool {
+        !ralph_os::descendants(self.me).is_empty()
     }
 
     /// Asks everyone to end, parents first: an agent should hear it before it sees its tool die.
     pub(crate) fn terminate(&self) {
-        for process in os::descendants(self.me) {
+        for process in ralph_os::descendants(self.me) {
             let _ = kill_process(process.pid, Signal::TERM);
         }
     }
@@ -41,7 +44,7 @@ impl Tree {
         let mut stopped = HashSet::new();
         for _ in 0..MOST_FREEZES {
             let before = stopped.len();
-            for process in os::descendants(self.me) {
+            for process in ralph_os::descendants(self.me) {
                 if stopped.insert(process.pid) {
                     let _ = kill_process(process.pid, Signal::STOP);
                 }
@@ -54,7 +57,7 @@ impl Tree {
 
     /// Lets everyone run again, children first, so that no parent waits for a frozen child.
     pub(crate) fn cont(&self) {
-        for process in os::descendants(self.me).into_iter().rev() {
+        for process in ralph_os::descendants(self.me).into_iter().rev() {
             let _ = kill_process(process.pid, Signal::CONT);
         }
     }
@@ -73,7 +76,7 @@ impl Tree {
     /// microseconds, far too few for a pid to come round again.
     pub(crate) fn kill(&mut self) -> usize {
         let (mut groups, mut found) = (HashSet::new(), Vec::new());
-        os::each_descendant(self.me, |process| {
+        ralph_os::each_descendant(self.me, |process| {
             if groups.insert(process.group)
                 && let Some(group) = Pid::from_raw(process.group)
             {

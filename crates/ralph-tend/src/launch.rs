@@ -13,13 +13,11 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage, recvmsg, sendmsg,
 };
 use thiserror::Error;
 
 use crate::feed::Feed;
-use crate::os;
 use crate::pump::Pump;
 use crate::tended::Tended;
 
@@ -227,7 +225,7 @@ fn open_outputs(command: &mut Command, merged: bool) -> io::Result<(PipeReader, 
 
 fn open_output() -> io::Result<(PipeReader, PipeWriter)> {
     let (ours, theirs) = io::pipe()?;
-    os::widen(&ours, PIPE_BYTES);
+    ralph_os::widen(&ours, PIPE_BYTES);
     Ok((ours, theirs))
 }
 
@@ -237,17 +235,20 @@ fn send(control: impl AsFd, stdin: &OwnedFd) -> rustix::io::Result<()> {
     let mut carried = SendAncillaryBuffer::new(&mut space);
     let stdin = [stdin.as_fd()];
     carried.push(SendAncillaryMessage::ScmRights(&stdin));
-    sendmsg(control, &[IoSlice::new(b"\n")], &mut carried, SendFlags::NOSIGNAL).map(|_| ())
+    sendmsg(control, &[IoSlice::new(b"\n")], &mut carried, ralph_os::SEND).map(|_| ())
 }
 
 /// Receives the descriptor that `send` sent.
 pub(crate) fn receive(control: impl AsFd) -> rustix::io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut carried = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(control, &mut [IoSliceMut::new(&mut [0])], &mut carried, RecvFlags::CMSG_CLOEXEC)?;
+    recvmsg(control, &mut [IoSliceMut::new(&mut [0])], &mut carried, ralph_os::RECEIVE)?;
     let received = carried.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
     });
-    received.ok_or(Errno::BADF)
+    let received = received.ok_or(Errno::BADF)?;
+    // Not every system can do that in the same stroke.
+    rustix::io::fcntl_setfd(&received, rustix::io::FdFlags::CLOEXEC)?;
+    Ok(received)
 }

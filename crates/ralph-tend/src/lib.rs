@@ -11,7 +11,6 @@ mod exit;
 mod feed;
 mod launch;
 mod lines;
-mod os;
 mod pump;
 mod tag;
 mod tended;

@@ -6,12 +6,12 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use ralph_os::{Process, read_process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::exit::{Exit, How, NotStarted};
 use crate::launch::{Ends, Launch, PIPE_BYTES};
-use crate::os::{self, Process};
 use crate::tended::{Feeding, Tended};
 use crate::wire::{Place, Report, Words};
 
@@ -259,7 +259,7 @@ impl Pump {
     fn meet_program(&mut self, pid: i32) {
         let tender = i32::try_from(self.ends.tender.id()).ok();
         // In a sandbox the number is that of another world; only a child of our tender is the program.
-        let process = Pid::from_raw(pid).and_then(Process::read);
+        let process = Pid::from_raw(pid).and_then(read_process);
         self.program = process.filter(|process| Some(process.parent) == tender);
         self.tended.known().program = u32::try_from(pid).ok();
     }
@@ -304,8 +304,8 @@ impl Pump {
     /// The program and what is below it. What had left it before cannot be found from here.
     fn kill_orphans(&mut self) {
         let Some(program) = self.program else { return };
-        if Process::read(program.pid).is_some_and(|now| now.began == program.began) {
-            for process in os::descendants(program.pid) {
+        if read_process(program.pid).is_some_and(|now| now.began == program.began) {
+            for process in ralph_os::descendants(program.pid) {
                 self.exit.outlived += u32::from(kill_process(process.pid, Signal::KILL).is_ok());
             }
             let _ = kill_process(program.pid, Signal::KILL);

@@ -4,9 +4,8 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use ralph_os::read_process;
 use rustix::process::{Pid, getpid};
-
-use crate::os::{self, Process};
 
 /// Against what cannot be killed: after so long the sweep gives up, and `find` tells what is left.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,7 +29,7 @@ pub fn sweep(tag_key: &str, tag_value: &str) -> usize {
             return killed.len();
         }
         for pid in found {
-            if os::kill_if(pid, |pid| os::has_in_environment(pid, &entry)) {
+            if ralph_os::kill_if(pid, |pid| ralph_os::has_in_environment(pid, &entry)) {
                 killed.insert(pid);
             }
         }
@@ -44,18 +43,19 @@ fn entry(tag_key: &str, tag_value: &str) -> Vec<u8> {
 
 fn tagged(entry: &[u8]) -> Vec<Pid> {
     let ours = ours();
-    os::everyone()
+    ralph_os::everyone()
         .into_iter()
-        .filter(|pid| !ours.contains(pid) && os::has_in_environment(*pid, entry))
+        .filter(|pid| !ours.contains(pid) && ralph_os::has_in_environment(*pid, entry))
         .collect()
 }
 
 fn ours() -> HashSet<Pid> {
-    let mut ours: HashSet<Pid> = os::descendants(getpid()).into_iter().map(|process| process.pid).collect();
+    let mut ours: HashSet<Pid> =
+        ralph_os::descendants(getpid()).into_iter().map(|process| process.pid).collect();
     let mut ancestor = Some(getpid());
     while let Some(pid) = ancestor {
         ancestor =
-            if ours.insert(pid) { Process::read(pid).and_then(|it| Pid::from_raw(it.parent)) } else { None };
+            if ours.insert(pid) { read_process(pid).and_then(|it| Pid::from_raw(it.parent)) } else { None };
     }
     ours
 }

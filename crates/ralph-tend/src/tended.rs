@@ -11,7 +11,6 @@ use rustix::process::Pid;
 
 use crate::clock::Clock;
 use crate::exit::How;
-use crate::os;
 use crate::wire::Order;
 
 /// A tree that uses less than this part of one processor is idle: an agent that waits for its model still
@@ -137,7 +136,7 @@ impl Tended {
         if self.known().over {
             return false;
         }
-        let cpu = os::tree_cpu(self.0.tender);
+        let cpu = ralph_os::tree_cpu(self.0.tender);
         let mut known = self.known();
         let ran = known.clock.ran(Instant::now());
         known.cpu.replace((cpu, ran)).is_none_or(|(cpu_before, ran_before)| {

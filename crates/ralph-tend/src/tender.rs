@@ -87,7 +87,7 @@ fn begin(
 }
 
 fn take_place() -> std::io::Result<UnixStream> {
-    crate::os::adopt_orphans()?;
+    ralph_os::adopt_orphans()?;
     // Refused only where we lead a session or group already, which serves as well.
     let _ = rustix::process::setsid();
     // A signal to everyone (a closing terminal, a service manager) is for ralph to answer: it tells us, or
@@ -114,7 +114,7 @@ fn let_go_of_stdio(control: &UnixStream) {
 /// What counting the dead left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Children {
-    /// No child at all; as every orphan becomes ours, the tree is empty.
+    /// No child at all, and nobody below us.
     None,
     /// Some live, the dead are counted.
     Counted,
@@ -205,10 +205,15 @@ impl Tender {
                 Ok(Some((pid, status))) => self.bury(pid, status),
                 Ok(None) => return Children::Counted,
                 Err(Errno::INTR) => {}
-                Err(_) => return Children::None,
+                Err(_) => return self.without_children(),
             }
         }
         Children::MoreToCount
+    }
+
+    /// Where every orphan becomes ours, the tree is empty without children; elsewhere somebody has to look.
+    fn without_children(&self) -> Children {
+        if ralph_os::ADOPTS || !self.tree.has_members() { Children::None } else { Children::Counted }
     }
 
     fn bury(&mut self, pid: Pid, status: WaitStatus) {

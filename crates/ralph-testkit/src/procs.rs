@@ -1,17 +1,11 @@
 //! Finds processes by a variable in their environment, which follows a process wherever it forks.
 
-use std::fs;
-
 /// The processes whose environment has `key=value`. Those that ended but wait for their parent have none.
 pub fn procs_with_tag(key: &str, value: &str) -> Vec<u32> {
     let tag = format!("{key}={value}");
-    let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| {
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environ.split(|byte| *byte == 0).any(|variable| variable == tag.as_bytes())
-    })
-    .collect()
+    let tagged =
+        ralph_os::everyone().into_iter().filter(|pid| ralph_os::has_in_environment(*pid, tag.as_bytes()));
+    tagged.map(|pid| pid.as_raw_pid().unsigned_abs()).collect()
 }
 
 #[cfg(test)]

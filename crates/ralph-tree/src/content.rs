@@ -9,7 +9,7 @@ use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags, openat, readlinkat, statx};
+use rustix::fs::{CWD, FileType, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 
 use crate::index::{Kind, short};
@@ -37,26 +37,19 @@ pub(crate) struct Stat {
 impl Stat {
     /// Of a name in a directory; a link is not followed.
     pub fn of(dir: BorrowedFd<'_>, name: &CStr) -> Result<Stat, Errno> {
-        statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS).map(|seen| Stat::from(&seen))
+        ralph_os::stat_at(dir, name).map(Stat::from)
     }
 
     /// Of what is open.
     pub fn of_open(fd: BorrowedFd<'_>) -> Result<Stat, Errno> {
-        statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).map(|seen| Stat::from(&seen))
+        ralph_os::stat_open(fd).map(Stat::from)
     }
 }
 
-impl From<&Statx> for Stat {
-    fn from(seen: &Statx) -> Stat {
-        let nanos = |sec: i64, nsec: u32| sec.saturating_mul(1_000_000_000).saturating_add(i64::from(nsec));
-        Stat {
-            kind: kind_of(FileType::from_raw_mode(u32::from(seen.stx_mode))).unwrap_or(Kind::Special),
-            mode: seen.stx_mode & 0o7777,
-            ino: seen.stx_ino,
-            size: seen.stx_size,
-            mtime: nanos(seen.stx_mtime.tv_sec, seen.stx_mtime.tv_nsec),
-            ctime: nanos(seen.stx_ctime.tv_sec, seen.stx_ctime.tv_nsec),
-        }
+impl From<ralph_os::Stat> for Stat {
+    fn from(seen: ralph_os::Stat) -> Stat {
+        let ralph_os::Stat { kind, mode, ino, size, mtime, ctime } = seen;
+        Stat { kind: kind_of(kind).unwrap_or(Kind::Special), mode, ino, size, mtime, ctime }
     }
 }
 

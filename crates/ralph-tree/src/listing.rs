@@ -1,4 +1,4 @@
-//! The names in one directory, read with getdents and put in order.
+//! The names in one directory, read and put in order.
 //!
 //! The kernel tells each name's kind for nothing on nearly every file system, so that `walk` can decide
 //! without a stat what it will not keep.
@@ -6,13 +6,10 @@
 use std::ffi::CStr;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::RawDir;
 use rustix::io::Errno;
 
 use crate::content::kind_of;
 use crate::index::Kind;
-
-const BUFFER: usize = 32 * 1024;
 
 /// One name in a [`Listing`].
 #[derive(Clone, Copy, Debug)]
@@ -35,18 +32,7 @@ impl Listing {
     /// Reads the directory; `buffer` is scratch space that callers reuse.
     pub fn read(dir: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<Listing, Errno> {
         let mut listing = Listing::default();
-        buffer.clear();
-        buffer.reserve(BUFFER);
-        let mut raw = RawDir::new(dir, buffer.spare_capacity_mut());
-        while let Some(found) = raw.next() {
-            match found {
-                Ok(found) => listing.add(found.file_name(), kind_of(found.file_type())),
-                // The directory was removed while it was read.
-                Err(Errno::NOENT) => break,
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        ralph_os::each_name(dir, buffer, |name, kind| listing.add(name, kind_of(kind)))?;
         let names = &listing.names;
         let name = |item: &Item| names.get(item.start..item.start + item.len).unwrap_or_default();
         listing.items.sort_unstable_by(|a, b| name(a).cmp(name(b)));

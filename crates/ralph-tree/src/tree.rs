@@ -42,6 +42,8 @@ pub enum WalkError {
 pub struct Tree {
     root: PathBuf,
     protect: Protect,
+    /// Files that ralph itself writes, in order: they are nobody's work.
+    own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
 }
 
@@ -49,7 +51,16 @@ impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        Tree { root: root.into(), protect, compiled: Mutex::default() }
+        Tree { root: root.into(), protect, own: Vec::new(), compiled: Mutex::default() }
+    }
+
+    /// Leaves these files out of every walk: ralph writes them, relative to the root.
+    #[must_use]
+    pub fn leaving_out<S: AsRef<str>>(mut self, own: impl IntoIterator<Item = S>) -> Tree {
+        let plain = |path: &str| path.trim_start_matches("./").as_bytes().to_vec();
+        self.own = own.into_iter().map(|path| plain(path.as_ref())).collect();
+        self.own.sort_unstable();
+        self
     }
 
     /// The workspace's root, as given.
@@ -72,7 +83,7 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        Walk::new(&root, &self.protect, previous.unwrap_or(&nothing), &mut compiled).run()
+        Walk::new(&root, (&self.protect, &self.own), previous.unwrap_or(&nothing), &mut compiled).run()
     }
 }
 

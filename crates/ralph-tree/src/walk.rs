@@ -52,6 +52,7 @@ struct Frame {
 pub(crate) struct Walk<'a> {
     root: &'a Path,
     protect: &'a Protect,
+    own: &'a [Vec<u8>],
     compiled: &'a mut Compiled,
     before: &'a Index,
     /// The place in `before` that the walk has reached.
@@ -65,7 +66,7 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        protect: &'a Protect,
+        (protect, own): (&'a Protect, &'a [Vec<u8>]),
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
@@ -76,7 +77,7 @@ impl<'a> Walk<'a> {
             ..Index::default()
         };
         let (reader, scratch, path) = (Reader::new(), Vec::new(), Vec::new());
-        Walk { root, protect, compiled, before, reached: 0, reader, scratch, path, index }
+        Walk { root, protect, own, compiled, before, reached: 0, reader, scratch, path, index }
     }
 
     /// Walks everything below the root.
@@ -144,7 +145,8 @@ impl<'a> Walk<'a> {
             },
         };
         let noise = is_noise(name.to_bytes(), kind);
-        if noise && !self.protect.names(&self.path) {
+        let ours = kind == Kind::File && self.own.binary_search(&self.path).is_ok();
+        if ours || (noise && !self.protect.names(&self.path)) {
             return Ok(None);
         }
         let old = self.seen_before().filter(|row| row.kind == kind);
@@ -326,7 +328,7 @@ impl Frame {
 const UNLOOKED: Stat = Stat { kind: Kind::Directory, mode: 0, ino: 0, size: 0, mtime: 0, ctime: 0 };
 
 fn identity(fd: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
-    rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino))
+    ralph_os::identity(fd)
 }
 
 fn open_directory(at: BorrowedFd<'_>, path: impl rustix::path::Arg, more: OFlags) -> Result<OwnedFd, Errno> {

@@ -17,6 +17,7 @@ mod reference;
 mod show;
 mod style;
 mod values;
+mod views;
 
 use std::process::ExitCode;
 

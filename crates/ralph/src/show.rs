@@ -8,6 +8,6 @@ mod words;
 
 pub use human::{Hour, Human, Mode};
 pub use json::{Json, record_line};
-pub use live::{Live, release};
+pub use live::{Live, aside, release};
 pub use receipt::receipt;
 pub use words::{ago, clock_time, decision_words, fact_words, money, reason_words, seconds};

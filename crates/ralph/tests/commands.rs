@@ -46,3 +46,5 @@ mod stacks;
 mod state;
 #[path = "commands/two.rs"]
 mod two;
+#[path = "commands/views.rs"]
+mod views;

@@ -1,8 +1,10 @@
-//! Step Admit: is it safe to begin (disk, store), what does the prompt say, what is the tree before the call; then the
-//! reservation is asked for, in the same commit as the fact. Closes with `Admitted` or `Refused`.
+//! Step Admit: is it safe to begin (disk, store, provider), what does the prompt say, what is the tree before the call;
+//! then the reservation is asked for, in the same commit as the fact. Closes with `Admitted` or `Refused`.
 
 use crate::bench::Bench;
+use crate::clock::utc;
 use crate::ledger;
+use crate::provider::{self, Answer};
 use crate::told::Told;
 use ralph_rules::money::Micro;
 use ralph_rules::prompt::{Composed, composed};
@@ -12,39 +14,67 @@ use ralph_store::{Store, disk_free};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A walk this fresh is the tree before the call; after a wait the workspace is looked at again.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// The fact, and the prompt to send.
-pub fn admit(
-    bench: &Bench,
-    store: &dyn Store,
-    state: &State,
-    id: Attempt,
-    amount: Micro,
-    limits: &Limits,
-) -> (Told, String) {
+/// What is asked for.
+pub struct Order<'a> {
+    /// Reservation and attempt.
+    pub id: Attempt,
+    /// How much to reserve; less where the day has less left.
+    pub amount: Micro,
+    /// Against what.
+    pub limits: &'a Limits,
+    /// Which rung of the ladder will be called.
+    pub rung: u32,
+    /// Whatever other runs know of the provider.
+    pub anyway: bool,
+}
+
+/// What is said of it.
+pub struct Said {
+    /// The fact.
+    pub told: Told,
+    /// The prompt to send.
+    pub prompt: String,
+    /// What the day has left for all runs, this call included.
+    pub rest: Option<Micro>,
+}
+
+/// Looks at everything that must be so before a call, and asks for its money.
+pub fn admit(bench: &Bench, store: &dyn Store, state: &State, order: &Order<'_>) -> Said {
+    let no = |refused| Said { told: Seen::Refused(refused).into(), prompt: String::new(), rest: None };
     if let Some((by, what)) = unsafe_now(bench, store) {
-        let refused = Refused { by, total: 0, cap: 0, until: None, what };
-        return (Seen::Refused(refused).into(), String::new());
+        return no(Refused::unsafe_now(by, what));
     }
+    let agent = bench.start.rung(order.rung);
+    let tries = match provider::ask(store, agent, &bench.start.run, utc()) {
+        Answer::Held(refused) if !order.anyway => return no(refused),
+        Answer::Try(limit) if !order.anyway => Some(limit),
+        _ => None,
+    };
+    bench.trying.store(tries.is_some() || order.anyway, Ordering::Relaxed);
     let Composed { text: prompt, mistake } = composed(state);
-    let kept = match keep_prompt(bench, id, &prompt) {
+    let kept = match keep_prompt(bench, order.id, &prompt) {
         Ok(kept) => kept,
         Err(error) => {
             let what = format!("the prompt cannot be kept in {}: {error}", bench.folder.display());
-            let refused = Refused { by: Refuser::Disk, total: 0, cap: 0, until: None, what };
-            return (Seen::Refused(refused).into(), String::new());
+            return no(Refused::unsafe_now(Refuser::Disk, what));
         }
     };
     let tree = bench.walked_within(FRESH).id();
     let template_failed = mistake.map(|m| m.to_string());
-    let admitted = Admitted { id, grant: amount, prompt: kept, tree, template_failed };
-    let reserve = ledger::reserve(&bench.books(), id, amount, limits);
-    let told = Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() };
-    (told, prompt)
+    let books = bench.books();
+    let rest = books.rest(store, order.limits);
+    let grant = rest.map_or(order.amount, |rest| rest.min(order.amount));
+    let day = books.day().into();
+    let admitted = Admitted { id: order.id, grant, prompt: kept, tree, template_failed, day };
+    let mut reserve = ledger::reserve(&books, order.id, grant, order.limits);
+    reserve.against.extend(tries);
+    Said { told: Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() }, prompt, rest }
 }
 
 /// What would make the next records unsafe.

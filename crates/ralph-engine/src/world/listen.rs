@@ -118,6 +118,9 @@ impl<'a> Listener<'a> {
         match activity {
             Activity::Tool { .. } => {
                 self.tools.fetch_add(1, Ordering::Relaxed);
+                if self.bench.trying.swap(false, Ordering::Relaxed) {
+                    self.tell(self.spent.unwrap_or_default());
+                }
             }
             Activity::ToolEnded { .. } => {
                 let _ = self.tools.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
@@ -127,14 +130,21 @@ impl<'a> Listener<'a> {
         self.bench.watchers.activity(activity);
     }
 
-    /// The loop hears of usage only when the reservation may fall behind it.
+    /// The loop hears of usage only when the reservation may fall behind it, or where other runs wait for a sign that
+    /// the provider works again.
     fn spent(&mut self, spent: ralph_agents::Spent) {
         self.spent = Some(spent);
         let ahead = spent.total.plus(spent.dearest.times(2)).0;
-        if ahead > self.bench.tell_spend_from.load(Ordering::Relaxed) {
-            let ralph_agents::Spent { total, dearest, usage, .. } = spent;
-            self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
+        let sign = self.bench.trying.load(Ordering::Relaxed) && spent.usage.output > 0;
+        if sign || ahead > self.bench.tell_spend_from.load(Ordering::Relaxed) {
+            self.bench.trying.store(false, Ordering::Relaxed);
+            self.tell(spent);
         }
+    }
+
+    fn tell(&self, spent: ralph_agents::Spent) {
+        let ralph_agents::Spent { total, dearest, usage, .. } = spent;
+        self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
     }
 
     /// The program ended: what does it all mean, what was kept of it, what was used, and was nothing done? `report` gives the reader

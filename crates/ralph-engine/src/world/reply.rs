@@ -46,6 +46,7 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
         ms,
         transcript: file_ref(id, &kept),
         recovered: false,
+        day: None,
     }
 }
 

@@ -140,6 +140,8 @@ impl Agent {
         let now = self.due;
         self.due = now + dice.between(200, 20 * SECOND);
         match self.doing {
+            // It was turned away before its first turn.
+            Doing::Between if self.turns <= 0 => self.last_turn(now),
             Doing::Between => {
                 self.begin_turn(dice);
                 None

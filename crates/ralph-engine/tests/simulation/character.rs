@@ -33,6 +33,8 @@ pub enum Temper {
     Fragile,
     /// There is nothing to do.
     Finished,
+    /// Works on and on; only the weather stops it.
+    Steady,
 }
 
 const TEMPERS: [Temper; 14] = [
@@ -128,6 +130,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         ladder: ladder(live, dice),
         prompting: prompting(dice),
         history: None,
+        own_files: Vec::new(),
         policy,
         verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),
         protect: vec![".env".into()],

@@ -1,12 +1,17 @@
 //! The hands of a made-up world: begin steps at a site. Every step closes with exactly one fact.
 
-use super::agent::{Agent, Order};
+use super::agent::{self, Agent, Fate};
 use super::character::Temper;
+use super::mains::Mains;
 use super::site::{Left, Site};
 use ralph_engine::ledger;
+use ralph_engine::provider::{self, Answer};
+use ralph_engine::reset::day_of;
 use ralph_engine::told::Told;
 use ralph_engine::world::World;
+use ralph_engine::world::admit::Order;
 use ralph_rules::breaker::{Breaker, breaker};
+use ralph_rules::failure::Class;
 use ralph_rules::ladder;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::Why;
@@ -22,15 +27,19 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Begins steps at a site.
-pub struct Hands(pub Rc<RefCell<Site>>);
+pub struct Hands<'a> {
+    pub site: Rc<RefCell<Site>>,
+    pub mains: &'a Mains,
+}
 
-impl World for Hands {
+impl World for Hands<'_> {
     fn begin(&mut self, step: &Step, state: &State) {
-        let site = &mut *self.0.borrow_mut();
+        let site = &mut *self.site.borrow_mut();
         match step {
-            Step::Admit { id, amount, limits, rung } => {
+            Step::Admit { id, amount, limits, rung, anyway } => {
                 site.climbs(*rung, state);
-                site.admit(*id, *amount, limits, state);
+                let order = Order { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
+                site.admit(&order, state, self.mains);
             }
             Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
                 let start = state.start.as_ref().unwrap();
@@ -50,13 +59,13 @@ impl World for Hands {
     }
 
     fn kept(&mut self, seen: &Seen) {
-        if let (Seen::Extended(extended), Some(agent)) = (seen, &mut self.0.borrow_mut().agent) {
+        if let (Seen::Extended(extended), Some(agent)) = (seen, &mut self.site.borrow_mut().agent) {
             agent.held = agent.held.max(extended.to.0);
         }
     }
 
     fn end(&mut self, why: Why) {
-        let site = &mut *self.0.borrow_mut();
+        let site = &mut *self.site.borrow_mut();
         let now = site.now();
         if let Some(agent) = &mut site.agent {
             agent.end(why, now, &mut site.dice);
@@ -78,9 +87,17 @@ impl World for Hands {
 }
 
 impl Site {
-    /// Where money is booked today.
+    /// Where the money of the call under way is booked.
     fn day_books(&self) -> ledger::Books {
-        ledger::Books::new(&self.run, &self.machine.borrow_mut().today())
+        ledger::Books::new(&self.run, &self.day)
+    }
+
+    /// Where money is booked from now on.
+    fn books_today(&mut self) -> ledger::Books {
+        let machine = &mut *self.machine.borrow_mut();
+        self.day = day_of(machine.wall(), &self.like.start.zone);
+        machine.books_on(&self.day);
+        ledger::Books::new(&self.run, &self.day)
     }
 
     /// One rung at a time, up only in trouble, never beyond the ladder; asked again it is the same one.
@@ -97,12 +114,20 @@ impl Site {
         self.rung = (rung, state.calls.done);
     }
 
-    fn admit(&mut self, id: Attempt, amount: Micro, limits: &Limits, state: &State) {
-        if !self.healed() && self.dice.one_in(150) {
+    fn admit(&mut self, order: &Order<'_>, state: &State, mains: &Mains) {
+        let wall = self.machine.borrow().wall();
+        let agent = state.start.as_ref().unwrap().rung(order.rung);
+        let tries = match provider::ask(mains, agent, &self.run, wall) {
+            Answer::Held(refused) if !order.anyway => return self.will_tell(1, Seen::Refused(refused)),
+            Answer::Try(limit) if !order.anyway => Some(limit),
+            _ => None,
+        };
+        if self.like.temper != Temper::Steady && !self.healed() && self.dice.one_in(150) {
             let by = self.dice.pick(&[Refuser::Disk, Refuser::Store, Refuser::Provider, Refuser::Provider]);
             let until = self.dice.one_in(2).then(|| self.machine.borrow().wall() + 30 * SECOND);
-            return self
-                .will_tell(1, Seen::Refused(Refused { by, total: 0, cap: 0, until, what: "full".into() }));
+            let class = self.dice.pick(&[None, Some(Class::Outage), Some(Class::UsageLimit)]);
+            let refused = Refused { by, total: 0, cap: 0, until, what: "full".into(), class };
+            return self.will_tell(1, Seen::Refused(refused));
         }
         if self.dice.one_in(40) {
             // The user edits a file: not the agent's work.
@@ -115,8 +140,13 @@ impl Site {
         self.stained = false;
         self.files = 0;
         let (prompt, tree, template_failed) = (FileRef::default(), self.tree, None);
-        let admitted = Admitted { id, grant: amount, prompt, tree, template_failed };
-        let reserve = ledger::reserve(&self.day_books(), id, amount, limits);
+        let books = self.books_today();
+        let rest = books.rest(mains, order.limits);
+        let grant = rest.map_or(order.amount, |rest| rest.min(order.amount));
+        let (id, day) = (order.id, self.day.clone());
+        let admitted = Admitted { id, grant, prompt, tree, template_failed, day };
+        let mut reserve = ledger::reserve(&books, id, grant, order.limits);
+        reserve.against.extend(tries);
         self.will_tell(1, Told { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
     }
 
@@ -128,20 +158,32 @@ impl Site {
 
     fn call(&mut self, id: Attempt, reserved: Micro, silence_after: Ms, per_hour: Option<u32>) {
         assert!(self.agent.is_none(), "{}: two agents in one workspace", self.run);
-        self.machine.borrow_mut().starts(per_hour, &self.run);
+        {
+            let machine = &mut *self.machine.borrow_mut();
+            machine.starts(per_hour, &self.run);
+            let wall = machine.wall();
+            if let Some(planned) = &mut machine.planned {
+                planned.began(&self.run, wall);
+            }
+        }
         self.left = None;
         self.calls += 1;
+        let fate = self.fate();
         let like = &self.like;
-        let order = Order {
+        let turned_away = like.temper == Temper::Steady && matches!(fate, Fate::Fails(..));
+        let order = agent::Order {
             id,
             reserved: reserved.0,
             silence_after,
             live: self.live,
             even: like.even,
             turn: like.turn,
-            turns: if self.healed() { 1 } else { like.turns },
+            turns: match () {
+                () if turned_away => 0,
+                () if self.healed() => 1,
+                () => like.turns,
+            },
         };
-        let fate = self.fate();
         self.agent = Some(Agent::begin(&order, fate, self.now()));
     }
 

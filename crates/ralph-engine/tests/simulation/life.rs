@@ -34,10 +34,12 @@ pub struct Life<'a> {
     /// When the next process begins.
     rises: Ms,
     /// How the last process left it.
-    left: Option<Ending>,
+    pub left: Option<Ending>,
     /// Where it stood when it was left.
     pub stood: Option<State>,
     pub over: bool,
+    /// Whoever runs it comes back every hour and changes nothing.
+    pub patient: bool,
     /// Settled on the run's meter.
     pub booked: i64,
 }
@@ -55,6 +57,7 @@ impl<'a> Life<'a> {
             left: None,
             stood: None,
             over: false,
+            patient: false,
             booked: 0,
         }
     }
@@ -67,6 +70,19 @@ impl<'a> Life<'a> {
             Next::Keep { wake } => site.due(wake),
             _ => site.now(),
         }
+    }
+
+    /// No call is under way: the next one is not due, or not wanted yet.
+    pub fn waits(&self) -> bool {
+        let Some(run) = &self.run else { return false };
+        matches!(run.state.phase, Phase::Ready | Phase::Refused(_) | Phase::Inspected | Phase::Judging)
+            && matches!(next(&run.state).next, Next::Keep { .. })
+    }
+
+    /// Iterations so far.
+    pub fn iterations(&self) -> u32 {
+        let state = self.run.as_ref().map(|run| &run.state).or(self.stood.as_ref());
+        state.map_or(0, |state| state.calls.done)
     }
 
     /// One turn of the real loop, or a new process.
@@ -103,7 +119,7 @@ impl<'a> Life<'a> {
             site.since = (state.ran, site.now());
         }
         let changed = state.start.as_ref().and_then(|start| self.raises(&start.policy));
-        let hands = Box::new(Hands(Rc::clone(&self.site)));
+        let hands = Box::new(Hands { site: Rc::clone(&self.site), mains: self.mains });
         let ears = Box::new(Hearing { site: Rc::clone(&self.site), mains: self.mains });
         let run = Run::new(&self.id, state, self.mains, hands, ears, Watchers::none());
         let run = self.run.insert(run);
@@ -136,7 +152,7 @@ impl<'a> Life<'a> {
 
     /// Who resumes a run that met a limit mostly raises it.
     fn raises(&mut self, policy: &Policy) -> Option<Policy> {
-        let ending = self.left?;
+        let ending = self.left.filter(|_| !self.patient)?;
         let mut new = policy.clone();
         let healed = self.site.borrow().healed();
         if healed {
@@ -180,6 +196,10 @@ impl<'a> Life<'a> {
         self.over = !ending.resumable() || (!healed && self.dice.one_in(6));
         let wait = if healed || self.dice.one_in(3) { 25 * HOUR } else { 10 * MINUTE };
         self.rises = site.now() + self.dice.between(1, wait);
+        if self.patient {
+            self.over = !ending.resumable();
+            self.rises = site.now() + HOUR;
+        }
         self.left = Some(ending);
         self.stood = Some(state);
     }

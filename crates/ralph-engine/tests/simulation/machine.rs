@@ -1,6 +1,7 @@
 //! What both runs of a pair share: one machine with its clocks, one provider, one user's rate window.
 
 use super::dice::Dice;
+use super::planned::Planned;
 use ralph_rules::failure::Class;
 use ralph_rules::policy::MINUTE;
 use ralph_rules::record::{HOUR, Ms};
@@ -8,7 +9,6 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// 2026-11-15, 00:00 UTC.
 const DAWN: Ms = 1_794_700_800_000;
-const DAY: Ms = 24 * HOUR;
 
 /// The machine and the provider behind it.
 pub struct Machine {
@@ -23,7 +23,9 @@ pub struct Machine {
     starts: VecDeque<Ms>,
     /// The provider fails like this until then.
     weather: Option<(Class, Ms, Option<Ms>)>,
-    days: BTreeSet<i64>,
+    days: BTreeSet<String>,
+    /// What happens when, where it is not left to chance.
+    pub planned: Option<Planned>,
     /// No fault is injected any more.
     pub healed: bool,
     /// How often the clocks are meddled with, once in so many waits; 0 is never.
@@ -42,6 +44,7 @@ impl Machine {
             starts: VecDeque::new(),
             weather: None,
             days: BTreeSet::new(),
+            planned: None,
             healed: false,
             restless,
         }
@@ -52,21 +55,26 @@ impl Machine {
         self.t + self.offset
     }
 
-    /// The calendar day, on which money is about to be booked.
-    pub fn today(&mut self) -> String {
-        let day = self.wall().div_euclid(DAY);
-        self.days.insert(day);
-        day.to_string()
+    /// Money is about to be booked on this calendar day.
+    pub fn books_on(&mut self, day: &str) {
+        if !self.days.contains(day) {
+            self.days.insert(day.to_owned());
+        }
     }
 
     /// Every day on which money was booked.
-    pub fn days(&self) -> impl Iterator<Item = String> {
-        self.days.iter().map(ToString::to_string)
+    pub fn days(&self) -> impl Iterator<Item = &String> {
+        self.days.iter()
     }
 
     /// When the awake clock will show this time of day, if nobody meddles.
     pub fn when(&self, at: Ms) -> Ms {
         at - self.offset
+    }
+
+    /// It is this time of day.
+    pub fn set_wall(&mut self, wall: Ms) {
+        self.offset = wall - self.t;
     }
 
     pub fn advance_to(&mut self, t: Ms) {
@@ -75,6 +83,11 @@ impl Machine {
 
     /// A lid is closed, or the clock is set.
     pub fn meddle(&mut self, dice: &mut Dice) {
+        let wall = self.wall();
+        if let Some(asleep) = self.planned.as_mut().and_then(|planned| planned.falls_asleep(wall)) {
+            self.offset += asleep;
+            self.suspended += asleep;
+        }
         if self.healed || !dice.one_in(self.restless) {
             return;
         }
@@ -107,6 +120,9 @@ impl Machine {
 
     /// How the provider fails just now, and when it says it will work again.
     pub fn weather(&mut self, dice: &mut Dice) -> Option<(Class, Option<Ms>)> {
+        if let Some(planned) = &self.planned {
+            return planned.weather(self.wall());
+        }
         if self.healed {
             return None;
         }

@@ -68,8 +68,12 @@ pub struct Site {
     pub sound_calls: u32,
     /// Calls that ralph ended.
     pub ended_by_us: u64,
+    /// Those of them that were taken for hanging.
+    pub hung: u64,
     /// The rules hold because a person asked for it.
     pub paused: bool,
+    /// The calendar day that the call under way is booked on.
+    pub day: String,
     /// Requests lie in the inbox.
     pub inbox: bool,
     pub asked: u64,
@@ -104,7 +108,9 @@ impl Site {
             calls: 0,
             sound_calls: 0,
             ended_by_us: 0,
+            hung: 0,
             paused: false,
+            day: String::new(),
             inbox: false,
             asked: 0,
             since: (0, 0),
@@ -154,7 +160,13 @@ impl Site {
     pub fn close(&mut self, agent: &Agent) -> CallEnded {
         self.work(agent.finished);
         let call = self.closing(agent);
+        let machine = &mut *self.machine.borrow_mut();
+        let wall = machine.wall();
+        if let Some(planned) = &mut machine.planned {
+            planned.ended(&self.run, wall, call.failure.as_ref().is_some_and(|f| !f.class.is_iteration()));
+        }
         self.ended_by_us += u64::from(call.ended_by.is_some());
+        self.hung += u64::from(matches!(call.ended_by, Some(Why::Silence | Why::Deadline)));
         self.books.close(agent);
         self.left = Some(if agent.finished {
             Left::Closed(Box::new(call.clone()))
@@ -195,6 +207,7 @@ impl Site {
             ms: self.now() - agent.began,
             transcript: FileRef::default(),
             recovered: false,
+            day: None,
         }
     }
 
@@ -215,6 +228,7 @@ impl Site {
             _ if healed => false,
             Temper::Idle | Temper::Finished => !self.dice.one_in(12),
             Temper::Denied => !self.dice.one_in(8),
+            Temper::Steady => false,
             _ => self.dice.one_in(if complete { 5 } else { 2 }),
         };
         self.files = 0;
@@ -222,13 +236,16 @@ impl Site {
             self.files = self.dice.between(1, 4) as u32;
             let before = self.tree;
             self.tree = match self.old.last() {
-                Some(old) if !healed && self.dice.one_in(8) => *old,
+                Some(old) if !healed && temper != Temper::Steady && self.dice.one_in(8) => *old,
                 _ => self.dice.tree(),
             };
             self.old.push(before);
             self.version += 1;
         }
         let vandal = if temper == Temper::Vandal { 2 } else { 80 };
+        if temper == Temper::Steady {
+            return;
+        }
         if !healed && self.dice.one_in(vandal) {
             self.touch();
         }
@@ -254,6 +271,9 @@ impl Site {
         }
         if let Some((class, reset)) = self.machine.borrow_mut().weather(&mut self.dice) {
             return Fate::Fails(class, reset);
+        }
+        if self.like.temper == Temper::Steady {
+            return Fate::Answers;
         }
         let fragile = if self.like.temper == Temper::Fragile { 2 } else { 25 };
         if !self.dice.one_in(fragile) {

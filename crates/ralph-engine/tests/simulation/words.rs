@@ -66,6 +66,9 @@ pub fn text(word: Word) -> &'static str {
 
 /// What an agent of this temper says this time.
 pub fn choose(temper: Temper, calls: u32, dice: &mut Dice) -> Word {
+    if temper == Temper::Steady {
+        return Word::More;
+    }
     if dice.one_in(4) {
         return dice.pick(&[
             Word::Done,
@@ -88,7 +91,7 @@ pub fn choose(temper: Temper, calls: u32, dice: &mut Dice) -> Word {
         Temper::Honest => dice.pick(&[Word::More, Word::More, Word::More, Word::DoneInProse]),
         Temper::Idle | Temper::Stubborn => dice.pick(&[Word::More, Word::Nothing]),
         Temper::Tester => Word::Testing,
-        Temper::Denied | Temper::Fragile => Word::More,
+        Temper::Denied | Temper::Fragile | Temper::Steady => Word::More,
         Temper::Shrinking if calls < 3 => Word::More,
         Temper::Shrinking => Word::Short,
         Temper::Liar | Temper::Vandal | Temper::Bender | Temper::Finished => Word::Done,

@@ -100,12 +100,6 @@ impl Budget {
         (self.spent >= policy.max_cost)
             .then_some(Objection::CostReached { spent: self.spent, cap: policy.max_cost })
     }
-
-    /// Over 80 % is worth a word.
-    pub fn nearly(&self, policy: &Policy) -> Option<Objection> {
-        (self.spent.times(10) >= policy.max_cost.times(8))
-            .then_some(Objection::CostNearly { spent: self.spent, cap: policy.max_cost })
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Guard: the run's active time. Waits count; a wait that would end after the limit stops at once.
 
 use crate::objection::Objection;
-use crate::policy::Policy;
+use crate::policy::{MINUTE, Policy};
 use crate::record::Ms;
 
 /// A moment on both clocks.
@@ -24,6 +24,15 @@ impl Moment {
     pub fn waited(self, until: Ms, now: Moment) -> bool {
         now.at >= until || now.ran >= self.awake_until(until)
     }
+}
+
+/// How long a verification may last that follows a call which the limit ended: its work is still looked at.
+const LAST_LOOK: Ms = MINUTE;
+
+/// The active time at which the run's limit ends a verification that began at this one.
+pub fn ends_verification(began: Ms, policy: &Policy) -> Option<Ms> {
+    let max = policy.max_time?;
+    Some(if began < max { max } else { began.saturating_add(LAST_LOOK) })
 }
 
 /// The limit is reached now, or would be after `wait` more.

@@ -13,8 +13,12 @@ pub struct Calls {
     pub grants: u32,
     /// The attempt granted last.
     pub id: Attempt,
+    /// When it was granted.
+    pub admitted_at: Ms,
     /// Its prompt.
     pub prompt: FileRef,
+    /// The calendar day it is booked on.
+    pub day: String,
     /// Hints its prompt carries.
     pub hints: u32,
     /// Why ralph ended it.
@@ -43,10 +47,12 @@ impl Calls {
         Attempt { iteration: self.done + 1, attempt: self.grants + 1 }
     }
 
-    pub(crate) fn admitted(&mut self, admitted: &Admitted) {
+    pub(crate) fn admitted(&mut self, admitted: &Admitted, at: Ms) {
+        self.admitted_at = at;
         self.grants += 1;
         self.id = admitted.id;
         self.prompt = admitted.prompt.clone();
+        self.day.clone_from(&admitted.day);
     }
 
     pub(crate) fn began(&mut self, hints: u32) {

@@ -1,7 +1,8 @@
 //! Verification results: the baseline before the run, and the latest one.
 
 use crate::fingerprint::Fingerprint;
-use crate::record::{Came, Check, CheckResult, Verified};
+use crate::next::Why;
+use crate::record::{Came, Check, CheckResult, Ms, Verified};
 
 /// Verification results.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +13,10 @@ pub struct Checks {
     pub last: Option<Verified>,
     /// The latest verification with the baseline's oracle.
     pub oracle: Option<Verified>,
+    /// Active time when the one under way began.
+    pub began: Ms,
+    /// Why the one under way was told to end.
+    pub told: Option<Why>,
     /// The latest result may be shown in a prompt, but proves nothing about the tree any more.
     stale: bool,
 }
@@ -21,6 +26,12 @@ impl Checks {
     pub(crate) fn stale(&mut self) {
         self.stale = true;
         self.oracle = None;
+    }
+
+    /// A verification begins at this active time.
+    pub(crate) fn begun(&mut self, ran: Ms) {
+        self.began = ran;
+        self.told = None;
     }
 
     pub(crate) fn closed(&mut self, verified: &Verified) {
@@ -39,6 +50,7 @@ impl Checks {
 
     /// A person resumed the run: a baseline that did not end, or that must be `anew`, is tried once more.
     pub(crate) fn resumed(&mut self, anew: bool) {
+        self.told = None;
         if anew || self.baseline_timed_out().is_some() {
             self.baseline = None;
         }

@@ -1,6 +1,6 @@
 //! How a call of the agent closed. Each call that was begun has exactly one closing fact.
 
-use super::{Attempt, FileRef, Ms};
+use super::{Attempt, DaySpend, FileRef, Ms};
 use crate::failure::Class;
 use crate::money::{Micro, Usage};
 use crate::next::Why;
@@ -53,6 +53,9 @@ pub struct CallEnded {
     /// Found in the transcript after a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
+    /// What the day of the call came to with it, over all runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<DaySpend>,
 }
 
 /// An agent's figures for a whole conversation, as it told them.

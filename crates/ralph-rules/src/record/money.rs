@@ -1,6 +1,7 @@
 //! Reservations and spend: what the ledger granted, refused and saw.
 
 use super::{Attempt, Ms};
+use crate::failure::Class;
 use crate::money::{Micro, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub struct Admitted {
     /// What was wrong with the user's templates, where ralph's own had to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_failed: Option<String>,
+    /// The calendar day that the call is booked on, in the user's zone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub day: String,
 }
 
 /// A file kept beside the journal.
@@ -74,6 +78,25 @@ pub struct Refused {
     /// What exactly was wrong, for the refusals that need words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub what: String,
+    /// How the provider fails, where it refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+}
+
+impl Refused {
+    /// Refused because something is wrong here, in these words.
+    pub fn unsafe_now(by: Refuser, what: String) -> Refused {
+        Refused { by, total: 0, cap: 0, until: None, what, class: None }
+    }
+}
+
+/// What all runs have booked or hold on a calendar day.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaySpend {
+    /// The day in the user's zone, such as `2026-11-15`.
+    pub date: String,
+    /// How much, this call included.
+    pub spent: Micro,
 }
 
 /// A reservation was raised.

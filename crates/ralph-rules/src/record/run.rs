@@ -54,6 +54,9 @@ pub struct RunStarted {
     /// What earlier runs took, where there were any: the policy's estimate comes from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<Estimate>,
+    /// Files in the workspace that ralph writes itself, beside those in `.ralph/`: they are nobody's work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_files: Vec<String>,
 }
 
 impl RunStarted {
@@ -115,6 +118,9 @@ pub struct AgentChoice {
     /// The setting that allows it a tool, `{tools}` standing for their names.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub allow: String,
+    /// Tells one account of its provider from another, where it shows; runs share what they know of a provider by it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub account: String,
 }
 
 impl AgentChoice {

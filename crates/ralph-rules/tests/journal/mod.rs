@@ -99,6 +99,7 @@ pub fn given() -> RunStarted {
         ladder: Vec::new(),
         prompting: Prompting::default(),
         history: None,
+        own_files: Vec::new(),
     }
 }
 
@@ -180,8 +181,8 @@ impl Journal {
             panic!("no reservation is asked for: {:?}", self.answer)
         };
         let tree = self.tree;
-        let (prompt, template_failed) = (FileRef::default(), None);
-        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt, tree, template_failed }))
+        let (prompt, template_failed, day) = (FileRef::default(), None, "2026-11-15".into());
+        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt, tree, template_failed, day }))
     }
 
     pub fn closing(&self, text: &str) -> CallEnded {
@@ -206,6 +207,7 @@ impl Journal {
             ms: 60_000,
             transcript: FileRef::default(),
             recovered: false,
+            day: None,
         }
     }
 
@@ -316,7 +318,7 @@ impl Journal {
     pub fn refuse(&mut self, by: Refuser, until: Option<Ms>) -> &Decision {
         let what = "the disk is nearly full".into();
         let until = until.map(|ms| self.at + ms);
-        self.see(Seen::Refused(Refused { by, total: 5, cap: 5, until, what }))
+        self.see(Seen::Refused(Refused { by, total: 5, cap: 5, until, what, class: None }))
     }
 
     pub fn now(&self) -> Ms {

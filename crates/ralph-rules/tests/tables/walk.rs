@@ -58,6 +58,8 @@ fn play(table: &Table, row: &Row, policy: &Policy) -> BTreeSet<String> {
 
 fn said(journal: &Journal) -> BTreeSet<String> {
     let mut said: BTreeSet<String> = journal.answer.because.iter().map(|o| o.code()).collect();
+    // Told once, in the iteration that came near it.
+    said.extend(journal.state.alerts.told.iter().map(|(_, alert)| alert.code()));
     said.insert(match journal.answer.next {
         Next::Leave(ending) => ending.name().into(),
         _ => "continue".into(),

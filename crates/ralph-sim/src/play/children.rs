@@ -4,7 +4,7 @@
 use super::Play;
 use super::tools::bash;
 use crate::voice::Answer;
-use rustix::process::{Signal, getpid, kill_process, setsid};
+use rustix::process::{Pid, Signal, getpid, kill_process, setsid};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -75,9 +75,8 @@ fn wait_for_session(child: &Child) {
 
 /// Not `getsid`: it answers 0, which is no process id, when the leader lives outside this process namespace.
 fn session_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(3)?.parse().ok()
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+    ralph_os::read_process(pid).map(|process| process.session.unsigned_abs())
 }
 
 /// The life of such a child: leave the session, then be the command or leave it behind.

@@ -64,23 +64,10 @@ pub(super) fn open_with(dir: &Path, steps: &[&str]) -> Result<Sqlite, StoreError
 
 /// An empty file for SQLite to fill; made by us, so that it and the files beside it are private.
 fn make_private(path: &Path) -> Result<(), StoreError> {
-    match make_empty(path) {
+    match ralph_os::make_empty(path) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(StoreError::file("make", path, e)),
         _ => Ok(()),
     }
-}
-
-/// Without a descriptor, because closing one would drop the locks of another handle in this process.
-#[cfg(not(target_vendor = "apple"))]
-fn make_empty(path: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-    Ok(mknodat(CWD, path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?)
-}
-
-#[cfg(target_vendor = "apple")]
-fn make_empty(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path).map(drop)
 }
 
 /// Opens an existing file, checks that it is ours, and lifts it to the newest schema.

@@ -22,7 +22,8 @@ fn main() -> ExitCode {
     match args.next() {
         Some(word) if word == "__tend" => ralph_tend::tend(args),
         Some(word) if word == "drive" => {
-            let mut launch = Launch::new("/proc/self/exe", "sh", ".");
+            let Ok(me) = std::env::current_exe() else { return ExitCode::FAILURE };
+            let mut launch = Launch::new(me, "sh", ".");
             launch.args = std::iter::once("-c".into()).chain(args).collect();
             match ralph_tend::start(launch) {
                 Ok((_tended, pump)) => {

@@ -9,6 +9,7 @@ use ralph_agents::permits;
 use ralph_agents::registry::{self, UnknownAgent};
 use ralph_agents::roster;
 use ralph_engine::equipment::{Equipment, Hired};
+use ralph_engine::provider;
 use ralph_engine::redact::{Redactor, secrets_in_env};
 use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
@@ -27,7 +28,18 @@ pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, 
     let model = model.or(over.and_then(|o| o.model.as_deref())).or(layers.model());
     let mut rest = over.and_then(|o| o.args.clone()).unwrap_or_default();
     rest.extend(args.rest.iter().cloned());
-    found(name, model.map(Into::into), rest, over.and_then(|o| o.command.clone()), here)
+    let found = found(name, model.map(Into::into), rest, over.and_then(|o| o.command.clone()), here)?;
+    Ok(with_account(found, layers))
+}
+
+/// With the account its variables speak of. The scripted agent has none; of any other program only itself is known.
+pub fn with_account(agent: AgentChoice, layers: &Layers) -> AgentChoice {
+    if agent.name == "sim" {
+        return agent;
+    }
+    let program = (agent.name == "command").then_some(agent.program.as_str());
+    let variables = Env::all().into_iter().chain(layers.agent_env(&agent.name));
+    AgentChoice { account: provider::account(program, variables), ..agent }
 }
 
 /// An agent by name, found on this machine.
@@ -60,6 +72,7 @@ pub fn found(
         system_prompt: can.system_prompt,
         timeout: None,
         allow: permits::setting(name),
+        account: String::new(),
     })
 }
 

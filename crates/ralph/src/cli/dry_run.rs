@@ -4,6 +4,7 @@ use super::resolve::Resolved;
 use crate::plain::{plain, plain_lines};
 use ralph_rules::estimate::{DEFAULT, Estimate};
 use ralph_rules::prompt::{Data, template};
+use ralph_rules::record::AgentChoice;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -102,9 +103,11 @@ fn estimate(resolved: &Resolved) -> Value {
 /// For a script.
 pub fn value(resolved: &Resolved) -> Value {
     let plan = &resolved.plan;
+    let shown = |agent: &AgentChoice| AgentChoice { account: String::new(), ..agent.clone() };
+    let ladder: Vec<AgentChoice> = plan.ladder.iter().map(shown).collect();
     json!({
-        "v": 1, "type": "dry_run", "workspace": plan.workspace, "agent": plan.agent, "policy": plan.policy,
-        "ladder": plan.ladder, "protocol": protocol(resolved),
+        "v": 1, "type": "dry_run", "workspace": plan.workspace, "agent": shown(&plan.agent), "policy": plan.policy,
+        "ladder": ladder, "protocol": protocol(resolved),
         "context": plan.prompting.context.then(|| example(resolved)),
         "templates": plan.prompting.templates, "verify": plan.verify, "protect": plan.protect,
         "prompt": plan.prompt, "promptFrom": plan.prompt_from,

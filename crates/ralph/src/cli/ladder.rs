@@ -52,6 +52,7 @@ fn climb(
     let mut rest = over.and_then(|o| o.args.clone()).unwrap_or_default();
     rest.extend(typed.iter().chain(&rung.args).cloned());
     let found = agent::found(name, model, rest, over.and_then(|o| o.command.clone()), here)?;
+    let found = agent::with_account(found, layers);
     let own = over.and_then(|o| o.timeout).map(|limit| limit.0);
     Ok(AgentChoice { timeout: own.filter(|_| !same && args.timeout.is_none()), ..found })
 }

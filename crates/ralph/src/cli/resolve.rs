@@ -4,6 +4,7 @@ use super::run::Args;
 use super::{Here, agent, ladder, prompt, tasks, templates};
 use crate::config::{self, Layers, Preset};
 use crate::problem::{Code, Problem};
+use crate::views::Paths;
 use jiff::tz::TimeZone;
 use ralph_engine::equipment::Equipment;
 use ralph_engine::plan::Plan;
@@ -29,6 +30,8 @@ pub struct Resolved {
     pub preset: Preset,
     /// The plan that binds.
     pub bound: Option<tasks::Bound>,
+    /// Where the views lie.
+    pub views: Paths,
 }
 
 /// Limits that a resumed run may be given.
@@ -97,15 +100,13 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let bound = tasks::bound(args, &layers, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(UNCONTAINED.into());
-    let blind = std::iter::once(&chosen).chain(&ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
-    for name in blind.collect::<BTreeSet<&str>>() {
-        warnings.push(format!(
-            "`{name}` shows its cost only at the end of a call, if at all: a single call can pass the limit"
-        ));
-    }
+    warnings.extend(blind(&chosen, &ladder));
     let protect = Protect::DEFAULTS.iter().map(ToString::to_string);
-    let protect =
-        protect.chain(layers.protect().iter().cloned()).chain(args.protect.iter().cloned()).collect();
+    let protect = protect
+        .chain(layers.protect().iter().cloned())
+        .chain(args.protect.iter().cloned())
+        .collect::<Vec<_>>();
+    let views = views(&layers, &protect, here)?;
     let plan = Plan {
         workspace: here.workspace.clone(),
         prompt,
@@ -118,9 +119,10 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         verify,
         protect,
         zone: zone(here),
+        own_files: views.outside(),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
-    Ok(Resolved { plan, equipment, warnings, preset: layers.preset(), bound })
+    Ok(Resolved { plan, equipment, warnings, preset: layers.preset(), bound, views })
 }
 
 fn policy(args: &Args, layers: &Layers) -> Result<(Policy, Vec<String>), Problem> {
@@ -161,6 +163,32 @@ fn missing_limits(iterations: bool, cost: bool) -> Problem {
 fn history(agent: &AgentChoice, here: &Here) -> Option<Estimate> {
     let store = here.home().ok()?.store_if_any().ok()??;
     ralph_engine::history::estimate(&store, &here.workspace.to_string_lossy(), agent)
+}
+
+/// Agents that cannot be ended by their cost.
+fn blind(chosen: &AgentChoice, ladder: &[AgentChoice]) -> Vec<String> {
+    let blind = std::iter::once(chosen).chain(ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
+    let words = |name| {
+        format!(
+            "`{name}` shows its cost only at the end of a call, if at all: a single call can pass the limit"
+        )
+    };
+    blind.collect::<BTreeSet<&str>>().into_iter().map(words).collect()
+}
+
+/// Where the views lie: over nothing that is somebody's, and nowhere that is protected.
+fn views(layers: &Layers, protect: &[String], here: &Here) -> Result<Paths, Problem> {
+    let wrong = |(message, hint): (String, String)| Problem::new(Code::Config, message).hint(hint);
+    let views = layers.views();
+    views.check(&here.workspace).map_err(wrong)?;
+    let protected = Protect::new(protect).map_err(|e| Problem::new(Code::Usage, e.to_string()))?;
+    match views.outside().iter().find(|path| protected.protects(path.as_bytes(), false)) {
+        None => Ok(views),
+        Some(path) => {
+            let message = format!("the view {path} would lie in a protected path");
+            Err(wrong((message, "choose a place under [views] that nothing protects".into())))
+        }
+    }
 }
 
 /// The user's zone: TZ, else the system's, else UTC.

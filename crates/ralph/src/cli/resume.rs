@@ -3,7 +3,7 @@
 
 use super::resolve::{Changes, UNCONTAINED};
 use super::run::{Output, close, not_inside};
-use super::screen::watchers;
+use super::screen::{Watched, watchers};
 use super::{Here, agent, refused, runs};
 use crate::config;
 use crate::print::{print, say};
@@ -101,7 +101,8 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
     if !output.quiet {
         say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
     }
-    let watchers = watchers(id, output, &records, &home, here);
+    let views = layers.views().only(&start.own_files);
+    let watchers = watchers(Watched { id, records: &records, workspace, views }, output, &home, here);
     let ended = open::resume(&home, id, change, |_| equipment, watchers);
     close(ended, output, id, here)
 }

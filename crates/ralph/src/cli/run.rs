@@ -2,7 +2,7 @@
 
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
-use super::screen::watchers;
+use super::screen::{Watched, watchers};
 use super::{Here, dry_run, resume, runs};
 use crate::config::Preset;
 use crate::plain::plain;
@@ -14,7 +14,7 @@ use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{BreakerPolicy, Policy};
-use ralph_rules::record::{Ms, RunStarted};
+use ralph_rules::record::{AgentChoice, Ms, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
 
@@ -179,6 +179,10 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         breaker: BreakerPolicy { cooldown: None, ..policy.breaker.clone() },
         ..policy.clone()
     };
+    let ladder = |rungs: &[AgentChoice]| -> Vec<AgentChoice> {
+        // Another login is no other ladder.
+        rungs.iter().map(|rung| AgentChoice { account: String::new(), ..rung.clone() }).collect()
+    };
     let differs = [
         (start.verify != plan.verify, "another verification"),
         (start.protect != plan.protect, "other protected paths"),
@@ -188,7 +192,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         ),
         (start.agent.model != plan.agent.model, "another model"),
         (start.agent.args != plan.agent.args, "other arguments for the agent"),
-        (start.ladder != plan.ladder, "another ladder"),
+        (ladder(&start.ladder) != ladder(&plan.ladder), "another ladder"),
         (start.prompting != plan.prompting, "other prompt templates"),
         (limits(&start.policy) != limits(&plan.policy), "another time-out, rate, promise or threshold"),
     ];
@@ -215,7 +219,9 @@ pub fn begin(resolved: Resolved, output: Output, here: &Here) -> Result<u8, Prob
     }
     let id = uuid::Uuid::now_v7().to_string();
     let home = here.home()?;
-    let watchers = watchers(&id, output, &[], &home, here);
+    let (workspace, views) = (resolved.plan.workspace.clone(), resolved.views);
+    let run = Watched { id: &id, records: &[], workspace: &workspace, views };
+    let watchers = watchers(run, output, &home, here);
     let ended = open::start(&home, &id, resolved.plan, resolved.equipment, watchers);
     close(ended, output, &id, here)
 }

@@ -1,8 +1,9 @@
-//! Who watches a run: the person, on a terminal or a pipe, and a script.
+//! Who watches a run: the person, on a terminal or a pipe, a script, and the views for other programs.
 
 use super::Here;
 use super::run::Output;
 use crate::show::{Hour, Human, Json, Live, Mode};
+use crate::views::{Paths, Views};
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::ledger;
@@ -11,15 +12,23 @@ use ralph_rules::record::{Fact, Record, Request, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Sqlite, Store};
 use std::io::{IsTerminal, stderr, stdout};
+use std::path::Path;
 
-/// The watchers of the run `id`; `records` are what was written of it before.
-pub fn watchers(
-    id: &str,
-    output: Output,
-    records: &[Record],
-    home: &Home,
-    here: &Here,
-) -> Vec<Box<dyn Watcher>> {
+/// A run that is to be watched.
+pub struct Watched<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// What was written of it before.
+    pub records: &'a [Record],
+    /// Where it works.
+    pub workspace: &'a Path,
+    /// Where its views lie.
+    pub views: Paths,
+}
+
+/// The watchers of a run.
+pub fn watchers(run: Watched<'_>, output: Output, home: &Home, here: &Here) -> Vec<Box<dyn Watcher>> {
+    let Watched { id, records, workspace, views } = run;
     let mode = match (output.quiet, output.verbose) {
         (true, _) => Mode::Quiet,
         (_, true) => Mode::Verbose,
@@ -42,6 +51,8 @@ pub fn watchers(
     if output.json {
         watchers.push(Box::new(Json));
     }
+    let talk = (style, output.quiet);
+    watchers.push(Box::new(Views::new(workspace, views, records, home, talk)));
     watchers
 }
 

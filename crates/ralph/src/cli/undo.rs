@@ -49,9 +49,9 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let workspace = Path::new(&row.workspace);
     let _lock = lock(&home, workspace, &row)?;
     let start = ralph_rules::state::State::of(&runs::records(&store, &row.id)?).start;
-    let globs = start.map(|start| start.protect).unwrap_or_default();
+    let (globs, own) = start.map(|start| (start.protect, start.own_files)).unwrap_or_default();
     let protect = Protect::new(&globs).map_err(|e| Problem::new(Code::Journal, e.to_string()))?;
-    let tree = Tree::new(workspace, protect);
+    let tree = Tree::new(workspace, protect).leaving_out(own);
     let now = tree
         .walk(Index::load(&home.index(workspace)).as_ref())
         .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be looked at").cause(&e))?;

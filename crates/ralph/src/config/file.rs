@@ -2,7 +2,7 @@
 //! not honour are named too, so that they can be refused with a plain word instead of being ignored.
 
 use super::prices::PriceKeys;
-use super::values::{Dollars, Duration, Inside, Limit, Promise, Variable};
+use super::values::{Dollars, Duration, Inside, Limit, Promise, Variable, View};
 use ralph_agents::registry;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct File {
     pub sandbox: Sandbox,
     pub ladder: Vec<Rung>,
     pub plan: Plan,
-    pub views: Option<toml::Value>,
+    pub views: Views,
     pub notify: Option<toml::Value>,
 }
 
@@ -172,6 +172,17 @@ pub struct Plan {
     pub file: Option<String>,
 }
 
+/// `[views]`: other places for the files in `.ralph/`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Views {
+    pub status: Option<View>,
+    pub progress: Option<View>,
+    pub session: Option<View>,
+    pub analysis: Option<View>,
+}
+
 /// `[ceilings]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -217,7 +228,6 @@ impl File {
     /// The first key of the contract that is set but not honoured by this version.
     pub fn not_yet(&self) -> Option<String> {
         let set = [
-            (self.views.is_some(), "views"),
             (self.notify.is_some(), "notify"),
             (self.verify.oracle.is_some(), "verify.oracle"),
             (self.verify.oracle_paths.is_some(), "verify.oracle_paths"),

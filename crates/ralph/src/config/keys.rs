@@ -20,6 +20,8 @@ pub enum Kind {
     Text,
     /// The inner text of a promise: one line.
     Promise,
+    /// A JSON file within the workspace.
+    JsonFile,
     /// Texts.
     Texts,
     /// True or false.
@@ -85,6 +87,7 @@ impl Key {
             Kind::Span => "a time above 0, like \"90s\", \"15m\" or \"1h30m\"".into(),
             Kind::Text => "a text".into(),
             Kind::Promise => "one line of text without < and >".into(),
+            Kind::JsonFile => "a path within the workspace that ends in .json".into(),
             Kind::Texts => "a list of texts, like [\"a\", \"b\"]".into(),
             Kind::Switch => "true or false".into(),
             Kind::OneOf(words) => {
@@ -102,6 +105,7 @@ impl Key {
             Kind::Dollars | Kind::Rate => "2.5".into(),
             Kind::Time | Kind::Span => "\"90s\"".into(),
             Kind::Text | Kind::Promise => "\"word\"".into(),
+            Kind::JsonFile => "\"seen/view.json\"".into(),
             Kind::Texts => "[\"word\"]".into(),
             Kind::Switch => "false".into(),
             Kind::OneOf(words) => format!("\"{}\"", words.first().unwrap_or(&"")),
@@ -347,7 +351,34 @@ pub const KEYS: &[Key] = &[
         "Whether prompts tell from the second iteration on what happened before.",
     ),
     key("plan.file", Kind::Text, "", "--plan", "A plan that binds: Markdown with checkboxes, or a prd.json."),
-    key("views", Kind::Open, "", "", "Other places for the files in .ralph/."),
+    key(
+        "views.status",
+        Kind::JsonFile,
+        "\".ralph/status.json\"",
+        "",
+        "Where programs read how the run stands.",
+    ),
+    key(
+        "views.progress",
+        Kind::JsonFile,
+        "\".ralph/progress.json\"",
+        "",
+        "Where programs read what it does now.",
+    ),
+    key(
+        "views.session",
+        Kind::JsonFile,
+        "\".ralph/session.json\"",
+        "",
+        "Where programs read its iterations.",
+    ),
+    key(
+        "views.analysis",
+        Kind::JsonFile,
+        "\".ralph/analysis.json\"",
+        "",
+        "Where programs read the latest response.",
+    ),
     key("notify", Kind::Open, "", "", "Whom to tell when a run ends."),
     by(
         Who::Own,

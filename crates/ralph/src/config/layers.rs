@@ -6,9 +6,11 @@ use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
 use super::prices;
 use super::read::{Trust, read};
 use super::source::{Origin, Source};
+use super::values::View;
 use super::variables;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
+use crate::views::Paths;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
 use ralph_rules::prices::Prices;
@@ -155,6 +157,10 @@ impl Layers {
         take(&mut to.breaker.denials, file.breaker.denials);
         take(&mut to.breaker.decline, file.breaker.decline);
         take(&mut to.breaker.cooldown, file.breaker.cooldown);
+        take(&mut to.views.status, file.views.status);
+        take(&mut to.views.progress, file.views.progress);
+        take(&mut to.views.session, file.views.session);
+        take(&mut to.views.analysis, file.views.analysis);
         take(&mut to.prompt.file, file.prompt.file);
         take(&mut to.prompt.templates, file.prompt.templates);
         take(&mut to.prompt.context, file.prompt.context);
@@ -231,6 +237,18 @@ impl Layers {
     /// The protected globs, besides the defaults.
     pub fn protect(&self) -> &[String] {
         &self.merged.protect.paths
+    }
+
+    /// Where the views lie.
+    pub fn views(&self) -> Paths {
+        let (views, usual) = (&self.merged.views, Paths::default());
+        let at = |view: &Option<View>, usual: String| view.as_ref().map_or(usual, |view| view.0.clone());
+        Paths {
+            status: at(&views.status, usual.status),
+            progress: at(&views.progress, usual.progress),
+            session: at(&views.session, usual.session),
+            analysis: at(&views.analysis, usual.analysis),
+        }
     }
 
     /// The prompt's file.

@@ -81,6 +81,7 @@ fn value(key: &Key) -> Value {
         Kind::Time | Kind::Span => json!({"type": "string", "pattern": time}),
         Kind::Text => json!({"type": "string"}),
         Kind::Promise => json!({"type": "string", "pattern": "^[^<>\\r\\n]+$"}),
+        Kind::JsonFile => json!({"type": "string", "pattern": "\\.json$"}),
         Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Switch => json!({"type": "boolean"}),
         Kind::OneOf(words) => json!({"enum": words}),

@@ -77,6 +77,22 @@ impl<'de> Deserialize<'de> for Inside {
     }
 }
 
+/// Where a view lies: a JSON file within the workspace.
+#[derive(Clone, Debug)]
+pub struct View(pub String);
+
+impl<'de> Deserialize<'de> for View {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let Inside(text) = Inside::deserialize(from)?;
+        match text.ends_with(".json") {
+            true => Ok(View(text.trim_start_matches("./").into())),
+            false => Err(D::Error::custom(format!(
+                "`{text}` is no name for a view, which is JSON; write it like .ralph-session.json"
+            ))),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(Amount)

@@ -87,8 +87,16 @@ impl Human {
         }
     }
 
+    /// A limit that comes near is said when it does.
+    fn alerts(&mut self, because: &[Objection]) {
+        for alert in because.iter().filter(|o| o.is_alert()) {
+            self.line(&format!("  {} {}", self.style.warn("!"), self.style.warn(reason_words(alert))));
+        }
+    }
+
     fn decided(&mut self, decision: &Decision) {
         match &decision.next {
+            Next::Do(Step::Inspect { .. } | Step::Extend { .. }) => self.alerts(&decision.because),
             Next::Do(Step::Call { id, rung, .. }) => self.iteration_head(id.iteration, id.attempt, *rung),
             Next::Do(Step::Verify { check, .. }) => self.begin(match check {
                 Check::Baseline => "verifying before the first iteration",
@@ -135,7 +143,7 @@ impl Human {
     }
 
     fn reasons(&mut self, what: &str, because: &[Objection]) {
-        let words = because.iter().map(reason_words).collect::<Vec<_>>().join("; ");
+        let words = because.iter().filter(|o| !o.is_alert()).map(reason_words).collect::<Vec<_>>().join("; ");
         if !words.is_empty() {
             let arrow = self.style.note("→");
             self.line(&format!("  {arrow} {what}: {words}"));

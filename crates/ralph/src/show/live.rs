@@ -23,6 +23,18 @@ use std::time::{Duration, Instant};
 /// The shortest time between two drawings.
 const PACE: Duration = Duration::from_millis(100);
 
+/// The screen of this process, for whoever else has a line to say.
+static SHOWN: Mutex<Option<Arc<Mutex<Screen>>>> = Mutex::new(None);
+
+/// A line on stderr from beside the lines of a run, without running into those at the bottom.
+pub fn aside(text: &str) {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match shown {
+        Some(screen) => screen.lock().unwrap_or_else(PoisonError::into_inner).above(&format!("{text}\n")),
+        None => say(&format!("{text}\n")),
+    }
+}
+
 /// The lines at the bottom.
 pub struct Live {
     screen: Option<Arc<Mutex<Screen>>>,
@@ -41,6 +53,7 @@ impl Live {
         let screen = Arc::new(Mutex::new(Screen::new(style)));
         tty::borrow_terminal();
         keys::listen(&screen, ask);
+        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&screen));
         Live { screen: Some(screen), style, drawn: None }
     }
 
@@ -68,6 +81,7 @@ impl Live {
     /// Takes it away for good and gives the terminal back.
     pub fn close(&mut self) {
         if let Some(screen) = self.screen.take() {
+            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
             screen.lock().unwrap_or_else(PoisonError::into_inner).close();
             release();
         }

@@ -6,7 +6,7 @@ use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
 use ralph_rules::record::{
-    CallEnded, Came, Check, Inspected, Ms, PlanSeen, PriceFrom, Request, Seen, Verified,
+    CallEnded, Came, Check, Inspected, Ms, PlanSeen, PriceFrom, Refused, Refuser, Request, Seen, Verified,
 };
 use ralph_rules::step::Step;
 
@@ -117,10 +117,7 @@ fn facts(seen: &Seen) -> Vec<String> {
             let mistake = mistake.map(|m| format!("a template failed, ralph's own was used: {m}"));
             std::iter::once(format!("{} reserved", admitted.grant)).chain(mistake).collect()
         }
-        Seen::Refused(refused) if !refused.what.is_empty() => vec![format!("refused: {}", refused.what)],
-        Seen::Refused(refused) => {
-            vec![format!("refused by {:?}: {} of {}", refused.by, refused.total, refused.cap)]
-        }
+        Seen::Refused(refused) => vec![refused_words(refused)],
         Seen::Extended(extended) => vec![format!("reservation raised to {}", extended.to)],
         Seen::Spent(spent) => vec![format!("{} used so far in this call", spent.total)],
         Seen::Silent(silent) => vec![format!("silent for {}", span(silent.ms))],
@@ -142,6 +139,23 @@ fn facts(seen: &Seen) -> Vec<String> {
             Request::Continue => "a person asked to go on".into(),
             Request::Hint { text } => format!("a person gave a hint: {text}"),
         }],
+    }
+}
+
+/// Who said no, and to what.
+fn refused_words(refused: &Refused) -> String {
+    let Refused { total, cap, what, .. } = refused;
+    match (refused.by, refused.class) {
+        (Refuser::Provider, Some(class)) => format!("not called: {} ({what})", class.words()),
+        (Refuser::Provider | Refuser::Disk | Refuser::Store, _) => format!("refused: {what}"),
+        (Refuser::CallsPerHour, _) => format!("{total} of {cap} calls an hour are used, over all runs"),
+        (Refuser::TokensPerHour, _) => format!("{total} of {cap} tokens an hour are used, over all runs"),
+        (Refuser::RunCap, _) => {
+            format!("{} of the run's {} are spent or reserved", Micro(*total), Micro(*cap))
+        }
+        (Refuser::DayCap, _) => {
+            format!("{} of the day's {} are spent or reserved", Micro(*total), Micro(*cap))
+        }
     }
 }
 

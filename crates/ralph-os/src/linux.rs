@@ -1,0 +1,28 @@
+//! What Linux offers.
+
+mod files;
+mod processes;
+
+pub use files::{
+    HELD, chmod_held, doubtful_file_system, each_name, identity, make_empty, open_beneath, share_blocks,
+    stat_at, stat_open,
+};
+pub use processes::{
+    ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
+    kill_if, read_process, tree_cpu, widen,
+};
+
+use crate::Missing;
+use rustix::net::{RecvFlags, SendFlags};
+
+/// How bytes are sent so that a closed end is an error and no signal.
+pub const SEND: SendFlags = SendFlags::NOSIGNAL;
+
+/// How a descriptor is received so that no program inherits it.
+pub const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+
+/// What this system cannot do: nothing that ralph asks for.
+#[must_use]
+pub const fn missing() -> &'static [Missing] {
+    &[]
+}

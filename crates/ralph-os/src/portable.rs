@@ -1,0 +1,57 @@
+//! What every Unix offers: the fallbacks. Compiled everywhere, so that Linux keeps them building and can test them.
+
+mod files;
+mod names;
+mod processes;
+mod ps;
+
+pub use files::{
+    HELD, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, share_blocks, stat_at,
+    stat_open,
+};
+pub use names::each_name;
+pub use processes::{
+    ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
+    kill_if, read_process, tree_cpu, widen,
+};
+
+use crate::Missing;
+use rustix::net::{RecvFlags, SendFlags};
+
+/// How bytes are sent. A closed end is an error because Rust programs ignore SIGPIPE.
+pub const SEND: SendFlags = SendFlags::empty();
+
+/// How a descriptor is received. It is inheritable for a moment; whoever receives one starts no program meanwhile.
+pub const RECEIVE: RecvFlags = RecvFlags::empty();
+
+/// What the fallbacks cannot do.
+#[must_use]
+pub const fn missing() -> &'static [Missing] {
+    &[
+        Missing {
+            what: "orphans are not adopted",
+            so: "a process that left its group and lost its parent outlives the agent's end",
+        },
+        Missing {
+            what: "environments of other processes are not read",
+            so: "leftovers of a ralph that was killed are not found; look for them with ps",
+        },
+        Missing {
+            what: "process ids are not held",
+            so: "between a look and a signal an id can pass to another process",
+        },
+        Missing {
+            what: "the work of finished processes is not counted",
+            so: "a silent agent whose work is done by short-lived tools may look idle",
+        },
+        Missing {
+            what: "paths are opened a directory at a time",
+            so: "contents in directories without read permission cannot be kept or put back",
+        },
+        Missing { what: "copies share no blocks", so: "kept contents take their full size on disk" },
+        Missing {
+            what: "network file systems are not told from local ones",
+            so: "the place of the database is tried out at every start of a run",
+        },
+    ]
+}

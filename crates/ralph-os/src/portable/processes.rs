@@ -1,0 +1,97 @@
+//! Processes, found by asking `ps`: slower, and blind to what left both its parent and its group.
+
+use std::collections::HashSet;
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::io;
+use rustix::process::{Pid, Signal};
+
+use super::ps;
+use crate::Process;
+
+/// Orphans do not come back: one without children may still have somebody below it.
+pub const ADOPTS: bool = false;
+
+/// Nothing to ask for; orphans go to the first process.
+pub fn adopt_orphans() -> io::Result<()> {
+    Ok(())
+}
+
+/// Pipes keep the size the system gives them, which only costs speed.
+pub fn widen(_pipe: impl AsFd, _bytes: usize) {}
+
+/// The process with this id, if there is one.
+#[must_use]
+pub fn read_process(pid: Pid) -> Option<Process> {
+    ps::list().into_iter().find(|process| process.pid == pid)
+}
+
+/// Everyone alive below `root`, parents before their children.
+#[must_use]
+pub fn descendants(root: Pid) -> Vec<Process> {
+    below(root, &ps::list())
+}
+
+/// Hands over everyone alive below `root`, parents before their children.
+pub fn each_descendant(root: Pid, each: impl FnMut(Process)) {
+    descendants(root).into_iter().for_each(each);
+}
+
+/// The children of whoever is found, and those who share a group that one of the found leads: a parent may have
+/// died before them.
+fn below(root: Pid, all: &[Process]) -> Vec<Process> {
+    let own_group = all.iter().find(|process| process.pid == root).map_or(0, |root| root.group);
+    let mut seen = HashSet::from([root]);
+    let (mut found, mut next) = (Vec::new(), 0);
+    let mut parents = HashSet::from([root.as_raw_pid()]);
+    let mut groups = HashSet::new();
+    loop {
+        let belongs = |it: &&Process| parents.contains(&it.parent) || groups.contains(&it.group);
+        let news: Vec<Process> =
+            all.iter().filter(belongs).filter(|it| it.alive && seen.insert(it.pid)).copied().collect();
+        found.extend(news);
+        let Some(fresh) = found.get(next..).filter(|fresh| !fresh.is_empty()) else { return found };
+        parents.extend(fresh.iter().map(|it| it.pid.as_raw_pid()));
+        groups.extend(fresh.iter().map(|it| it.group).filter(|group| *group > 1 && *group != own_group));
+        next = found.len();
+    }
+}
+
+/// Every process there is.
+#[must_use]
+pub fn everyone() -> Vec<Pid> {
+    ps::list().into_iter().map(|process| process.pid).collect()
+}
+
+/// Processor time of everyone below `root` that lives; the finished ones are not counted.
+#[must_use]
+pub fn tree_cpu(root: Pid) -> Duration {
+    Duration::from_millis(descendants(root).iter().map(|it| it.own_ms).sum())
+}
+
+/// No: the environment of another process is not told. A word in its arguments would look the same to `ps`, and
+/// whoever is found is killed.
+#[must_use]
+pub fn has_in_environment(_pid: Pid, _entry: &[u8]) -> bool {
+    false
+}
+
+/// Kills the process if `is_it` says so. The id is not held meanwhile.
+pub fn kill_if(pid: Pid, is_it: impl Fn(Pid) -> bool) -> bool {
+    is_it(pid) && rustix::process::kill_process(pid, Signal::KILL).is_ok()
+}
+
+/// Whether SIGHUP was ignored when this process began (nohup): a shell inherits that and cannot change it, so it
+/// survives its own signal.
+#[must_use]
+pub fn hang_up_is_ignored() -> bool {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "kill -HUP $$; exit 0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    shell.status().is_ok_and(|status| status.success())
+}

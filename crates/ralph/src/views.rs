@@ -1,0 +1,238 @@
+//! The views: files in the workspace that other programs may read, `status.json`, `progress.json`, `session.json` and
+//! `analysis.json`. A watcher writes them beside the loop, each whole or not at all; ralph never reads them. `fold.rs`
+//! keeps what they show, `shapes.rs` writes it down, `place.rs` puts it into the workspace and nowhere else.
+
+mod fold;
+mod place;
+mod shapes;
+
+use crate::show::aside;
+use crate::style::Style;
+use fold::Fold;
+use place::Place;
+use ralph_agents::Activity;
+use ralph_engine::clock::utc;
+use ralph_engine::home::Home;
+use ralph_engine::ledger;
+use ralph_engine::watch::Watcher;
+use ralph_rules::next::Next;
+use ralph_rules::record::{Decision, Fact, Record, Seen};
+use ralph_store::{Sqlite, WindowUse};
+use ralph_tree::git_facts;
+use serde::Serialize;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Views are written this often at most, however much happens.
+const PACE: Duration = Duration::from_millis(250);
+/// Progress is written this often at least while a run is under way: readers see that it is alive.
+const ALIVE: Duration = Duration::from_secs(5);
+
+/// Where each view lies, relative to the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// How the run stands.
+    pub status: String,
+    /// What it does now.
+    pub progress: String,
+    /// Its iterations.
+    pub session: String,
+    /// The latest response.
+    pub analysis: String,
+}
+
+impl Default for Paths {
+    fn default() -> Paths {
+        let at = |name: &str| format!(".ralph/{name}.json");
+        Paths {
+            status: at("status"),
+            progress: at("progress"),
+            session: at("session"),
+            analysis: at("analysis"),
+        }
+    }
+}
+
+impl Paths {
+    /// Those outside `.ralph/`, which would else be taken for the agent's work.
+    pub fn outside(&self) -> Vec<String> {
+        let all = [&self.status, &self.progress, &self.session, &self.analysis];
+        all.into_iter().filter(|path| !path.starts_with(".ralph/")).cloned().collect()
+    }
+}
+
+impl Paths {
+    /// Nothing that is no view may be overwritten, and no two views may be one file. Else what is wrong, and a hint.
+    pub fn check(&self, workspace: &Path) -> Result<(), (String, String)> {
+        let all = [
+            ("status", &self.status, "breaker"),
+            ("progress", &self.progress, "elapsed_seconds"),
+            ("session", &self.session, "session_id"),
+            ("analysis", &self.analysis, "exit_decision"),
+        ];
+        for (n, (name, path, mark)) in all.iter().enumerate() {
+            if let Some((other, ..)) = all.iter().take(n).find(|(_, earlier, _)| earlier == path) {
+                let message = format!("views.{name} and views.{other} are one file: {path}");
+                return Err((message, "give each view a file of its own".into()));
+            }
+            if !path.starts_with(".ralph/") && is_something_else(&workspace.join(path), mark) {
+                let message = format!("views.{name} = \"{path}\" would overwrite a file that is no view");
+                return Err((message, "choose another name, or move that file away".into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, but what a run did not leave out from its beginning stays in `.ralph/`.
+    pub fn only(self, own_files: &[String]) -> Paths {
+        let usual = Paths::default();
+        let known =
+            |path: String, usual: String| match path.starts_with(".ralph/") || own_files.contains(&path) {
+                true => path,
+                false => usual,
+            };
+        Paths {
+            status: known(self.status, usual.status),
+            progress: known(self.progress, usual.progress),
+            session: known(self.session, usual.session),
+            analysis: known(self.analysis, usual.analysis),
+        }
+    }
+}
+
+/// A file that is there and was not written as this view.
+fn is_something_else(path: &Path, mark: &str) -> bool {
+    let Ok(kind) = path.symlink_metadata() else { return false };
+    let text = if kind.is_file() { std::fs::read(path).ok() } else { None };
+    let view = text.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+    view.is_none_or(|view| view.get(mark).is_none())
+}
+
+/// Writes the views of one run.
+pub struct Views {
+    place: Place,
+    paths: Paths,
+    fold: Fold,
+    home: Home,
+    store: Option<Sqlite>,
+    hour: (WindowUse, WindowUse),
+    style: Style,
+    quiet: bool,
+    /// Something is to be written: progress only, or all.
+    due: Option<Due>,
+    written: Instant,
+    warned: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    Progress,
+    All,
+}
+
+impl Views {
+    /// Of a run in this workspace, of which this was written before. A warning is said once, unless `quiet`.
+    pub fn new(
+        workspace: &Path,
+        paths: Paths,
+        records: &[Record],
+        home: &Home,
+        (style, quiet): (Style, bool),
+    ) -> Views {
+        let mut fold = Fold::new(git_facts(workspace).recent);
+        records.iter().for_each(|record| fold.record(record));
+        Views {
+            place: Place::at(workspace),
+            paths,
+            fold,
+            home: home.clone(),
+            store: None,
+            hour: Default::default(),
+            style,
+            quiet,
+            due: None,
+            written: Instant::now(),
+            warned: false,
+        }
+    }
+
+    fn due(&mut self, what: Due, now: bool) {
+        self.due = self.due.max(Some(what));
+        if now || self.written.elapsed() >= PACE {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
+        let Some(due) = self.due.take() else { return };
+        self.written = Instant::now();
+        let progress = self.fold.progress(utc());
+        let mut done = self.put(&self.paths.progress.clone(), &progress);
+        if due == Due::All {
+            let status = self.fold.status(utc(), self.hour);
+            done = done.and(self.put(&self.paths.status.clone(), &status));
+            let session = self.fold.session.clone();
+            done = done.and(self.put(&self.paths.session.clone(), &session));
+            if let Some(analysis) = self.fold.analysis.clone() {
+                done = done.and(self.put(&self.paths.analysis.clone(), &analysis));
+            }
+        }
+        if let Err(why) = done
+            && !std::mem::replace(&mut self.warned, true)
+            && !self.quiet
+        {
+            let words = format!("the views for other programs cannot be written ({why}); the run goes on");
+            aside(&format!("{} {words}", self.style.warn("warning:")));
+        }
+    }
+
+    fn put<T: Serialize>(&mut self, path: &str, value: &T) -> Result<(), String> {
+        let text = serde_json::to_string_pretty(value).map_err(|e| e.to_string())?;
+        self.place.write(path, (text + "\n").as_bytes()).map_err(|e| format!("{path}: {e}"))
+    }
+
+    /// The last hour over all runs, by a connection of its own.
+    fn look_at_the_hour(&mut self) {
+        if self.store.is_none() {
+            self.store = self.home.store_if_any().ok().flatten();
+        }
+        if let (Some(store), Some(start)) = (&self.store, self.fold.state.start.as_deref())
+            && let Ok(hour) = ledger::hour(store, start, utc())
+        {
+            self.hour = hour;
+        }
+    }
+}
+
+impl Watcher for Views {
+    fn record(&mut self, record: &Record) {
+        self.fold.record(record);
+        match &record.fact {
+            Fact::Seen(Seen::Woke | Seen::Spent(_) | Seen::Extended(_)) => return,
+            Fact::Seen(Seen::Admitted(_) | Seen::CallEnded(_) | Seen::Refused(_)) => self.look_at_the_hour(),
+            _ => {}
+        }
+        let last = matches!(&record.fact, Fact::Decided(Decision { next: Next::Leave(_), .. }));
+        self.due(Due::All, last);
+    }
+
+    fn activity(&mut self, activity: &Activity) {
+        self.fold.activity(activity);
+        self.due(Due::Progress, false);
+    }
+
+    fn tick(&mut self) {
+        if self.written.elapsed() >= ALIVE && self.fold.is_under_way() {
+            self.due = self.due.max(Some(Due::Progress));
+        }
+        if self.written.elapsed() >= PACE {
+            self.write();
+        }
+    }
+}
+
+impl Drop for Views {
+    fn drop(&mut self) {
+        self.write();
+    }
+}

@@ -1,0 +1,301 @@
+//! What the views show, kept up to date record by record. The same for a run that is taken up again: its earlier records
+//! go through here first.
+
+use super::shapes::{Breaker, ExitSignals, Progress, Status, stamp};
+use crate::show::decision_words;
+use ralph_agents::Activity;
+use ralph_engine::circuit::changes_of;
+use ralph_rules::analysis::shape::{Analysis, Failed, Refusal, Session, SessionIteration};
+use ralph_rules::analysis::{ExitDecision, Response, Trend};
+use ralph_rules::claim::Exit;
+use ralph_rules::ending::{Ending, Reason, Status as EndStatus};
+use ralph_rules::money::Micro;
+use ralph_rules::next::{Next, next};
+use ralph_rules::objection::Objection;
+use ralph_rules::policy::Policy;
+use ralph_rules::prompt::head;
+use ralph_rules::record::{CallEnded, Decision, Fact, Ms, PriceFrom, Record, RunStarted, Seen};
+use ralph_rules::state::{Phase, State};
+use ralph_rules::step::Step;
+use ralph_store::WindowUse;
+use std::time::Instant;
+
+/// How many iterations the signs of completion name.
+const LATEST: usize = 5;
+/// What is kept of an activity.
+const WORDS: usize = 200;
+
+/// What the views show.
+pub struct Fold {
+    /// Where the run stands.
+    pub state: State,
+    /// Its iterations.
+    pub session: Session,
+    /// The latest response.
+    pub analysis: Option<Analysis>,
+    trend: Trend,
+    signals: ExitSignals,
+    /// The commit the workspace is at, the subjects of the latest, and how many are new in this iteration.
+    head: Option<String>,
+    subjects: Vec<String>,
+    commits: u64,
+    told: u32,
+    last_action: String,
+    current_file: Option<String>,
+    last_activity: Option<String>,
+    since: Instant,
+}
+
+impl Default for Fold {
+    fn default() -> Fold {
+        Fold {
+            state: State::default(),
+            session: Session::default(),
+            analysis: None,
+            trend: Trend::default(),
+            signals: ExitSignals::default(),
+            head: None,
+            subjects: Vec::new(),
+            commits: 0,
+            told: 0,
+            last_action: String::new(),
+            current_file: None,
+            last_activity: None,
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Fold {
+    /// Of a run that begins with these commits, newest first.
+    pub fn new(subjects: Vec<String>) -> Fold {
+        Fold { subjects, ..Fold::default() }
+    }
+
+    /// One more record.
+    pub fn record(&mut self, record: &Record) {
+        self.since = Instant::now();
+        match &record.fact {
+            Fact::Seen(seen) => {
+                self.state.apply(record);
+                self.seen(seen);
+            }
+            Fact::Decided(decision) => {
+                let judged = matches!(decision.next, Next::Do(Step::Admit { .. }) | Next::Leave(_))
+                    && self.state.calls.counted
+                    && self.state.calls.done > self.told;
+                self.state.apply(record);
+                self.last_action = decision_words(&decision.next);
+                if judged {
+                    self.judged(decision);
+                }
+            }
+        }
+    }
+
+    /// The agent does something.
+    pub fn activity(&mut self, activity: &Activity) {
+        let words = match activity {
+            Activity::Tool { name, detail, file } => {
+                self.current_file = file.as_ref().map(|file| self.inside(file)).or(self.current_file.take());
+                format!("{name} {}", self.inside(detail))
+            }
+            Activity::Said { text } => text.clone(),
+            Activity::Retrying { why } => format!("tries again: {why}"),
+            _ => return,
+        };
+        self.last_activity = Some(head(words.trim(), WORDS));
+    }
+
+    fn inside(&self, text: &str) -> String {
+        let workspace = self.state.start.as_ref().map(|s| format!("{}/", s.workspace)).unwrap_or_default();
+        if workspace.len() > 1 { text.replace(&workspace, "") } else { text.into() }
+    }
+
+    fn seen(&mut self, seen: &Seen) {
+        match seen {
+            Seen::RunStarted(start) => {
+                self.session.session_id.clone_from(&start.run);
+                self.session.started_at = stamp(self.state.at);
+                self.head.clone_from(&start.base);
+            }
+            Seen::CallEnded(call) => self.answered(call),
+            Seen::Inspected(seen) => {
+                let fresh = seen.head.is_some() && seen.head != self.head;
+                let known = |subject: &&String| Some(*subject) != self.subjects.first();
+                let new = seen.commits.iter().take_while(known).count().max(1);
+                self.commits += if fresh { u64::try_from(new).unwrap_or(1) } else { 0 };
+                self.head.clone_from(&seen.head);
+                self.subjects.clone_from(&seen.commits);
+            }
+            _ => {}
+        }
+        if !matches!(self.state.phase, Phase::Calling { .. } | Phase::Ending) {
+            self.current_file = None;
+        }
+    }
+
+    /// The response alone; what ralph saw beside it is added when the iteration was judged.
+    fn answered(&mut self, call: &CallEnded) {
+        let Some(start) = self.state.start.as_deref() else { return };
+        let failure = call.failure.as_ref().map(|failure| failure.message.as_str());
+        let mut response = Response::read(&call.text, &start.policy.gate.promise, failure);
+        response.text_bytes = call.text_bytes;
+        response.denials.clone_from(&call.denials);
+        self.trend.add(&response, &start.policy);
+        let refusal = |tool: &String| Refusal { tool: tool.clone(), detail: String::new() };
+        self.analysis = Some(Analysis {
+            timestamp: stamp(self.state.at),
+            iteration: call.id.iteration,
+            circuit_breaker_state: self.state.circuit.now,
+            format: "jsonl",
+            permission_denials: call.denials.iter().map(refusal).collect(),
+            session_id: call.session.clone(),
+            usage: call.usage,
+            cost_usd: (call.price != PriceFrom::Unpriced).then(|| call.charged.usd()),
+            failure: call.failure.as_ref().map(|failure| Failed {
+                class: failure.class,
+                message: failure.message.clone(),
+                reset_at: failure.reset_at.map(stamp),
+            }),
+            text: call.text.clone(),
+            ..Analysis::of(&response, &self.trend, &start.policy)
+        });
+    }
+
+    /// An iteration was judged.
+    fn judged(&mut self, decision: &Decision) {
+        let state = &self.state;
+        let number = state.calls.done;
+        self.told = number;
+        let decided = decision_of(&decision.next);
+        let claim = state.claim.block.as_ref();
+        if let (Some(analysis), Some(start)) = (&mut self.analysis, state.start.as_deref()) {
+            analysis.exit_decision = decided;
+            analysis.circuit_breaker_state = state.circuit.now;
+            analysis.stuck_loop_detected = state.repeat.stuck(&start.policy).is_some();
+            analysis.completion_indicators = state.signals.last.last().map_or(0, |signal| signal.indicators);
+            analysis.is_test_only |= state.trees.test_only;
+        }
+        let signal = state.signals.last.last();
+        let policy = state.start.as_ref().map(|s| s.policy.gate.indicators).unwrap_or_default();
+        self.signals.note(
+            number,
+            state.trees.test_only,
+            signal.is_some_and(|s| s.exit == Exit::True),
+            signal.is_some_and(|s| s.indicators >= policy.max(1)),
+        );
+        let iteration = SessionIteration {
+            number,
+            timestamp: stamp(state.at),
+            status: claim.map(|block| block.status),
+            tasks_completed: claim.and_then(|block| block.tasks_completed).unwrap_or(0),
+            files_modified: state.trees.files.into(),
+            exit_decision: decided,
+        };
+        self.session.add(iteration, std::mem::take(&mut self.commits));
+    }
+
+    /// Somebody works on it.
+    pub fn is_under_way(&self) -> bool {
+        self.state.start.is_some() && self.state.ending.is_none()
+    }
+
+    fn word(&self) -> &'static str {
+        match self.state.ending {
+            Some(ending) => match ending.status() {
+                EndStatus::Completed => "COMPLETED",
+                EndStatus::Aborted => "ABORTED",
+                EndStatus::Error => "ERROR",
+                EndStatus::Interrupted => "INTERRUPTED",
+            },
+            None if self.waits().is_some() => "WAITING",
+            None if self.is_between() && self.state.person.paused => "PAUSED",
+            None => "RUNNING",
+        }
+    }
+
+    fn is_between(&self) -> bool {
+        matches!(self.state.phase, Phase::Ready | Phase::Inspected | Phase::Judging | Phase::Refused(_))
+    }
+
+    /// Until when the run waits.
+    fn waits(&self) -> Option<Ms> {
+        let between = self.is_between() && self.state.ending.is_none();
+        match between.then(|| next(&self.state).next) {
+            Some(Next::Keep { wake }) => wake.at,
+            _ => None,
+        }
+    }
+
+    /// `progress.json`.
+    pub fn progress(&self, now: Ms) -> Progress {
+        let since = if self.is_under_way() { self.since.elapsed().as_secs() } else { 0 };
+        Progress {
+            status: self.word(),
+            iteration: self.state.calls.id.iteration,
+            elapsed_seconds: u64::try_from(self.state.ran / 1000).unwrap_or(0) + since,
+            current_file: self.current_file.clone(),
+            last_activity: self.last_activity.clone(),
+            waiting_until: self.waits().map(stamp),
+            timestamp: stamp(now),
+        }
+    }
+
+    /// `status.json`.
+    pub fn status(&self, now: Ms, (calls, tokens): (WindowUse, WindowUse)) -> Status {
+        let state = &self.state;
+        let start = state.start.as_deref();
+        let policy = start.map(|s| &s.policy);
+        let last = state.circuit.history.last();
+        Status {
+            timestamp: stamp(now),
+            run: start.map(|s: &RunStarted| s.run.clone()).unwrap_or_default(),
+            loop_count: state.calls.done,
+            status: self.word(),
+            last_action: self.last_action.clone(),
+            exit_reason: state.ending.map(|ending: Ending| ending.name()),
+            calls_made_this_hour: calls.used,
+            max_calls_per_hour: policy.and_then(|p: &Policy| p.calls_per_hour),
+            tokens_used_this_hour: tokens.used,
+            next_reset: calls.leaves.map(stamp),
+            cost: state.budget.spent.usd(),
+            budget: policy.map_or(Micro::ZERO, |p| p.max_cost).usd(),
+            breaker: Breaker {
+                state: state.circuit.now,
+                reason: last.and_then(|change| change.because.as_ref()).map(Objection::say),
+                since: last.map(|change| stamp(change.at)),
+                history: changes_of(state),
+            },
+            exit_signals: self.signals.clone(),
+        }
+    }
+}
+
+/// A run's own decision in the seed's words.
+fn decision_of(next: &Next) -> ExitDecision {
+    match next {
+        Next::Leave(ending) => match ending.reason {
+            Reason::GatePassed | Reason::AlreadyComplete => ExitDecision::ProjectComplete,
+            Reason::CompletionSignals => ExitDecision::CompletionSignals,
+            Reason::Blocked => ExitDecision::Blocked,
+            _ => ExitDecision::Continue,
+        },
+        _ => ExitDecision::Continue,
+    }
+}
+
+impl ExitSignals {
+    fn note(&mut self, iteration: u32, tests: bool, done: bool, indicators: bool) {
+        let lists = [
+            (&mut self.test_only_loops, tests),
+            (&mut self.done_signals, done),
+            (&mut self.completion_indicators, indicators),
+        ];
+        for (list, _) in lists.into_iter().filter(|(_, holds)| *holds) {
+            list.push(iteration);
+            let old = list.len().saturating_sub(LATEST);
+            list.drain(..old);
+        }
+    }
+}
