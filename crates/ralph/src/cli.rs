@@ -10,6 +10,7 @@ mod circuit;
 mod completions;
 mod config;
 mod demo;
+mod detach;
 mod doctor;
 mod dry_run;
 mod examples;
@@ -21,6 +22,7 @@ mod logs;
 mod man;
 mod prices;
 mod prompt;
+mod prune;
 mod questions;
 mod receipts;
 mod refused;
@@ -113,6 +115,9 @@ enum Command {
     /// Put the workspace's files back as they were before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
+    /// Remove what agents printed and the snapshots of old runs; journals and costs stay.
+    #[command(before_help = examples::PRUNE)]
+    Prune(prune::Args),
     /// Show or reset the breaker of this workspace.
     #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
@@ -282,6 +287,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Continue(args) => ask::go_on(&args, here),
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
+        Command::Prune(args) => prune::prune(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),
