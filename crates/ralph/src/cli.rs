@@ -23,14 +23,18 @@ mod man;
 mod prices;
 mod prompt;
 mod prune;
+mod quarantine;
 mod questions;
+mod receipts;
 mod refused;
 mod replay;
+mod report;
 mod resolve;
 mod resume;
 mod run;
 mod runs;
 mod screen;
+mod stats;
 mod status;
 mod tasks;
 mod templates;
@@ -113,6 +117,9 @@ enum Command {
     /// Put the workspace's files back as they were before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
+    /// Show what was found at protected paths and put aside, or put it back.
+    #[command(before_help = examples::QUARANTINE)]
+    Quarantine(quarantine::Args),
     /// Remove what agents printed and the snapshots of old runs; journals and costs stay.
     #[command(before_help = examples::PRUNE)]
     Prune(prune::Args),
@@ -131,6 +138,12 @@ enum Command {
     /// List the agents: which are installed, their versions, what each can report.
     #[command(before_help = examples::AGENTS, after_help = include_str!("cli/topics/agents.txt"))]
     Agents(agents::Args),
+    /// A day's runs in numbers, as Markdown: what was proven, what it cost, what was wasted.
+    #[command(before_help = examples::REPORT)]
+    Report(report::Args),
+    /// The history of this workspace in numbers.
+    #[command(before_help = examples::STATS)]
+    Stats(stats::Args),
     /// Show, explain, check or edit the configuration.
     #[command(before_help = examples::CONFIG, after_help = include_str!("cli/topics/config.txt"))]
     Config(config::Args),
@@ -283,6 +296,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
         Command::Verify(args) => verify::verify(&args, here),
+        Command::Quarantine(args) => quarantine::quarantine(&args, here),
         Command::Prune(args) => prune::prune(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
@@ -293,6 +307,8 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Man(args) => man::man(&args, here),
         Command::Help(args) => topics::help(&args, here),
         Command::Agents(args) => agents::agents(&args, here),
+        Command::Report(args) => report::report(&args, here),
+        Command::Stats(args) => stats::stats(&args, here),
         Command::Prices(args) => prices::prices(&args, here),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }
