@@ -200,7 +200,11 @@ impl Place {
 fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Thing>) {
     for path in fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-        let git_own = [".git/objects/", ".git/refs/", ".git/logs/"].iter().any(|own| name.starts_with(own))
+        // Views for other programs, which ralph rewrites.
+        let view =
+            name.starts_with(".ralph/") && !["skills", "templates"].iter().any(|own| name.contains(own));
+        let git_own = view
+            || [".git/objects/", ".git/refs/", ".git/logs/"].iter().any(|own| name.starts_with(own))
             || ["index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "packed-refs", "MERGE_HEAD"]
                 .iter()
                 .any(|own| name == format!(".git/{own}"))
@@ -217,6 +221,7 @@ fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Thing>) {
             ]
             .iter()
             .any(|own| name == format!(".git/{own}"))
+            || name == ".ralph"
             || name == ".git/info"
             || name == ".git"
             || name == ".git/info/refs";
