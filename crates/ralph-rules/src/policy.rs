@@ -57,7 +57,7 @@ impl Policy {
             max_iterations,
             max_cost,
             daily_cost: Ceilings::default().daily_cost,
-            estimate: Micro(500_000),
+            estimate: crate::estimate::DEFAULT,
             max_time: None,
             timeout: 15 * MINUTE,
             idle_timeout: 5 * MINUTE,
@@ -70,7 +70,7 @@ impl Policy {
             gate: GatePolicy::default(),
             breaker: BreakerPolicy::default(),
             on_violation: OnViolation::Abort,
-            oracle: Oracle::Allow,
+            oracle: Oracle::Guard,
         }
     }
 }
