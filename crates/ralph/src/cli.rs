@@ -23,6 +23,7 @@ mod man;
 mod prices;
 mod prompt;
 mod prune;
+mod quarantine;
 mod questions;
 mod receipts;
 mod refused;
@@ -115,6 +116,9 @@ enum Command {
     /// Put the workspace's files back as they were before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
+    /// Show what was found at protected paths and put aside, or put it back.
+    #[command(before_help = examples::QUARANTINE)]
+    Quarantine(quarantine::Args),
     /// Remove what agents printed and the snapshots of old runs; journals and costs stay.
     #[command(before_help = examples::PRUNE)]
     Prune(prune::Args),
@@ -287,6 +291,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Continue(args) => ask::go_on(&args, here),
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
+        Command::Quarantine(args) => quarantine::quarantine(&args, here),
         Command::Prune(args) => prune::prune(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),

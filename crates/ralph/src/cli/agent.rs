@@ -97,7 +97,12 @@ pub fn missing(name: &str, program: &str) -> Problem {
 }
 
 /// What the hands work with, for an agent that was chosen and those on its ladder.
-pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice], layers: &Layers) -> Result<Equipment, Problem> {
+pub fn equipment(
+    agent: &AgentChoice,
+    ladder: &[AgentChoice],
+    layers: &Layers,
+    here: &Here,
+) -> Result<Equipment, Problem> {
     let given = std::iter::once(agent).chain(ladder).flat_map(|agent| layers.agent_env(&agent.name));
     let secrets = secrets_in_env(Env::all().into_iter().chain(given));
     Ok(Equipment {
@@ -105,6 +110,7 @@ pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice], layers: &Layers) -
         tender_args: vec!["__tend".into()],
         agent: hired(agent, layers)?,
         rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
+        git: git(here),
         prices: layers.prices(),
         redactor: Arc::new(Redactor::new(secrets.into_iter())),
         env_remove: Vec::new(),
@@ -112,6 +118,13 @@ pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice], layers: &Layers) -
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
     })
+}
+
+/// Git from the path; never one that lies in the workspace, where an agent could put it.
+fn git(here: &Here) -> Option<std::path::PathBuf> {
+    let nowhere = std::path::Path::new("/nonexistent");
+    let found = here.env.which("git", nowhere)?.canonicalize().ok()?;
+    (!found.starts_with(&here.workspace)).then_some(found)
 }
 
 fn hired(agent: &AgentChoice, layers: &Layers) -> Result<Hired, Problem> {

@@ -81,7 +81,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     }
     let ladder = ladder::ladder(&chosen, args, &layers, here)?;
     let prompting = templates::prompting(&layers, here)?;
-    let equipment = agent::equipment(&chosen, &ladder, &layers)?;
+    let equipment = agent::equipment(&chosen, &ladder, &layers, here)?;
     let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if verify.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")

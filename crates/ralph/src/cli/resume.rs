@@ -87,7 +87,7 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
     let layers = config::load(workspace, here.env.config_home.as_deref())?;
-    let equipment = agent::equipment(&start.agent, &start.ladder, &layers)?;
+    let equipment = agent::equipment(&start.agent, &start.ladder, &layers, here)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every file of the workspace but git's own and the views, with its content.
+/// Every file of the workspace but git's own and ralph's views, with its content.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Vec<u8>>) {
         for path in fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()) {
