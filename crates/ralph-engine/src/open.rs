@@ -16,12 +16,12 @@ use crate::outcome::{Outcome, cut, outcome};
 use crate::plan::Plan;
 use crate::protection::{BEFORE, Moment};
 use crate::reset::day_of;
-use crate::run::{Run, Unwritable};
+use crate::run::{Run, Unwritable, stream_of};
 use crate::snapshots::Snapshots;
 use crate::told::Told;
 use crate::watch::{Watcher, Watchers};
 use crate::world::verify::BYTECODE;
-use crate::{bound, inbox, signals};
+use crate::{bound, inbox, receipt, signals};
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::policy::Policy;
@@ -204,12 +204,26 @@ fn go(
     put_aside_last(home, store, &bench);
     daybook.close(store, &id);
     let (state, because) = run.finish();
+    keep_receipt(store, &bench, &state);
     drop((reading, bench));
     gallery.close();
     drop(listening);
     let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
     let _ = store.truncate();
     Ok(outcome(&state, ending, &because))
+}
+
+/// What was proven, beside the run's other files. Without it the journal still tells all of it.
+fn keep_receipt(store: &dyn Store, bench: &Bench, state: &State) {
+    let rows = store.iterations(&bench.start.run).unwrap_or_default();
+    let head = store.head(&stream_of(&bench.start.run)).ok().flatten();
+    let before = bench.snapshots.after(0);
+    let receipt = receipt::of_run(state, &rows, head.as_ref(), (before.as_ref(), &bench.index()));
+    let _ = std::fs::write(bench.folder.join("receipt.md"), receipt.markdown());
+    let _ = std::fs::write(
+        bench.folder.join("receipt.json"),
+        serde_json::to_vec_pretty(&receipt).unwrap_or_default(),
+    );
 }
 
 /// The workspace as the run leaves it, and the keep made small again. Neither changes how the run ended.

@@ -41,6 +41,7 @@ mod templates;
 mod topics;
 mod undo;
 mod usage;
+mod verify;
 mod versions;
 
 use crate::env::Env;
@@ -122,6 +123,9 @@ enum Command {
     /// Remove what agents printed and the snapshots of old runs; journals and costs stay.
     #[command(before_help = examples::PRUNE)]
     Prune(prune::Args),
+    /// Verify this working tree or a branch, whoever made it, and print a receipt; or check one.
+    #[command(before_help = examples::VERIFY)]
+    Verify(verify::Args),
     /// Show or reset the breaker of this workspace.
     #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
@@ -291,6 +295,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Continue(args) => ask::go_on(&args, here),
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
+        Command::Verify(args) => verify::verify(&args, here),
         Command::Quarantine(args) => quarantine::quarantine(&args, here),
         Command::Prune(args) => prune::prune(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),

@@ -9,3 +9,5 @@ mod bed;
 mod case;
 #[path = "proof/cheats.rs"]
 mod cheats;
+#[path = "proof/receipts.rs"]
+mod receipts;

@@ -133,7 +133,8 @@ fn hired(agent: &AgentChoice, layers: &Layers) -> Result<Hired, Problem> {
     Ok(Hired { agent: Arc::from(adapter), env: env.collect() })
 }
 
-fn own_program() -> Result<std::path::PathBuf, Problem> {
+/// ralph's own program: it tends what it runs.
+pub fn own_program() -> Result<std::path::PathBuf, Problem> {
     std::env::current_exe()
         .map_err(|e| Problem::new(Code::Bug, "ralph cannot find its own program").cause(&e))
 }

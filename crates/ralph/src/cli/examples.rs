@@ -142,6 +142,13 @@ Examples:
   ralph undo --to 3           as it was after its third iteration
   ralph undo --dry-run        only show what that would do";
 
+pub const VERIFY: &str = "\
+Examples:
+  ralph verify                            the commands of ralph.toml on the files here, with a receipt
+  ralph verify --verify 'cargo test' --json > receipt.json
+  ralph verify --branch feature           a branch, in a directory of its own
+  ralph verify --check receipt.json       does it still hold?";
+
 pub const CONFIG: &str = "\
 Examples:
   ralph config show                       what holds here, and who said so

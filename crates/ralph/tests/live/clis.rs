@@ -81,7 +81,7 @@ pub static GEMINI: Cli = Cli {
         vec![("GOOGLE_GEMINI_BASE_URL", setup.url.clone()), ("GEMINI_API_KEY", KEY.into())]
     },
     turn: [800, 50, 200, 0],
-    price: ("unpriced", 0),
+    price: ("computed", 1525),
     limited: Limited { scenario: "closedquota", class: "rate_limited", instead: None },
 };
 

@@ -1,0 +1,93 @@
+//! The files of a commit, laid out in a directory, without git touching anything: no checkout, no filters, no hooks, no
+//! configuration of the repository that runs code.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// git that runs nothing on the way and asks nobody.
+fn git(repo: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(repo).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+    git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+    git.stdin(Stdio::null()).stderr(Stdio::null());
+    git
+}
+
+/// What git answers, in one line; none where it does not know.
+pub fn ask(repo: &Path, args: &[&str]) -> Option<String> {
+    let output = git(repo).args(args).output().ok().filter(|output| output.status.success())?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The full name of the commit that a word means.
+pub fn named(repo: &Path, word: &str) -> Option<String> {
+    ask(repo, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{word}^{{commit}}")])
+}
+
+/// Where `head` left the branch that others go by; itself where there is none.
+pub fn base_of(repo: &Path, head: &str) -> Option<String> {
+    let remote = ask(repo, &["rev-parse", "--abbrev-ref", "origin/HEAD"]);
+    let names =
+        remote.into_iter().chain(["origin/main", "origin/master", "main", "master"].map(str::to_owned));
+    let onto = names.filter_map(|name| named(repo, &name)).find(|onto| onto != head);
+    onto.and_then(|onto| ask(repo, &["merge-base", head, &onto])).or_else(|| Some(head.to_owned()))
+}
+
+/// Writes the commit's files into an empty directory. Submodules are left out.
+pub fn lay_out(repo: &Path, commit: &str, to: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    let listed = git(repo).args(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
+    if !listed.status.success() {
+        return Err(io::Error::other(format!("git cannot list {commit}")));
+    }
+    let mut reader =
+        git(repo).args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let (Some(mut asks), Some(answers)) = (reader.stdin.take(), reader.stdout.take()) else {
+        return Err(io::Error::other("git gives no answers"));
+    };
+    let mut answers = BufReader::new(answers);
+    for row in listed.stdout.split(|byte| *byte == 0).filter(|row| !row.is_empty()) {
+        let Some((mode, object, path)) = row_of(row) else { continue };
+        writeln!(asks, "{object}")?;
+        asks.flush()?;
+        let content = content(&mut answers)?;
+        write(to, path, mode, &content)?;
+    }
+    drop(asks);
+    reader.wait().map(drop)
+}
+
+/// Mode, object and path of a row; none for what is no file.
+fn row_of(row: &[u8]) -> Option<(&str, &str, &[u8])> {
+    let tab = row.iter().position(|byte| *byte == b'\t')?;
+    let mut words = str::from_utf8(row.get(..tab)?).ok()?.split(' ');
+    let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
+    (kind == "blob").then_some((mode, object, row.get(tab + 1..)?))
+}
+
+fn content(answers: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut head = String::new();
+    answers.read_line(&mut head)?;
+    let size = head.trim().rsplit(' ').next().and_then(|size| size.parse::<u64>().ok());
+    let size = size.ok_or_else(|| io::Error::other(format!("git says: {}", head.trim())))?;
+    let mut content = Vec::new();
+    answers.take(size).read_to_end(&mut content)?;
+    answers.read_exact(&mut [0])?;
+    Ok(content)
+}
+
+fn write(to: &Path, path: &[u8], mode: &str, content: &[u8]) -> io::Result<()> {
+    let at = to.join(OsStr::from_bytes(path));
+    std::fs::create_dir_all(at.parent().unwrap_or(to))?;
+    if mode == "120000" {
+        return std::os::unix::fs::symlink(OsStr::from_bytes(content), at);
+    }
+    std::fs::write(&at, content)?;
+    let bits = if mode == "100755" { 0o755 } else { 0o644 };
+    std::fs::set_permissions(&at, std::fs::Permissions::from_mode(bits))
+}

@@ -1,0 +1,177 @@
+//! `ralph verify`: the verification alone, of this working tree or of any branch, whoever made it, with a receipt; and
+//! whether an older receipt still holds.
+
+use super::{Here, agent, runs};
+use crate::config;
+use crate::env::Env;
+use crate::print::{print, print_json, say};
+use crate::problem::{Code, Problem};
+use crate::show::seconds;
+use ralph_engine::receipt::{Receipt, diff_hash};
+use ralph_engine::redact::{Redactor, secrets_in_env};
+use ralph_engine::snapshots::Snapshots;
+use ralph_engine::solo::{self, Solo};
+use ralph_engine::{commit, oracle};
+use ralph_rules::policy::Policy;
+use ralph_rules::record::{Came, CheckResult};
+use ralph_rules::state::State;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Verify this branch or commit instead of the files here, in a directory of its own.
+    #[arg(long, value_name = "REV", conflicts_with = "check")]
+    branch: Option<String>,
+    /// Compare tests with this commit; by default with where the work left the main branch.
+    #[arg(long, value_name = "REV", conflicts_with = "check")]
+    base: Option<String>,
+    /// A command that proves the work, instead of those of the configuration; can be repeated.
+    #[arg(long, value_name = "CMD", conflicts_with = "check")]
+    verify: Vec<String>,
+    /// Look whether this receipt still holds: the files, the difference, the journal.
+    #[arg(long, value_name = "RECEIPT")]
+    check: Option<PathBuf>,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Verifies, or checks a receipt.
+pub fn verify(args: &Args, here: &Here) -> Result<u8, Problem> {
+    match &args.check {
+        Some(path) => check(path, args.json, here),
+        None => alone(args, here),
+    }
+}
+
+fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
+    let layers =
+        config::load(&here.workspace, here.env.config_home.as_deref())?.under(&here.env)?.over(None)?;
+    let mut policy = Policy::strict(1, ralph_rules::money::Micro(1));
+    layers.shape(&mut policy);
+    layers
+        .cap(&mut policy)
+        .iter()
+        .filter(|line| line.contains("verify."))
+        .for_each(|line| say(&format!("warning: {line}")));
+    let commands = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
+    if commands.is_empty() || commands.iter().any(|command| command.trim().is_empty()) {
+        return Err(Problem::new(Code::Usage, "there is nothing to verify with")
+            .hint("name a command: ralph verify --verify 'cargo test'")
+            .hint("or write it into ralph.toml:\n\n      [verify]\n      commands = [\"cargo test\"]"));
+    }
+    let rev = |word: &Option<String>| {
+        word.as_deref()
+            .map(|word| {
+                commit::named(&here.workspace, word).ok_or_else(|| {
+                    Problem::new(Code::Usage, format!("there is no commit `{word}` in this repository"))
+                        .hint("name a branch, a tag or a commit: git branch --all")
+                })
+            })
+            .transpose()
+    };
+    let (branch, base) = (rev(&args.branch)?, rev(&args.base)?);
+    let head = branch.clone().or_else(|| commit::named(&here.workspace, "HEAD"));
+    let solo = Solo {
+        workspace: here.workspace.clone(),
+        base: base.or_else(|| head.and_then(|head| commit::base_of(&here.workspace, &head))),
+        commit: branch,
+        commands,
+        timeout: policy.verify_timeout,
+        oracle: policy.oracle,
+        oracle_paths: layers.oracle_paths().to_vec(),
+        scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
+        tender: agent::own_program()?,
+    };
+    let told = |result: &CheckResult| {
+        let how = if result.how == Came::Passed { "passed" } else { "did not pass" };
+        say(&format!("`{}` {how} ({})", result.command, seconds(result.ms)));
+        if result.how != Came::Passed {
+            say(crate::plain::plain_lines(&result.tail).trim_end());
+        }
+    };
+    let receipt = solo::verify(&solo, &Redactor::new(secrets_in_env(Env::all()).into_iter()), told)
+        .map_err(|e| Problem::new(Code::Busy, "the verification could not be carried out").cause(&e))?;
+    match args.json {
+        true => print_json(&receipt)?,
+        false => print(&receipt.markdown()),
+    }
+    Ok(receipt.exit_code())
+}
+
+/// Which parts of a receipt still hold.
+fn check(path: &Path, as_json: bool, here: &Here) -> Result<u8, Problem> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Problem::new(Code::Input, format!("{} cannot be read", path.display())).cause(&e))?;
+    let receipt: Receipt = serde_json::from_str(&text)
+        .ok()
+        .filter(|receipt: &Receipt| receipt.r#type == "receipt")
+        .ok_or_else(|| {
+            Problem::new(Code::Input, format!("{} is no receipt", path.display()))
+                .hint("a receipt is what `ralph verify --json` prints, or receipt.json of a run")
+        })?;
+    let parts = match &receipt.chain {
+        Some(chain) => of_run(&receipt, &chain.run, here)?,
+        None => of_tree(&receipt, here)?,
+    };
+    let all = parts.iter().all(|(_, holds, _)| *holds);
+    if as_json {
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|(part, holds, why)| json!({"part": part, "holds": holds, "why": why}))
+            .collect();
+        print_json(
+            &json!({"v": 1, "type": "check", "holds": all, "verdict": receipt.verdict, "parts": parts}),
+        )?;
+    } else {
+        let style = here.out_style();
+        for (part, holds, why) in &parts {
+            let mark = if *holds { style.good("✓") } else { style.bad("✗") };
+            print(&format!("{mark} {part}{}{why}\n", if why.is_empty() { "" } else { ": " }));
+        }
+    }
+    Ok(if all { receipt.exit_code() } else { 1 })
+}
+
+type Part = (&'static str, bool, String);
+
+fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Problem> {
+    let home = here.home()?;
+    let store = runs::store(&home)?;
+    let (Some(chain), Some(state)) = (&receipt.chain, runs::records(&store, run).ok().map(|r| State::of(&r)))
+    else {
+        return Ok(vec![("journal", false, format!("there is no run {run} here"))]);
+    };
+    let head = store.verify_chain(&ralph_engine::run::stream_of(run)).ok().flatten();
+    let bound =
+        head.as_ref().is_some_and(|head| head.seq == chain.seq && head.chain.to_string() == chain.hash);
+    let why = if bound { String::new() } else { "its head is another one: it was changed or went on".into() };
+    let mut parts = vec![("journal", bound, why)];
+    let Some(start) = &state.start else { return Ok(parts) };
+    let workspace = Path::new(&start.workspace);
+    let tree = oracle::of_run::tree(workspace, start).ok().and_then(|tree| tree.walk(None).ok());
+    let before = Snapshots::of(&home, workspace, run).after(0);
+    parts.extend(files(receipt, tree.as_ref().map(|now| (before.as_ref(), now))));
+    Ok(parts)
+}
+
+fn of_tree(receipt: &Receipt, here: &Here) -> Result<Vec<Part>, Problem> {
+    let scratch = here.home()?.dir().join("verify").join(std::process::id().to_string());
+    let trees = solo::trees(Path::new(&receipt.workspace), receipt, &scratch);
+    let trees = trees.map_err(|e| Problem::new(Code::Input, "the files cannot be looked at").cause(&e))?;
+    Ok(files(receipt, Some((trees.0.as_ref(), &trees.1))))
+}
+
+fn files(receipt: &Receipt, trees: Option<(Option<&ralph_tree::Index>, &ralph_tree::Index)>) -> Vec<Part> {
+    let Some((before, now)) = trees else { return vec![("files", false, "they cannot be looked at".into())] };
+    let same = format!("{:032x}", now.id()) == receipt.tree;
+    let why = |same: bool, why: &str| if same { String::new() } else { why.to_owned() };
+    let mut parts = vec![("files", same, why(same, "they are not those that were verified"))];
+    if let Some(hash) = &receipt.diff_hash {
+        let same = before.is_some_and(|before| diff_hash(before, now).0 == *hash);
+        parts.push(("difference", same, why(same, "it is another one, or the base is gone")));
+    }
+    parts
+}
