@@ -220,7 +220,8 @@ fn by_skill(runs: &[RunAccount]) -> Vec<Group> {
 }
 
 fn by_agent(runs: &[RunAccount]) -> Vec<Agent> {
-    let mut agents: BTreeMap<(&str, Option<&str>), (u32, u32, u32, Usage, Micro)> = BTreeMap::new();
+    type Sum = (u32, u32, u32, Usage, Micro);
+    let mut agents: BTreeMap<(&str, Option<&str>), Sum> = BTreeMap::new();
     for share in runs.iter().flat_map(|run| &run.shares) {
         let sum = agents.entry((&share.agent, share.model.as_deref())).or_default();
         sum.0 += 1;

@@ -159,6 +159,7 @@ impl Fold {
                 reset_at: failure.reset_at.map(stamp),
             }),
             text: call.text.clone(),
+            warnings: Vec::new(),
             ..Analysis::of(&response, &self.trend, &start.policy)
         });
     }
@@ -176,6 +177,8 @@ impl Fold {
             analysis.stuck_loop_detected = state.repeat.stuck(&start.policy).is_some();
             analysis.completion_indicators = state.signals.last.last().map_or(0, |signal| signal.indicators);
             analysis.is_test_only |= state.trees.test_only;
+            // What ralph itself objected to; the claims alone may tell otherwise.
+            analysis.warnings = decision.because.iter().map(Objection::say).collect();
         }
         let signal = state.signals.last.last();
         let policy = state.start.as_ref().map(|s| s.policy.gate.indicators).unwrap_or_default();

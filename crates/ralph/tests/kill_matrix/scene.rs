@@ -127,7 +127,7 @@ impl Scene {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(self.scratch.workspace()).unwrap().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name != ".git" {
+            if name != ".git" && name != ".ralph" {
                 found.push((name.clone(), self.scratch.read(&name)));
             }
         }

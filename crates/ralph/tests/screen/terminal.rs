@@ -88,7 +88,16 @@ impl Terminal {
     /// Compares what is seen with a snapshot.
     pub fn compare(&self, name: &str) {
         let root = self.scratch.root().display().to_string();
-        let text = tidy(&self.seen().replace(&root, "<tmp>"));
+        let look = || tidy(&self.seen().replace(&root, "<tmp>"));
+        // A drawing may be read in two pieces: what is compared has come to rest.
+        let mut text = look();
+        for _ in 0..100 {
+            std::thread::sleep(Duration::from_millis(300));
+            let again = look();
+            if std::mem::replace(&mut text, again.clone()) == again {
+                break;
+            }
+        }
         let mut settings = insta::Settings::clone_current();
         settings.set_snapshot_path("../snapshots");
         settings.set_prepend_module_to_snapshot(false);

@@ -39,6 +39,7 @@ impl Screen {
         if !tty::may_write() {
             return;
         }
+        let _drawing = tty::drawing();
         let (ready, fresh) = tty::ready();
         let was = std::mem::take(&mut self.drawn);
         let wipe = if was.is_empty() || fresh { "" } else { WIPE };
@@ -67,6 +68,7 @@ impl Screen {
 
     /// Draws what changed.
     pub fn render(&mut self) {
+        let _drawing = tty::drawing();
         let (ready, fresh) = tty::ready();
         if fresh {
             self.drawn.clear();
@@ -90,6 +92,7 @@ impl Screen {
     /// Takes it away; nothing is drawn any more.
     pub fn close(&mut self) {
         self.closed = true;
+        let _drawing = tty::drawing();
         if !std::mem::take(&mut self.drawn).is_empty() && tty::ready().0 {
             say(WIPE);
         }

@@ -9,22 +9,30 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
 use std::io::{IsTerminal, stderr, stdin};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// How the terminal was before; none while it is not borrowed.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 /// This process draws on a terminal.
 static WANTED: AtomicBool = AtomicBool::new(false);
+/// It was given back for a stop, or for good: nobody takes it until ralph is continued.
+static HELD: AtomicBool = AtomicBool::new(false);
+/// Held by whoever draws, so that nothing is drawn on a terminal that was just given back.
+static DRAWING: Mutex<()> = Mutex::new(());
 /// It was given back in between: what was drawn is gone.
 static FRESH: AtomicBool = AtomicBool::new(false);
 
+/// Milliseconds that a drawing under way is waited for.
+const PATIENCE: u32 = 200;
 const HIDE_CURSOR: &str = "\x1b[?25l";
 /// To the first column, all below erased, cursor shown.
 const GIVE_BACK: &str = "\r\x1b[J\x1b[?25h";
 
 /// Borrows the terminal from now on, whenever this process is in the foreground.
 pub fn borrow_terminal() {
+    HELD.store(false, Ordering::Relaxed);
     if !WANTED.swap(true, Ordering::Relaxed) {
         signals::screen(signals::Screen { leave: leave_for_now, back });
         let before = std::panic::take_hook();
@@ -34,6 +42,11 @@ pub fn borrow_terminal() {
         }));
     }
     take();
+}
+
+/// Whoever draws holds this.
+pub fn drawing() -> MutexGuard<'static, ()> {
+    DRAWING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Gives the terminal back for good.
@@ -56,7 +69,7 @@ pub fn may_write() -> bool {
 /// Whether the terminal can be drawn on; borrows it again where it was given back. The second is whether all that was
 /// drawn is gone.
 pub fn ready() -> (bool, bool) {
-    let ready = WANTED.load(Ordering::Relaxed) && ours();
+    let ready = WANTED.load(Ordering::Relaxed) && !HELD.load(Ordering::Relaxed) && ours();
     if ready {
         take();
     }
@@ -72,7 +85,7 @@ pub fn size() -> (usize, usize) {
 
 fn take() {
     let Ok(mut before) = BEFORE.lock() else { return };
-    if before.is_some() || !ours() {
+    if before.is_some() || HELD.load(Ordering::Relaxed) || !ours() {
         return;
     }
     if !stdin().is_terminal() {
@@ -96,7 +109,16 @@ pub fn hide_cursor() -> &'static str {
 }
 
 fn give_back() {
+    HELD.store(true, Ordering::Relaxed);
     FRESH.store(true, Ordering::Relaxed);
+    // A drawing under way is waited for, but not one that the terminal itself holds up.
+    let _drawn = (0..PATIENCE).find_map(|_| {
+        let free = DRAWING.try_lock().ok();
+        if free.is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        free
+    });
     let ours = ours();
     // A lock that a panicking thread holds is not waited for.
     if let Ok(mut before) = BEFORE.try_lock()
@@ -118,6 +140,7 @@ fn leave_for_now() {
 }
 
 fn back() {
+    HELD.store(false, Ordering::Relaxed);
     FRESH.store(true, Ordering::Relaxed);
     if WANTED.load(Ordering::Relaxed) {
         take();
