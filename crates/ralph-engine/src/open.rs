@@ -103,12 +103,14 @@ pub fn start(
     go(home, &store, started, State::default(), facts, (tree, index), equipment, watchers)
 }
 
-/// Goes on with a run that is not over. `change` may raise its limits.
+/// Goes on with a run that is not over. `change` may raise its limits; `whole` gives what the run was given its secrets
+/// back, which the journal does not hold.
 pub fn resume(
     home: &Home,
     id: &str,
     change: impl FnOnce(&Policy) -> Policy,
     equipment: impl FnOnce(&RunStarted) -> Equipment,
+    whole: impl FnOnce(RunStarted, &Equipment) -> RunStarted,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
@@ -125,6 +127,7 @@ pub fn resume(
     };
     not_open(&store, Path::new(&workspace), &started.policy)?;
     let equipment = equipment(&started);
+    let started = whole(started, &equipment);
     let tree = Tree::new(&workspace, Protect::new(&started.protect)?).leaving_out(&started.own_files);
     let now = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
     let index = before_the_crash(home, &state, id).unwrap_or(now);
@@ -172,7 +175,8 @@ fn go(
     let listening = signals::listen(told.0, told.1, bench.under_way.clone())
         .map_err(system("signals cannot be heard"))?;
     copy_of_the_day(home, &bench.start.zone);
-    let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers);
+    let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers)
+        .redacting(Arc::clone(&bench.equipment.redactor));
     for fact in facts {
         run.keep()?;
         run.note(fact);

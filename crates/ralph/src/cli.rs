@@ -29,6 +29,7 @@ mod resume;
 mod run;
 mod runs;
 mod screen;
+mod secrets;
 mod status;
 mod tasks;
 mod templates;
@@ -38,7 +39,7 @@ mod usage;
 mod versions;
 
 use crate::env::Env;
-use crate::print::{lost, say};
+use crate::print::{self, lost, say};
 use crate::problem::{Code, Problem};
 use crate::style::{Style, When};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -146,6 +147,7 @@ enum Command {
 }
 
 /// What every command gets: where it is, where the truth lives, how to print.
+#[derive(Clone)]
 pub struct Here {
     /// The environment.
     pub env: Env,
@@ -216,7 +218,12 @@ pub fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     let color = args.color;
-    match here(&args).and_then(|here| answer(args.command, &here)) {
+    let done = here(&args).and_then(|here| {
+        let hidden = here.clone();
+        print::hide(move || secrets::redactor_anyway(&hidden.workspace, &hidden));
+        answer(args.command, &here)
+    });
+    match done {
         Ok(code) => match lost() {
             Some(problem) => wrong(&problem, color),
             None => ExitCode::from(code),

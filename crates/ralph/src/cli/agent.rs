@@ -10,7 +10,7 @@ use ralph_agents::registry::{self, UnknownAgent};
 use ralph_agents::roster;
 use ralph_engine::equipment::{Equipment, Hired};
 use ralph_engine::provider;
-use ralph_engine::redact::{Redactor, secrets_in_env};
+use ralph_engine::redact::Redactor;
 use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,16 +97,19 @@ pub fn missing(name: &str, program: &str) -> Problem {
 }
 
 /// What the hands work with, for an agent that was chosen and those on its ladder.
-pub fn equipment(agent: &AgentChoice, ladder: &[AgentChoice], layers: &Layers) -> Result<Equipment, Problem> {
-    let given = std::iter::once(agent).chain(ladder).flat_map(|agent| layers.agent_env(&agent.name));
-    let secrets = secrets_in_env(Env::all().into_iter().chain(given));
+pub fn equipment(
+    agent: &AgentChoice,
+    ladder: &[AgentChoice],
+    layers: &Layers,
+    redactor: Redactor,
+) -> Result<Equipment, Problem> {
     Ok(Equipment {
         tender: own_program()?,
         tender_args: vec!["__tend".into()],
         agent: hired(agent, layers)?,
         rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
         prices: layers.prices(),
-        redactor: Arc::new(Redactor::new(secrets.into_iter())),
+        redactor: Arc::new(redactor),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),

@@ -6,11 +6,12 @@ use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
 use super::prices;
 use super::read::{Trust, read};
 use super::source::{Origin, Source};
-use super::values::View;
+use super::values::{Variable, View};
 use super::variables;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
+use ralph_engine::redact::Secret;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
 use ralph_rules::prices::Prices;
@@ -171,6 +172,8 @@ impl Layers {
             to.verify.commands = file.verify.commands;
         }
         to.protect.paths.extend(file.protect.paths);
+        to.redact.files.extend(file.redact.files);
+        to.redact.env.extend(file.redact.env);
         for (name, over) in file.agents {
             let to = to.agents.entry(name).or_default();
             take(&mut to.command, over.command);
@@ -226,7 +229,23 @@ impl Layers {
     /// The variables that an agent gets.
     pub fn agent_env(&self, name: &str) -> Vec<(String, String)> {
         let over = self.merged.agents.get(name);
-        over.into_iter().flat_map(|o| &o.env).map(|(name, value)| (name.0.clone(), value.clone())).collect()
+        over.into_iter().flat_map(|o| &o.env).map(|(name, value)| variable(name, value)).collect()
+    }
+
+    /// The variables that any agent gets.
+    pub fn agents_env(&self) -> Vec<(String, String)> {
+        let all = self.merged.agents.values().flat_map(|over| &over.env);
+        all.map(|(name, value)| variable(name, value)).collect()
+    }
+
+    /// Files whose values are secret.
+    pub fn redact_files(&self) -> &[String] {
+        &self.merged.redact.files
+    }
+
+    /// Variables that are secret, whatever their names say.
+    pub fn redact_env(&self) -> &[String] {
+        &self.merged.redact.env
     }
 
     /// The verify commands.
@@ -328,6 +347,11 @@ impl Layers {
         let cost = self.max_cost.lower("max_cost", &mut policy.max_cost);
         iterations.into_iter().chain(cost).collect()
     }
+}
+
+/// A variable as an agent is given it.
+fn variable(name: &Variable, value: &Secret) -> (String, String) {
+    (name.0.clone(), value.expose_text().unwrap_or_default().to_owned())
 }
 
 fn take<T>(to: &mut Option<T>, from: Option<T>) {
