@@ -22,6 +22,7 @@ mod man;
 mod prices;
 mod prompt;
 mod questions;
+mod redact;
 mod refused;
 mod replay;
 mod resolve;
@@ -111,6 +112,9 @@ enum Command {
     /// Put the workspace's files back as they were before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
+    /// Hide secrets in what earlier runs left: prompts, transcripts, verification output.
+    #[command(before_help = examples::REDACT)]
+    Redact(redact::Args),
     /// Show or reset the breaker of this workspace.
     #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
@@ -280,6 +284,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Continue(args) => ask::go_on(&args, here),
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
+        Command::Redact(args) => redact::redact(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),

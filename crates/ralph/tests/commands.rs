@@ -30,6 +30,8 @@ mod logs;
 mod mistakes;
 #[path = "commands/prices.rs"]
 mod prices;
+#[path = "commands/redact.rs"]
+mod redact;
 #[path = "commands/runs.rs"]
 mod runs;
 #[path = "commands/scene.rs"]

@@ -18,6 +18,8 @@ mod processes;
 mod recovery;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
+#[path = "engine/secrets.rs"]
+mod secrets;
 #[path = "engine/surroundings.rs"]
 mod surroundings;
 #[path = "engine/undo.rs"]

@@ -80,6 +80,12 @@ Examples:
   ralph hint 7ebeed4a 'Leave the public API alone'      the run whose id ends so
   ralph hint - < note.txt                               read it from stdin";
 
+pub const REDACT: &str = "\
+Examples:
+  ralph redact --dry-run      which secrets lie in the files of the newest run of this workspace?
+  ralph redact                hide them
+  ralph redact --all          in the files of every run";
+
 pub const CIRCUIT: &str = "\
 Examples:
   ralph circuit status        may runs start in this workspace?
