@@ -9,6 +9,7 @@ pub fn bench() -> Done {
     for (what, package, example) in [
         ("tree walk", "ralph-tree", "walk_bench"),
         ("commit", "ralph-store", "store_bench"),
+        ("fifty processes", "ralph-store", "race_bench"),
         ("tender", "ralph-tend", "tend_bench"),
         ("reader", "ralph-agents", "reader_bench"),
         ("redaction", "ralph-engine", "redact_bench"),

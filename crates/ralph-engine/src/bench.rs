@@ -4,6 +4,7 @@ use crate::clock::{Clock, utc};
 use crate::ears::Mouth;
 use crate::equipment::Equipment;
 use crate::ledger::Books;
+use crate::oracle::base::Base;
 use crate::snapshots::Snapshots;
 use crate::told::Told;
 use crate::under_way::UnderWay;
@@ -45,6 +46,8 @@ pub struct Bench {
     /// The call under way tries a provider that failed: its first sign of life is told.
     pub trying: AtomicBool,
     mouth: Mutex<Mouth>,
+    /// The oracle before the agent; known from the first call on.
+    base: Mutex<Option<Base>>,
     latest: Mutex<Latest>,
 }
 
@@ -84,6 +87,7 @@ impl Bench {
             held: AtomicI64::new(0),
             trying: AtomicBool::new(false),
             mouth: Mutex::new(mouth),
+            base: Mutex::default(),
             latest: Mutex::new(Latest { index: Arc::new(index), at: None }),
         }
     }
@@ -140,6 +144,11 @@ impl Bench {
             "ralph: the workspace could not be put aside ({why}); `ralph undo` cannot come back here"
         );
         self.watchers.activity(&Activity::Noise { text });
+    }
+
+    /// The oracle before the agent, where it is known.
+    pub fn oracle(&self) -> MutexGuard<'_, Option<Base>> {
+        self.base.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The latest walk.

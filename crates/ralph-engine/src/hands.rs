@@ -2,11 +2,12 @@
 //! overlap, so one is enough); each speaks exactly one closing fact into the loop's ears.
 
 use crate::bench::Bench;
+use crate::oracle::of_run;
 use crate::told::Told;
-use crate::world::{World, admit, call, extend, inspect, recover, restore, verify};
+use crate::world::{World, admit, call, extend, inspect, proof, recover, restore, verify};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
-use ralph_rules::record::Seen;
+use ralph_rules::record::{Check, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::Store;
@@ -56,6 +57,7 @@ impl<'a> Hands<'a> {
         self.bench.under_way.clear();
         self.bench.keep_before();
         self.bench.put_aside(order.id.iteration);
+        of_run::begins(&self.bench);
         self.bench.tell_spend_from.store(order.tell_spend_from.0, Ordering::Relaxed);
         self.apart(move |bench| call::call(bench, order));
         // The agent works now; meanwhile the write-ahead log can be folded into the database.
@@ -94,7 +96,10 @@ impl World for Hands<'_> {
                 bench.under_way.clear();
                 bench.keep_before();
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
-                self.apart(move |bench| verify::verify(bench, check, deadline, id));
+                self.apart(move |bench| match check {
+                    Check::WithBaselineOracle => proof::prove(bench, deadline, id),
+                    _ => verify::verify(bench, check, deadline, id),
+                });
             }
             Step::Recover { id, reserved } => {
                 let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);

@@ -17,6 +17,7 @@ pub mod inbox;
 pub mod journal;
 pub mod ledger;
 pub mod open;
+pub mod oracle;
 pub mod outcome;
 pub mod plan;
 pub mod provider;

@@ -10,6 +10,7 @@ use crate::equipment::Equipment;
 use crate::hands::Hands;
 use crate::home::Home;
 use crate::journal::{self, JournalError};
+use crate::oracle::{copy, of_run, scripts};
 use crate::outcome::{Outcome, cut, outcome};
 use crate::plan::Plan;
 use crate::reset::day_of;
@@ -17,6 +18,7 @@ use crate::run::{Run, Unwritable};
 use crate::snapshots::Snapshots;
 use crate::told::Told;
 use crate::watch::{Watcher, Watchers};
+use crate::world::verify::BYTECODE;
 use crate::{bound, inbox, signals};
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
@@ -24,9 +26,9 @@ use ralph_rules::policy::Policy;
 use ralph_rules::record::{PlanGiven, PolicyChanged, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
-use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
+use ralph_tree::{BadGlob, Index, LockError, Tree, WalkError, WorkspaceLock, git_facts};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,9 +98,11 @@ pub fn start(
     let store = home.store()?;
     let _lock = take_lock(home, &store, &plan.workspace, id)?;
     not_open(&store, &plan.workspace, &plan.policy)?;
-    let tree = Tree::new(&plan.workspace, Protect::new(&plan.protect)?).leaving_out(&plan.own_files);
-    let index = tree.walk(Index::load(&home.index(&plan.workspace)).as_ref())?;
-    let started = run_started(id, plan, &index, &equipment);
+    let mut started = run_started(id, plan, &equipment);
+    let workspace = PathBuf::from(&started.workspace);
+    let tree = of_run::tree(&workspace, &started)?;
+    let index = tree.walk(Index::load(&home.index(&workspace)).as_ref())?;
+    started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
     go(home, &store, started, State::default(), facts, (tree, index), equipment, watchers)
 }
@@ -128,9 +132,13 @@ pub fn resume(
     not_open(&store, Path::new(&workspace), &started.policy)?;
     let equipment = equipment(&started);
     let started = whole(started, &equipment);
-    let tree = Tree::new(&workspace, Protect::new(&started.protect)?).leaving_out(&started.own_files);
-    let now = tree.walk(Index::load(&home.index(Path::new(&workspace))).as_ref())?;
-    let index = before_the_crash(home, &state, id).unwrap_or(now);
+    let tree = of_run::tree(Path::new(&workspace), &started)?;
+    let left = Index::load(&home.index(Path::new(&workspace)));
+    let now = tree.walk(left.as_ref())?;
+    let index = before_the_crash(home, &state, id).unwrap_or_else(|| {
+        of_run::user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
+        now
+    });
     let plan = started.plan.as_ref().map(|given| bound::seen(given, &equipment.redactor));
     let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES, plan });
     let mut facts = vec![Told { done: inbox::outdated(&store, id), ..resumed.into() }];
@@ -187,6 +195,7 @@ fn go(
         bench.under_way.end(Why::Person, Duration::ZERO);
     }
     let _ = bench.index().save(&home.index(&bench.workspace));
+    let _ = copy::remove(&bench.folder.join(BYTECODE));
     put_aside_last(home, store, &bench);
     let (state, because) = run.finish();
     drop((reading, bench));
@@ -258,7 +267,7 @@ fn not_open(store: &dyn Store, workspace: &Path, policy: &Policy) -> Result<(), 
     }
 }
 
-fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> RunStarted {
+fn run_started(id: &str, plan: Plan, equipment: &Equipment) -> RunStarted {
     let tasks = plan.tasks.map(|(file, path)| {
         let given = PlanGiven { file, path: path.to_string_lossy().into_owned(), ..PlanGiven::default() };
         PlanGiven { seen: bound::seen(&given, &equipment.redactor), ..given }
@@ -274,16 +283,18 @@ fn run_started(id: &str, plan: Plan, index: &Index, equipment: &Equipment) -> Ru
         prompt_from: plan.prompt_from,
         agent: plan.agent,
         policy: plan.policy,
-        verify: plan.verify,
+        verify: plan.verify.clone(),
         protect: plan.protect,
         zone: plan.zone,
         sandbox: "none".into(),
         base: git_facts(&plan.workspace).head,
-        tree: index.id(),
+        tree: 0,
         plan: tasks,
         marker_before,
         ladder: plan.ladder,
         prompting: plan.prompting,
+        scripts: scripts::scripts(&plan.workspace, &plan.verify),
+        oracle_paths: plan.oracle_paths,
         own_files: plan.own_files,
     }
 }

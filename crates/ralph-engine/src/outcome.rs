@@ -3,7 +3,7 @@
 use ralph_rules::ending::{Ending, Reason, Status};
 use ralph_rules::money::Micro;
 use ralph_rules::objection::Objection;
-use ralph_rules::record::{Decision, Fact, Record};
+use ralph_rules::record::{Decision, Fact, Record, Verified};
 use ralph_rules::state::State;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -102,6 +102,13 @@ fn details(state: &State, because: &[Objection], words: String) -> Value {
     map.insert("filesChanged".into(), json!(state.trees.all));
     if !state.trees.touched.is_empty() {
         map.insert("files".into(), json!(state.trees.touched));
+    }
+    let checks = &state.checks;
+    if let Some(put_back) = checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref()) {
+        map.insert("oracle".into(), json!(put_back));
+    }
+    if let Some(tests) = checks.last.as_ref().and_then(Verified::counts) {
+        map.insert("tests".into(), json!(tests));
     }
     if let Some(fault) = &state.faults.last {
         map.insert("error".into(), json!(fault.message));

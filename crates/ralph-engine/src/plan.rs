@@ -26,6 +26,8 @@ pub struct Plan {
     pub verify: Vec<String>,
     /// The protected globs, defaults included.
     pub protect: Vec<String>,
+    /// Globs that add to the oracle or take out of it.
+    pub oracle_paths: Vec<String>,
     /// The user's time zone, an IANA name.
     pub zone: String,
     /// Files in the workspace that ralph writes itself, beside those in `.ralph/`.

@@ -6,6 +6,7 @@ pub mod call;
 pub mod extend;
 pub mod inspect;
 mod listen;
+pub mod proof;
 pub mod recover;
 mod reply;
 pub mod restore;

@@ -82,3 +82,8 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
         None => (b"", path),
     }
 }
+
+/// Opens a regular file beneath a root for reading; never through a link.
+pub fn open_beneath(root: &Path, path: &[u8]) -> io::Result<std::fs::File> {
+    Root::open(root)?.file(path)
+}

@@ -10,6 +10,7 @@ mod blobs;
 mod keep;
 mod prune;
 
+pub use at::open_beneath;
 pub use back::{Act, Back, Done, Wanted, back};
 pub use blobs::Blobs;
 pub use keep::{Keep, Missed, Taken};

@@ -2,6 +2,7 @@
 
 mod files;
 mod processes;
+mod view;
 
 pub use files::{
     HELD, chmod_held, doubtful_file_system, each_name, identity, make_empty, open_beneath, share_blocks,
@@ -11,6 +12,7 @@ pub use processes::{
     ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
     kill_if, read_process, tree_cpu, widen,
 };
+pub use view::{hide, lay_over};
 
 use crate::Missing;
 use rustix::net::{RecvFlags, SendFlags};

@@ -4,6 +4,7 @@ mod files;
 mod names;
 mod processes;
 mod ps;
+mod view;
 
 pub use files::{
     HELD, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, share_blocks, stat_at,
@@ -14,6 +15,7 @@ pub use processes::{
     ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
     kill_if, read_process, tree_cpu, widen,
 };
+pub use view::{hide, lay_over};
 
 use crate::Missing;
 use rustix::net::{RecvFlags, SendFlags};
@@ -47,6 +49,10 @@ pub const fn missing() -> &'static [Missing] {
         Missing {
             what: "paths are opened a directory at a time",
             so: "contents in directories without read permission cannot be kept or put back",
+        },
+        Missing {
+            what: "no private view of a directory",
+            so: "completion is tried with the baseline's tests in a copy, at another path",
         },
         Missing { what: "copies share no blocks", so: "kept contents take their full size on disk" },
         Missing {

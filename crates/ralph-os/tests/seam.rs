@@ -1,8 +1,16 @@
 //! Nothing but this crate names a platform, and what both sides of the seam do is the same where it can be.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::collections::HashSet;
 use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ralph_os::portable;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::process::Pid;
 
 /// What only some systems have, as it is written in code.
 const PLATFORM: [&str; 44] = [
@@ -111,4 +119,107 @@ fn a_name_is_found_and_a_comment_is_not() {
     assert_eq!(named("// \"/proc/self\" is read elsewhere\nlet it = read(\"/proc/9\");"), [(2, "\"/proc")]);
     assert_eq!(named("#[cfg(target_os = \"linux\")]"), [(1, "target_os")]);
     assert_eq!(named("let amount = proc(1);"), []);
+}
+
+/// A tree with a link in the middle, a link at the end, and a file below a directory.
+fn scene() -> tempfile::TempDir {
+    let scene = tempfile::tempdir().unwrap();
+    fs::create_dir_all(scene.path().join("inside/deep")).unwrap();
+    fs::write(scene.path().join("inside/deep/file"), "here").unwrap();
+    fs::write(scene.path().join("outside"), "elsewhere").unwrap();
+    std::os::unix::fs::symlink("deep", scene.path().join("inside/through")).unwrap();
+    std::os::unix::fs::symlink("../outside", scene.path().join("inside/out")).unwrap();
+    scene
+}
+
+#[test]
+fn nobody_gets_out_of_the_directory_or_through_a_link() {
+    let scene = scene();
+    let root = fs::File::open(scene.path().join("inside")).unwrap();
+    type Open = fn(BorrowedFd<'_>, &[u8], OFlags) -> Result<OwnedFd, Errno>;
+    let both: [Open; 2] =
+        [|r, p, f| ralph_os::open_beneath(r, p, f), |r, p, f| portable::open_beneath(r, p, f)];
+    for open in both {
+        let read = |path: &[u8]| {
+            open(root.as_fd(), path, OFlags::RDONLY)
+                .map(|fd| std::io::read_to_string(fs::File::from(fd)).unwrap())
+        };
+        assert_eq!(read(b"deep/file").unwrap(), "here");
+        assert!(open(root.as_fd(), b"", OFlags::RDONLY).is_ok(), "itself");
+        for path in [
+            &b"through/file"[..],
+            b"out",
+            b"../outside",
+            b"deep/../../outside",
+            b"/etc/passwd",
+            b"deep/none",
+            b"deep/file/x",
+        ] {
+            assert!(read(path).is_err(), "{}", String::from_utf8_lossy(path));
+        }
+    }
+}
+
+#[test]
+fn both_sides_see_the_same_files() {
+    let scene = scene();
+    let dir = fs::File::open(scene.path().join("inside")).unwrap();
+    let mut names = Vec::new();
+    portable::each_name(dir.as_fd(), &mut Vec::new(), |name, _| names.push(name.to_owned())).unwrap();
+    let mut again = Vec::new();
+    ralph_os::each_name(dir.as_fd(), &mut Vec::new(), |name, _| again.push(name.to_owned())).unwrap();
+    names.sort();
+    again.sort();
+    assert_eq!(names, again);
+    assert!(names.len() >= 3, "{names:?}");
+    for name in &names {
+        assert_eq!(portable::stat_at(dir.as_fd(), name), ralph_os::stat_at(dir.as_fd(), name), "{name:?}");
+    }
+    assert_eq!(portable::stat_open(dir.as_fd()), ralph_os::stat_open(dir.as_fd()));
+    assert_eq!(portable::identity(dir.as_fd()), ralph_os::identity(dir.as_fd()));
+}
+
+#[test]
+fn both_sides_see_the_same_tree_of_processes() {
+    let mut shell =
+        Command::new("sh").args(["-c", "exec 2>/dev/null; sleep 60 & sleep 60; :"]).spawn().unwrap();
+    let root = Pid::from_child(&shell);
+    let pids = |tree: Vec<ralph_os::Process>| {
+        tree.into_iter().map(|it| (it.pid, it.parent, it.group)).collect::<HashSet<_>>()
+    };
+    while ralph_os::descendants(root).len() < 2 {
+        std::thread::yield_now();
+    }
+    let found = pids(portable::descendants(root));
+    assert_eq!(found, pids(ralph_os::descendants(root)));
+    for (pid, ..) in found {
+        assert!(portable::kill_if(pid, |_| true));
+    }
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+}
+
+#[test]
+fn a_fallback_says_what_it_cannot_do() {
+    assert!(!portable::missing().is_empty());
+    assert_eq!(ralph_os::missing().is_empty(), ralph_os::ADOPTS);
+}
+
+/// Plays the program under test: says whether it ignores SIGHUP.
+#[test]
+fn nohup_is_noticed() {
+    if let Ok(expected) = std::env::var("SEAM_NOHUP") {
+        let expected = expected == "yes";
+        assert_eq!((ralph_os::hang_up_is_ignored(), portable::hang_up_is_ignored()), (expected, expected));
+        return;
+    }
+    let me = std::env::current_exe().unwrap();
+    for (expected, trap) in [("yes", "trap '' HUP"), ("no", ":")] {
+        let script = format!("{trap}; exec \"$0\" --exact nohup_is_noticed");
+        let shell =
+            Command::new("sh").args(["-c", &script]).arg(&me).env("SEAM_NOHUP", expected).output().unwrap();
+        // Who runs this test under nohup cannot have it heard again.
+        let told = String::from_utf8_lossy(&shell.stdout).into_owned();
+        assert!(shell.status.success() || (expected == "no" && ralph_os::hang_up_is_ignored()), "{told}");
+    }
 }

@@ -5,6 +5,7 @@ use crate::claim::{Code, Lint};
 use crate::failure::Class;
 use crate::money::Micro;
 use crate::record::{Came, Ms, Violation};
+use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 
 /// Every reason the rules give.
@@ -35,6 +36,9 @@ pub enum Objection {
     ProhibitedPath { paths: Vec<Violation> },
     RestoreLimit { times: u32 },
     OracleChanged { files: Vec<String> },
+    OracleFlagged { files: Vec<String> },
+    FewerTests { before: Counts, now: Option<Counts> },
+    Flaky,
     NoProgress { running: u32, limit: u32 },
     HalfOpen { running: u32, limit: Option<u32> },
     ProgressAgain,
@@ -153,8 +157,21 @@ impl Objection {
             }
             O::RestoreLimit { times } => format!("protected paths were put back {times} times already"),
             O::OracleChanged { files } => {
-                format!("it passes only with changed tests: {}", files.join(", "))
+                format!("it passes only with changed tests: {}", some(files))
             }
+            O::OracleFlagged { files } => {
+                format!("tests or how they are run changed: {}", some(files))
+            }
+            O::FewerTests { before, now } => match now {
+                Some(now) => format!(
+                    "fewer tests ran than before the run: {} with {} skipped, not {} with {}",
+                    now.total, now.skipped, before.total, before.skipped
+                ),
+                None => {
+                    format!("no test ran that can be counted; before the run there were {}", before.total)
+                }
+            },
+            O::Flaky => "flaky: it had failed on the same files before it passed".into(),
             O::NoProgress { running, limit } => {
                 format!("no new state of the files in {running} iteration{} (limit {limit})", s(*running))
             }
@@ -241,6 +258,14 @@ impl From<&Lint> for Objection {
         let line = u32::try_from(lint.line).unwrap_or(u32::MAX);
         Objection::Lint { lint: lint.code, line, detail: lint.detail.clone() }
     }
+}
+
+/// The first names, and how many there are besides.
+fn some(files: &[String]) -> String {
+    let first: Vec<&str> = files.iter().take(5).map(String::as_str).collect();
+    let more = files.len().saturating_sub(5);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", first.join(", "))
 }
 
 fn state_of(iteration: u32) -> String {

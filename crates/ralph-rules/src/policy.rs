@@ -70,7 +70,7 @@ impl Policy {
             gate: GatePolicy::default(),
             breaker: BreakerPolicy::default(),
             on_violation: OnViolation::Abort,
-            oracle: Oracle::Allow,
+            oracle: Oracle::Guard,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::gate::{Answer, gate};
 use crate::next::{leave, verify};
 use crate::objection::Objection;
 use crate::policy::{Decline, Oracle, Policy};
-use crate::record::{Check, Decision, RunStarted, Verified};
+use crate::record::{Check, Decision, RunStarted};
 use crate::state::State;
 
 /// Refusals, or contexts too long, running before a person is needed.
@@ -30,7 +30,10 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     let mut because = touched(state);
     match gate(state, &policy.gate) {
         Answer::Done { reason, verified, because: proof } if because.is_empty() => {
-            return done(state, policy, reason, verified, proof);
+            match done(state, policy, reason, verified, proof) {
+                Ok(decision) => return decision,
+                Err(no) => because.push(no),
+            }
         }
         Answer::Done { .. } => {}
         Answer::GoOn(objection) => because.push(objection),
@@ -59,17 +62,41 @@ fn touched(state: &State) -> Vec<Objection> {
     if paths.is_empty() { Vec::new() } else { vec![Objection::ProhibitedPath { paths: paths.clone() }] }
 }
 
-/// Done, unless the proof stands on changed tests.
-fn done(state: &State, policy: &Policy, reason: Reason, verified: bool, because: Objection) -> Decision {
-    if verified && policy.oracle == Oracle::Guard && !state.trees.oracle.is_empty() {
-        let changed = Objection::OracleChanged { files: state.trees.oracle.clone() };
-        match state.checks.oracle.as_ref().map(Verified::passed) {
-            None => return verify(Check::WithBaselineOracle, policy, changed),
-            Some(false) => return leave(Ending::new(Reason::OracleChanged, false), vec![changed]),
-            Some(true) => {}
+/// Done, unless the proof stands on changed tests or on fewer of them. Luck is named.
+fn done(
+    state: &State,
+    policy: &Policy,
+    reason: Reason,
+    verified: bool,
+    because: Objection,
+) -> Result<Decision, Objection> {
+    let (changed, fewer) = (&state.trees.oracle, state.checks.fewer_tests());
+    let mut because = vec![because];
+    if verified && policy.oracle == Oracle::Guard {
+        let files = changed.clone();
+        match (state.checks.oracle_holds(), fewer.clone()) {
+            (None, Some(fewer)) if changed.is_empty() => return Err(fewer),
+            (None, _) if !changed.is_empty() => {
+                return Ok(verify(Check::WithBaselineOracle, policy, Objection::OracleFlagged { files }));
+            }
+            (Some(false), _) => {
+                let because = [Some(Objection::OracleChanged { files }), missing(state)];
+                let because = because.into_iter().flatten().collect();
+                return Ok(leave(Ending::new(Reason::OracleChanged, false), because));
+            }
+            _ => {}
         }
+    } else if verified && policy.oracle == Oracle::Flag && !changed.is_empty() {
+        because.push(Objection::OracleFlagged { files: changed.clone() });
     }
-    leave(Ending::new(reason, verified), vec![because])
+    because.extend(fewer.filter(|_| verified));
+    because.extend((verified && state.checks.flaky).then_some(Objection::Flaky));
+    Ok(leave(Ending::new(reason, verified), because))
+}
+
+/// With the baseline's tests put back some did not run.
+fn missing(state: &State) -> Option<Objection> {
+    state.checks.oracle.as_ref().and_then(|verified| state.checks.fewer(verified))
 }
 
 /// Failures that count as iterations but not without end.

@@ -27,11 +27,6 @@ impl Tree {
         Self { me, my_group, own_session: my_session == me.as_raw_pid(), killed: HashSet::new() }
     }
 
-    /// Whether anyone is found in it.
-    pub(crate) fn has_members(&self) -> bool {
-        !ralph_os::descendants(self.me).is_empty()
-    }
-
     /// Asks everyone to end, parents first: an agent should hear it before it sees its tool die.
     pub(crate) fn terminate(&self) {
         for process in ralph_os::descendants(self.me) {

@@ -62,6 +62,12 @@ pub enum NotStarted {
         /// The system's error number.
         errno: i32,
     },
+    /// The system does not let this user lay a view of its own over a directory.
+    #[error("no private view of the workspace: {}", reason(*errno))]
+    Layer {
+        /// The system's error number.
+        errno: i32,
+    },
     /// The tender ended before it said anything; its own words, if any, are on stderr.
     #[error("the tender `{}` ended before it started the program. Its stderr says why; check that ralph's own binary is intact.", tender.display())]
     Tender {

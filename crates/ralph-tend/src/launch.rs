@@ -18,11 +18,15 @@ use rustix::net::{
 use thiserror::Error;
 
 use crate::feed::Feed;
+use crate::layer::Layer;
 use crate::pump::Pump;
 use crate::tended::Tended;
 
 /// Room of the program's output pipes, where the system grants it.
 pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
+
+/// Before the three directories of a layer on the tender's command line.
+pub(crate) const LAYER: &str = "--layer";
 
 /// A program to run under a tender.
 #[derive(Debug, Clone)]
@@ -47,6 +51,8 @@ pub struct Launch {
     pub stdin: Input,
     /// Send stderr into stdout, in the order of writing; the sink then sees no stderr.
     pub merge_stderr: bool,
+    /// A layer over a directory that only the program sees.
+    pub layer: Option<Layer>,
     /// The three waits of the mechanism itself.
     pub limits: Limits,
 }
@@ -124,13 +130,18 @@ impl Launch {
             env_clear: false,
             stdin: Input::Null,
             merge_stderr: false,
+            layer: None,
             limits: Limits::default(),
         }
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.tender);
-        command.args(&self.tender_args).arg(&self.cwd).arg(&self.program).args(&self.args);
+        command.args(&self.tender_args);
+        if let Some(layer) = &self.layer {
+            command.arg(LAYER).arg(&layer.over).arg(&layer.upper).arg(&layer.work);
+        }
+        command.arg(&self.cwd).arg(&self.program).args(&self.args);
         if self.env_clear {
             command.env_clear();
         }

@@ -10,6 +10,7 @@ mod clock;
 mod exit;
 mod feed;
 mod launch;
+mod layer;
 mod lines;
 mod pump;
 mod tag;
@@ -19,6 +20,7 @@ mod wire;
 
 pub use exit::{Exit, How, NotStarted};
 pub use launch::{Input, Launch, Limits, StartError, start};
+pub use layer::Layer;
 pub use lines::{Line, LineSplitter};
 pub use pump::{Pump, Sink};
 pub use tag::{find, sweep};

@@ -273,6 +273,7 @@ impl Pump {
 
     fn not_started(&self, place: Place, errno: i32) -> NotStarted {
         match place {
+            Place::Layer => NotStarted::Layer { errno },
             Place::Cwd => NotStarted::Cwd { cwd: self.launch.cwd.clone(), errno },
             Place::Program => NotStarted::Program { program: self.launch.program.clone(), errno },
             Place::Tender => NotStarted::Tender { tender: self.launch.tender.clone() },

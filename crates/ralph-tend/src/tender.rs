@@ -1,4 +1,4 @@
-//! The program `ralph __tend CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the
+//! The program `ralph __tend [--layer OVER UPPER WORK] CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the
 //! program's own stdin arrives; stdout and stderr are the program's. It adopts every descendant and leaves
 //! only when all are dead: after the program ended, when told, or when ralph is gone and the socket closes.
 
@@ -19,6 +19,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatu
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::clear::Tree;
+use crate::launch::LAYER;
+use crate::layer::Layer;
 use crate::wire::{Order, Place, Report, Words};
 
 /// After so long a sweep without an end ralph is told who is left, instead of waiting for ever.
@@ -36,9 +38,18 @@ const LONGEST_COUNT_OF_DEAD: Duration = Duration::from_millis(500);
 #[must_use]
 pub fn tend(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
-    let (Some(cwd), Some(program)) = (args.next(), args.next()) else { return refuse() };
+    let mut first = args.next();
+    let mut layer = None;
+    if first.as_ref().is_some_and(|word| word == LAYER) {
+        let (Some(over), Some(upper), Some(work)) = (args.next(), args.next(), args.next()) else {
+            return refuse();
+        };
+        layer = Some(Layer { over: over.into(), upper: upper.into(), work: work.into() });
+        first = args.next();
+    }
+    let (Some(cwd), Some(program)) = (first, args.next()) else { return refuse() };
     let Ok((mut control, stdin)) = take_control() else { return refuse() };
-    match begin(&cwd, program, args, stdin) {
+    match begin(layer.as_ref(), &cwd, program, args, stdin) {
         Ok((program, deaths)) => {
             let mut tender = Tender::new(control, deaths, program);
             tender.say(Report::Started(program.as_raw_pid()));
@@ -72,11 +83,13 @@ type NotBegun = (Place, std::io::Error);
 
 /// Takes its place and starts the program; the stream has a byte in it whenever a child has died.
 fn begin(
+    layer: Option<&Layer>,
     cwd: &OsString,
     program: OsString,
     args: impl Iterator<Item = OsString>,
     stdin: OwnedFd,
 ) -> Result<(Pid, UnixStream), NotBegun> {
+    layer.map_or(Ok(()), Layer::enter).map_err(|error| (Place::Layer, error))?;
     let deaths = take_place().map_err(|error| (Place::Tender, error))?;
     std::env::set_current_dir(cwd).map_err(|error| (Place::Cwd, error))?;
     let mut command = Command::new(program);
@@ -114,7 +127,7 @@ fn let_go_of_stdio(control: &UnixStream) {
 /// What counting the dead left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Children {
-    /// No child at all, and nobody below us.
+    /// No child at all; where every orphan becomes ours, the tree is empty.
     None,
     /// Some live, the dead are counted.
     Counted,
@@ -205,15 +218,10 @@ impl Tender {
                 Ok(Some((pid, status))) => self.bury(pid, status),
                 Ok(None) => return Children::Counted,
                 Err(Errno::INTR) => {}
-                Err(_) => return self.without_children(),
+                Err(_) => return Children::None,
             }
         }
         Children::MoreToCount
-    }
-
-    /// Where every orphan becomes ours, the tree is empty without children; elsewhere somebody has to look.
-    fn without_children(&self) -> Children {
-        if ralph_os::ADOPTS || !self.tree.has_members() { Children::None } else { Children::Counted }
     }
 
     fn bury(&mut self, pid: Pid, status: WaitStatus) {
@@ -271,6 +279,10 @@ impl Tender {
     fn clear(&mut self) {
         self.clearing = true;
         if !self.ended {
+            // Where orphans are not adopted, those in other groups are found only while their parents live.
+            if !ralph_os::ADOPTS && !self.program_is_dead() {
+                self.tree.kill();
+            }
             self.tree.kill_group(self.program);
         }
         let (since, mut rest, mut told) = (Instant::now(), FIRST_REST, false);

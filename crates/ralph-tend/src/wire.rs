@@ -42,6 +42,7 @@ pub(crate) enum Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Tender,
+    Layer,
     Cwd,
     Program,
 }
@@ -62,6 +63,7 @@ impl fmt::Display for Report {
         match self {
             Self::Started(pid) => writeln!(f, "started {pid}"),
             Self::Failed(Place::Tender, errno) => writeln!(f, "failed tender {errno}"),
+            Self::Failed(Place::Layer, errno) => writeln!(f, "failed layer {errno}"),
             Self::Failed(Place::Cwd, errno) => writeln!(f, "failed cwd {errno}"),
             Self::Failed(Place::Program, errno) => writeln!(f, "failed program {errno}"),
             Self::Code(code) => writeln!(f, "ended code {code}"),
@@ -100,6 +102,7 @@ impl Word for Report {
             "failed" => {
                 let place = match first {
                     "tender" => Place::Tender,
+                    "layer" => Place::Layer,
                     "cwd" => Place::Cwd,
                     "program" => Place::Program,
                     _ => return None,
@@ -144,6 +147,7 @@ mod tests {
         for report in [
             Report::Started(7),
             Report::Failed(Place::Tender, 1),
+            Report::Failed(Place::Layer, 16),
             Report::Failed(Place::Cwd, 2),
             Report::Failed(Place::Program, 13),
             Report::Code(3),

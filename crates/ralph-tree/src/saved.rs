@@ -11,7 +11,7 @@ use crate::index::{Index, Kind, Row};
 
 const MAGIC: &[u8; 8] = b"RALPHTRE";
 /// Grows with every change of the format, of the id and of what the flags mean.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEAD: usize = 8 + 4 + 16 + 8 + 16 + 8 + 8;
 const ROW: usize = 16 + 8 + 8 + 8 + 8 + 4 + 2 + 1 + 1;
 const CHECK: usize = 32;

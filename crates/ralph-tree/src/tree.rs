@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::ignores::Compiled;
 use crate::index::Index;
+use crate::oracle::Oracle;
 use crate::protect::Protect;
 use crate::walk::Walk;
 
@@ -42,6 +43,7 @@ pub enum WalkError {
 pub struct Tree {
     root: PathBuf,
     protect: Protect,
+    oracle: Oracle,
     /// Files that ralph itself writes, in order: they are nobody's work.
     own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
@@ -51,7 +53,20 @@ impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        Tree { root: root.into(), protect, own: Vec::new(), compiled: Mutex::default() }
+        let (oracle, own) = (Oracle::default(), Vec::new());
+        Tree { root: root.into(), protect, oracle, own, compiled: Mutex::default() }
+    }
+
+    /// Flags what says whether the work is right, too.
+    #[must_use]
+    pub fn with_oracle(self, oracle: Oracle) -> Tree {
+        Tree { oracle, ..self }
+    }
+
+    /// What says whether the work is right.
+    #[must_use]
+    pub fn oracle(&self) -> &Oracle {
+        &self.oracle
     }
 
     /// Leaves these files out of every walk: ralph writes them, relative to the root.
@@ -83,7 +98,8 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        Walk::new(&root, (&self.protect, &self.own), previous.unwrap_or(&nothing), &mut compiled).run()
+        let rules = (&self.protect, &self.oracle, self.own.as_slice());
+        Walk::new(&root, rules, previous.unwrap_or(&nothing), &mut compiled).run()
     }
 }
 

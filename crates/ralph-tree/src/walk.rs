@@ -14,9 +14,10 @@ use rustix::io::Errno;
 
 use crate::content::{Reader, Stat};
 use crate::ignores::{Compiled, Rules};
-use crate::index::{COUNTS, Index, Kind, NOISE, PROTECTED, Row, Skipped, UNREADABLE, short};
+use crate::index::{COUNTS, Index, Kind, NOISE, ORACLE, PROTECTED, Row, Skipped, UNREADABLE, short};
 use crate::listing::{Item, Listing};
 use crate::noise::is_noise;
+use crate::oracle::Oracle;
 use crate::path::{order, shown};
 use crate::protect::Protect;
 use crate::tree::WalkError;
@@ -52,6 +53,7 @@ struct Frame {
 pub(crate) struct Walk<'a> {
     root: &'a Path,
     protect: &'a Protect,
+    oracle: &'a Oracle,
     own: &'a [Vec<u8>],
     compiled: &'a mut Compiled,
     before: &'a Index,
@@ -66,7 +68,7 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        (protect, own): (&'a Protect, &'a [Vec<u8>]),
+        (protect, oracle, own): (&'a Protect, &'a Oracle, &'a [Vec<u8>]),
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
@@ -77,7 +79,7 @@ impl<'a> Walk<'a> {
             ..Index::default()
         };
         let (reader, scratch, path) = (Reader::new(), Vec::new(), Vec::new());
-        Walk { root, protect, own, compiled, before, reached: 0, reader, scratch, path, index }
+        Walk { root, protect, oracle, own, compiled, before, reached: 0, reader, scratch, path, index }
     }
 
     /// Walks everything below the root.
@@ -107,7 +109,9 @@ impl<'a> Walk<'a> {
         let failed = |error: Errno| WalkError::Root { root: self.root.to_path_buf(), source: error.into() };
         let fd = open_directory(CWD, self.root, OFlags::empty()).map_err(failed)?;
         let listing = Listing::read(fd.as_fd(), &mut self.scratch).map_err(failed)?;
-        let around = self.compiled.outside(self.root, self.protect.key());
+        let key =
+            *blake3::Hasher::new().update(self.protect.key()).update(self.oracle.key()).finalize().as_bytes();
+        let around = self.compiled.outside(self.root, &key);
         let rules = self.compiled.inside(&around, fd.as_fd(), &listing, self.root, b"");
         let familiar = self.before.root_rules == rules.key;
         self.index.root_rules = rules.key;
@@ -157,7 +161,7 @@ impl<'a> Walk<'a> {
         if kind == Kind::Directory {
             return self.enter(here, fd, name, flags, old);
         }
-        if flags & (COUNTS | PROTECTED) != 0 {
+        if flags & (COUNTS | PROTECTED | ORACLE) != 0 {
             self.look_at(fd, name, kind, flags, old)?;
         }
         Ok(None)
@@ -178,6 +182,14 @@ impl<'a> Walk<'a> {
         let may_count = here.flags & COUNTS != 0 && flags & NOISE == 0 && kind != Kind::Special;
         if may_count && !here.rules.ignore(path, kind == Kind::Directory) {
             flags |= COUNTS;
+        }
+        let file = matches!(kind, Kind::File | Kind::Symlink) && flags & NOISE == 0;
+        let role = |path| match flags & COUNTS {
+            0 => self.oracle.role_of_ignored(path),
+            _ => self.oracle.role(path),
+        };
+        if file && role(path).is_some() {
+            flags |= ORACLE;
         }
         flags
     }

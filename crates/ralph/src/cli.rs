@@ -10,6 +10,7 @@ mod circuit;
 mod completions;
 mod config;
 mod demo;
+mod detach;
 mod doctor;
 mod dry_run;
 mod examples;
@@ -21,6 +22,7 @@ mod logs;
 mod man;
 mod prices;
 mod prompt;
+mod prune;
 mod questions;
 mod redact;
 mod refused;
@@ -115,6 +117,9 @@ enum Command {
     /// Hide secrets in what earlier runs left: prompts, transcripts, verification output.
     #[command(before_help = examples::REDACT)]
     Redact(redact::Args),
+    /// Remove what agents printed and the snapshots of old runs; journals and costs stay.
+    #[command(before_help = examples::PRUNE)]
+    Prune(prune::Args),
     /// Show or reset the breaker of this workspace.
     #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
@@ -285,6 +290,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
         Command::Redact(args) => redact::redact(&args, here),
+        Command::Prune(args) => prune::prune(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),
         Command::Block(args) => block::block(&args),

@@ -30,6 +30,18 @@ pub fn span(text: &str) -> Result<Ms, String> {
     }
 }
 
+/// `500MB`, `5GB`, `1.5GB` or bytes.
+pub fn size(text: &str) -> Result<u64, String> {
+    let text = text.trim().to_ascii_uppercase();
+    let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0), ("", 1.0)];
+    let (number, unit) =
+        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or(("", 1.0));
+    let bytes = number.trim().parse::<f64>().ok().map(|number| number * unit);
+    let bytes = bytes.filter(|bytes| bytes.is_finite() && (0.0..1e15).contains(bytes));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
+    bytes.map(|bytes| bytes as u64).ok_or_else(|| "write a size like 500MB or 5GB".into())
+}
+
 /// The completion promise's inner text; a full tag is accepted.
 pub fn promise(text: &str) -> Result<String, String> {
     let inner = text.trim();
@@ -45,6 +57,18 @@ pub fn promise(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, bytes) in
+            [("5GB", 5_000_000_000), (" 1.5 mb ", 1_500_000), ("12", 12), ("3b", 3), ("0", 0)]
+        {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "GB", "-1MB", "5TBs", "NaN", "1e30GB"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn amounts_are_above_zero_and_finite() {

@@ -14,6 +14,8 @@ mod block;
 mod config;
 #[path = "commands/demo.rs"]
 mod demo;
+#[path = "commands/detach.rs"]
+mod detach;
 #[path = "commands/doctor.rs"]
 mod doctor;
 #[path = "commands/help.rs"]
@@ -30,6 +32,8 @@ mod logs;
 mod mistakes;
 #[path = "commands/prices.rs"]
 mod prices;
+#[path = "commands/prune.rs"]
+mod prune;
 #[path = "commands/redact.rs"]
 mod redact;
 #[path = "commands/runs.rs"]

@@ -4,6 +4,8 @@
 
 #[path = "engine/bed.rs"]
 mod bed;
+#[path = "engine/limits.rs"]
+mod limits;
 #[path = "engine/outcomes.rs"]
 mod outcomes;
 #[path = "engine/output.rs"]

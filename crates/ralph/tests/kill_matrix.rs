@@ -10,6 +10,8 @@
 
 #[path = "kill_matrix/evidence.rs"]
 mod evidence;
+#[path = "kill_matrix/overspent.rs"]
+mod overspent;
 #[path = "kill_matrix/ptrace.rs"]
 mod ptrace;
 #[path = "kill_matrix/scene.rs"]
@@ -70,6 +72,61 @@ fn killed_at_every_point_it_recovers_to_the_same_outcome() {
         }
     });
     report(&points, &tally);
+}
+
+/// A call that spends ten times its estimate, killed at every record: what is known is never less than what was
+/// really spent, the cap is passed by two turns at most, and going on ends at the limit of cost.
+#[test]
+fn killed_at_every_record_an_overspending_call_is_accounted_for() {
+    let undisturbed = Scene::overspending();
+    let never =
+        trace(&undisturbed.overspend(), &undisturbed.file("out"), &undisturbed.file("err"), &When::Never);
+    assert_eq!(never.status.code(), Some(3), "{}", said(&undisturbed, "err"));
+    let whole = Evidence::take(&undisturbed, "copy").unwrap();
+    undisturbed.is_accounted_for(&whole, "undisturbed").unwrap();
+    assert!(undisturbed.real() > 1_500_000, "it must come near its limit");
+    let points: Vec<Point> = never.points.into_iter().filter(Point::is_sync).collect();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(why) = overspends(point) {
+                        failures.lock().unwrap().push(format!("killed at {point}: {why}"));
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    let _ = writeln!(
+        std::io::stderr(),
+        "overspending call: killed at {} records, {} failed",
+        points.len(),
+        failures.len()
+    );
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn overspends(point: &Point) -> Result<(), String> {
+    let scene = Scene::overspending();
+    trace(&scene.overspend(), &scene.file("out"), &scene.file("err"), &When::At(point.clone()));
+    scene.cleared()?;
+    let killed = Evidence::take(&scene, "copy1")?;
+    let spent_then = scene.real();
+    let open = killed.run().is_some_and(|run| run.resumable && run.exit_code.is_none());
+    if open || killed.run().is_none() {
+        let mut command = if open { scene.resume() } else { scene.overspend() };
+        let output = command.output().map_err(|e| e.to_string())?;
+        if output.status.code() != Some(3) {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!("going on ended with {}: {said}", output.status));
+        }
+    }
+    scene.cleared()?;
+    let after = Evidence::take(&scene, "copy2")?;
+    after.goes_on_from(&killed)?;
+    scene.is_accounted_for(&after, &format!("{spent_then} spent when it was killed"))
 }
 
 fn report(points: &[Point], tally: &Tally) {

@@ -4,6 +4,7 @@
 use crate::bench::Bench;
 use crate::clock::utc;
 use crate::ledger;
+use crate::oracle::of_run;
 use crate::provider::{self, Answer};
 use crate::told::Told;
 use ralph_rules::money::Micro;
@@ -65,7 +66,10 @@ pub fn admit(bench: &Bench, store: &dyn Store, state: &State, order: &Order<'_>)
             return no(Refused::unsafe_now(Refuser::Disk, what));
         }
     };
-    let tree = bench.walked_within(FRESH).id();
+    let before = bench.index();
+    let now = bench.walked_within(FRESH);
+    of_run::user_changed(bench, &before, &now);
+    let tree = now.id();
     let template_failed = mistake.map(|m| m.to_string());
     let books = bench.books();
     let rest = books.rest(store, order.limits);

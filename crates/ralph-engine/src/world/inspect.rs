@@ -3,6 +3,7 @@
 
 use crate::bench::Bench;
 use crate::bound;
+use crate::oracle::of_run;
 use crate::told::Told;
 use ralph_rules::record::{How, Inspected, Seen, Violation};
 use ralph_tree::{Index, changes, git_facts};
@@ -25,7 +26,11 @@ pub fn inspect(bench: &Bench) -> Told {
         violations: violations(&before, &after),
         head: facts.head,
         commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
-        oracle: Vec::new(),
+        oracle: of_run::changed_now(bench, &after)
+            .iter()
+            .take(NAMES)
+            .map(|one| redactor.redact(&one.to_string()).into_owned())
+            .collect(),
         marker: marker(bench),
         plan: bench.start.plan.as_ref().map(|given| bound::seen(given, redactor)),
     })

@@ -9,8 +9,9 @@ use crate::transcript::Transcript;
 use ralph_rules::prompt::tail;
 use ralph_rules::record::{Attempt, Came, Check, CheckResult, FileRef, Ms, Seen, Verified};
 use ralph_rules::suite::{Counter, Counts};
-use ralph_tend::{Exit, How, Sink};
+use ralph_tend::{Exit, How, Layer, NotStarted, Sink};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ use std::time::Duration;
 const TAIL: usize = 4 * 1024;
 /// What is kept of a command's output.
 const CAP: u64 = 16 << 20;
+/// Where Python keeps what it compiled while it verifies: bytecode that lies in the workspace may be anybody's.
+pub(crate) const BYTECODE: &str = "bytecode";
 /// How often the deadline is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -29,15 +32,23 @@ pub fn verify(bench: &Bench, check: Check, deadline: Ms, id: Attempt) -> Told {
         if bench.under_way.told().is_some() {
             break;
         }
-        results.push(run(bench, command, deadline, &file_name(check, id, n), id.iteration));
+        results.extend(run(
+            bench,
+            command,
+            deadline,
+            &file_name(check, id, n),
+            id.iteration,
+            &Site::Workspace,
+        ));
     }
     let interrupted = bench.under_way.told().is_some();
     let after = bench.walk();
     let violations = violations(&before, &after);
-    Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations }).into()
+    Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations, oracle: None })
+        .into()
 }
 
-fn file_name(check: Check, id: Attempt, n: u32) -> String {
+pub(super) fn file_name(check: Check, id: Attempt, n: u32) -> String {
     match check {
         Check::Baseline => format!("000.verify{n}.out"),
         Check::AsIs => format!("{id}.verify{n}.out"),
@@ -45,11 +56,43 @@ fn file_name(check: Check, id: Attempt, n: u32) -> String {
     }
 }
 
-fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -> CheckResult {
+/// Where a command is run.
+#[derive(Debug)]
+pub(super) enum Site {
+    /// In the workspace.
+    Workspace,
+    /// At its path, under a layer that only the command sees.
+    Layer(Layer),
+    /// In a copy of it.
+    Copy(PathBuf),
+}
+
+/// Runs one command; none where the layer could not be had.
+pub(super) fn run(
+    bench: &Bench,
+    command: &str,
+    deadline: Ms,
+    file: &str,
+    iteration: u32,
+    site: &Site,
+) -> Option<CheckResult> {
     let mut launch = bench.launch("sh", iteration);
     launch.args = vec!["-c".into(), command.into()];
     launch.env.push(("CI".into(), "1".into()));
     launch.merge_stderr = true;
+    let mut bytecode = bench.folder.join(BYTECODE);
+    match site {
+        Site::Workspace => {}
+        Site::Layer(layer) => {
+            launch.layer = Some(layer.clone());
+            bytecode = layer.work.with_file_name(BYTECODE);
+        }
+        Site::Copy(dir) => {
+            launch.cwd.clone_from(dir);
+            bytecode = dir.with_file_name(format!("view.{BYTECODE}"));
+        }
+    }
+    launch.env.push(("PYTHONPYCACHEPREFIX".into(), bytecode.into()));
     let path = bench.folder.join(file);
     // A verification that ralph's own death cut short is run again, under the same name.
     let _ = std::fs::remove_file(&path);
@@ -57,7 +100,7 @@ fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -
     let started = opened.and_then(|file| Ok((file, ralph_tend::start(launch).map_err(|e| e.to_string())?)));
     let (kept, (tended, pump)) = match started {
         Ok(started) => started,
-        Err(why) => return not_run(command, &why),
+        Err(why) => return Some(not_run(command, &why)),
     };
     bench.under_way.started(&tended);
     let redacted = bench.equipment.redactor.stream();
@@ -71,11 +114,14 @@ fn run(bench: &Bench, command: &str, deadline: Ms, file: &str, iteration: u32) -
     });
     bench.under_way.ended();
     bench.sweep_after(&exit);
+    if matches!(exit.not_started, Some(NotStarted::Layer { .. })) {
+        return None;
+    }
     let (tail, output, counts) = output.close(file);
     let how = came(bench, &exit, timed_out);
     let tail = exit.not_started.as_ref().map_or(tail, ToString::to_string);
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    CheckResult { command: command.into(), how, exit: exit.code, ms, tail, output, counts }
+    Some(CheckResult { command: command.into(), how, exit: exit.code, ms, tail, output, counts })
 }
 
 /// Ends the command when its deadline passes; true if it did.

@@ -139,6 +139,8 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         tree: dice.tree(),
         plan: plan(dice),
         marker_before: None,
+        oracle_paths: Vec::new(),
+        scripts: Vec::new(),
     }
 }
 

@@ -277,7 +277,8 @@ impl Site {
             Check::Baseline => self.baseline = Some((self.version, how == Came::Passed)),
         }
         let takes = if how == Came::TimedOut { deadline } else { self.dice.between(10, 30 * SECOND) };
-        let verified = Verified { check, results, interrupted: false, tree: self.tree, violations };
+        let verified =
+            Verified { check, results, interrupted: false, tree: self.tree, violations, oracle: None };
         self.will_tell(takes, Seen::Verified(verified));
     }
 

@@ -2,7 +2,9 @@
 
 use crate::fingerprint::Fingerprint;
 use crate::next::Why;
+use crate::objection::Objection;
 use crate::record::{Came, Check, CheckResult, Ms, Verified};
+use crate::suite::Counts;
 
 /// Verification results.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +15,10 @@ pub struct Checks {
     pub last: Option<Verified>,
     /// The latest verification with the baseline's oracle.
     pub oracle: Option<Verified>,
+    /// The baseline, where its output told of tests; later ones must not be fewer.
+    counts: Option<Counts>,
+    /// The tree passed after it had failed unchanged.
+    pub flaky: bool,
     /// Active time when the one under way began.
     pub began: Ms,
     /// Why the one under way was told to end.
@@ -39,13 +45,41 @@ impl Checks {
             return;
         }
         match verified.check {
-            Check::Baseline => self.baseline = Some(verified.clone()),
+            Check::Baseline => {
+                self.counts = verified.counts();
+                self.baseline = Some(verified.clone());
+            }
             Check::WithBaselineOracle => self.oracle = Some(verified.clone()),
             Check::AsIs => {
                 self.stale = false;
+                self.flaky = self.flaky_now(verified);
                 self.last = Some(verified.clone());
             }
         }
+    }
+
+    /// A pass of a tree that did not pass before is luck on one side or the other.
+    fn flaky_now(&self, now: &Verified) -> bool {
+        let before = self.last.as_ref().or(self.baseline.as_ref()).filter(|before| before.tree == now.tree);
+        now.passed() && before.is_some_and(|before| self.flaky || !before.passed())
+    }
+
+    /// Fewer tests ran than before the run, or more were skipped. One that does not tell any more ran none.
+    pub fn fewer(&self, verified: &Verified) -> Option<Objection> {
+        let before = self.counts.filter(|counts| counts.total > 0)?;
+        let now = verified.counts();
+        let held = now.is_some_and(|now| now.total >= before.total && now.skipped <= before.skipped);
+        (!held).then_some(Objection::FewerTests { before, now })
+    }
+
+    /// The same of the latest verification of the workspace as it is.
+    pub fn fewer_tests(&self) -> Option<Objection> {
+        self.last.as_ref().filter(|_| !self.stale).and_then(|last| self.fewer(last))
+    }
+
+    /// The baseline's tests hold: all that passed as it is passes with them too, and none is missing.
+    pub fn oracle_holds(&self) -> Option<bool> {
+        self.oracle.as_ref().map(|verified| verified.passed() && self.fewer(verified).is_none())
     }
 
     /// A person resumed the run: a baseline that did not end, or that must be `anew`, is tried once more.

@@ -30,6 +30,21 @@ pub struct Verified {
     pub tree: u128,
     /// Protected paths that were touched meanwhile.
     pub violations: Vec<Violation>,
+    /// What was put back, where it was the baseline's tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<PutBack>,
+}
+
+/// The baseline's tests put back over the work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PutBack {
+    /// How: `layer`, at the workspace's own path, or `copy`, at another.
+    pub contained: String,
+    /// Which files.
+    pub files: Vec<String>,
+    /// What the agent had changed in them, at most 8 KiB.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub diff: String,
 }
 
 impl Verified {

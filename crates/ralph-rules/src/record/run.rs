@@ -50,6 +50,12 @@ pub struct RunStarted {
     /// How prompts are made.
     #[serde(default, skip_serializing_if = "Prompting::is_default")]
     pub prompting: Prompting,
+    /// Globs that add to the oracle or take out of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oracle_paths: Vec<String>,
+    /// Scripts that the verification runs: part of the oracle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<String>,
     /// Files in the workspace that ralph writes itself, beside those in `.ralph/`: they are nobody's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_files: Vec<String>,

@@ -98,6 +98,8 @@ pub fn given() -> RunStarted {
         marker_before: None,
         ladder: Vec::new(),
         prompting: Prompting::default(),
+        oracle_paths: Vec::new(),
+        scripts: Vec::new(),
         own_files: Vec::new(),
     }
 }
@@ -278,7 +280,7 @@ impl Journal {
         };
         let interrupted = how == Came::Interrupted;
         let results = start.verify.iter().map(result).collect();
-        Verified { check, results, interrupted, tree: self.tree, violations: Vec::new() }
+        Verified { check, results, interrupted, tree: self.tree, violations: Vec::new(), oracle: None }
     }
 
     /// A whole iteration, from its reservation to the judgement; `how` is left out where nothing is verified.

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use rustix::fs::{FlockOperation, flock};
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Refuses a directory on a network file system unless the probe succeeds there.
@@ -18,7 +19,10 @@ pub(super) fn refuse_unsafe(dir: &Path) -> Result<(), StoreError> {
 }
 
 fn prove(dir: &Path, kind: &'static str) -> Result<(), StoreError> {
-    let scratch = dir.join(format!(".probe-{}", std::process::id()));
+    // Several threads may open the store at once.
+    static PROBES: AtomicU32 = AtomicU32::new(0);
+    let number = PROBES.fetch_add(1, Ordering::Relaxed);
+    let scratch = dir.join(format!(".probe-{}-{number}", std::process::id()));
     let answer = fs::create_dir_all(&scratch).map_err(|e| e.to_string()).and_then(|()| probe(&scratch));
     let _ = fs::remove_dir_all(&scratch);
     answer.map_err(|why| StoreError::Network { path: dir.to_path_buf(), kind, why })

@@ -11,6 +11,7 @@
 mod common;
 mod endings;
 mod gone;
+mod layer;
 mod lines;
 mod orders;
 mod streams;

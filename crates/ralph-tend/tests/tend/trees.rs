@@ -19,12 +19,18 @@ fn dead_after(launch: Launch) -> Exit {
 
 #[test]
 fn background_children() {
+    if !ralph_os::ADOPTS {
+        return; // Said in `ralph_os::missing`.
+    }
     let exit = dead_after(shell("sleep 300 & nohup sleep 300 >/dev/null 2>&1 & exit 3"));
     assert_eq!((exit.code, exit.outlived, exit.how), (Some(3), 2, How::Ended));
 }
 
 #[test]
 fn children_in_sessions_of_their_own() {
+    if !ralph_os::ADOPTS {
+        return; // Said in `ralph_os::missing`.
+    }
     let exit = dead_after(shell("setsid sleep 300 & setsid setsid -f sh -c 'sleep 300; :' & sleep 0.1"));
     assert_eq!(exit.code, Some(0));
     assert!(exit.outlived >= 2, "{exit:?}");
@@ -32,6 +38,9 @@ fn children_in_sessions_of_their_own() {
 
 #[test]
 fn a_daemon_that_forked_twice_and_closed_everything() {
+    if !ralph_os::ADOPTS {
+        return; // Said in `ralph_os::missing`.
+    }
     let exit = dead_after(python(
         "import os, sys, time
 if os.fork() == 0:
@@ -48,6 +57,9 @@ sys.exit(4)",
 
 #[test]
 fn a_child_whose_first_thread_has_ended_but_not_the_others() {
+    if !ralph_os::ADOPTS {
+        return; // Said in `ralph_os::missing`.
+    }
     let exit = dead_after(python(
         "import ctypes, os, threading, time
 if os.fork() == 0:

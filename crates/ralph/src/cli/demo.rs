@@ -50,7 +50,7 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let mut resolved = resolve::resolve(&run, &inside)?;
     resolved.warnings.clear();
-    let code = begin(resolved, args.output, &inside)?;
+    let code = begin(&uuid::Uuid::now_v7().to_string(), resolved, args.output, &inside)?;
     if args.keep {
         let kept = dir.keep();
         say(&format!("\nThe repository is kept in {}.\n", kept.join("slug").display()));

@@ -95,6 +95,7 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     rows.extend(agents::rows(here));
     rows.extend(place::rows(here));
     rows.extend(database::rows(here, args.full));
+    rows.extend(place::system());
     rows.push(place::sandbox(here));
     rows.push(place::terminal(here));
     if args.json {

@@ -18,6 +18,7 @@ Examples:
 pub const RUN: &str = "\
 Examples:
   ralph run \"Make the tests pass\" --verify 'cargo test' --max-iterations 10 --max-cost 5
+  ralph run --detach              goes to the background, prints the id; task and limits from files
   ralph run --agent command --max-iterations 5 --max-cost 2 -- ./my-agent --flag";
 
 pub const DEMO: &str = "\
@@ -85,6 +86,12 @@ Examples:
   ralph redact --dry-run      which secrets lie in the files of the newest run of this workspace?
   ralph redact                hide them
   ralph redact --all          in the files of every run";
+
+pub const PRUNE: &str = "\
+Examples:
+  ralph prune                 older than 90 days, or above 5 GB: shows it, then asks
+  ralph prune --keep 30d --max-size 500MB --dry-run
+  ralph prune --yes           for scripts";
 
 pub const CIRCUIT: &str = "\
 Examples:

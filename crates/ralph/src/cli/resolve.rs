@@ -113,6 +113,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         policy,
         verify,
         protect,
+        oracle_paths: layers.oracle_paths().to_vec(),
         zone: zone(here),
         own_files: views.outside(),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),

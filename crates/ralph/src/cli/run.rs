@@ -3,7 +3,7 @@
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
 use super::screen::{Watched, watchers};
-use super::{Here, dry_run, resume, runs, secrets};
+use super::{Here, detach, dry_run, resume, runs, secrets};
 use crate::config::Preset;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -77,6 +77,9 @@ pub struct Args {
     /// Show what would be run, and the first prompt; run nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Go to the background once the run has begun, and print its id.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub detach: bool,
     /// Run even inside an agent that ralph itself runs.
     #[arg(long)]
     pub nested: bool,
@@ -94,8 +97,9 @@ pub struct Args {
     pub auto: bool,
     #[arg(long, hide = true, value_name = "MODE", value_parser = ["loop", "hook"])]
     pub mode: Option<String>,
-    #[arg(long, hide = true)]
-    pub detach: bool,
+    /// The process that `--detach` started, with the id of its run.
+    #[arg(long, hide = true, value_name = "ID", conflicts_with = "detach")]
+    pub detached: Option<String>,
     /// Answer yes to questions; `run` asks none.
     #[arg(long, hide = true)]
     pub yes: bool,
@@ -116,6 +120,11 @@ pub struct Output {
 }
 
 impl Args {
+    /// In the background nobody reads JSON lines: the journal has them.
+    fn output(&self) -> Output {
+        Output { json: self.output.json && self.detached.is_none(), ..self.output }
+    }
+
     /// Flags of the contract that this version does not honour are refused, never ignored.
     fn not_yet(&self) -> Option<&'static str> {
         let set = [
@@ -123,7 +132,6 @@ impl Args {
             (self.fallback, "--fallback"),
             (self.auto, "--auto"),
             (self.mode.as_deref() == Some("hook"), "--mode hook"),
-            (self.detach, "--detach"),
             (self.sandbox.as_deref() == Some("require"), "--sandbox require"),
         ];
         set.into_iter().find(|(on, _)| *on).map(|(_, flag)| flag)
@@ -155,15 +163,28 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
         }
         return Ok(0);
     }
+    if args.detached.is_some() {
+        // A session of its own: the terminal it was typed in may go.
+        let _ = rustix::process::setsid();
+    }
     match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
         Some((row, start)) => {
             same_as_begun(&row, &start, &resolved)?;
+            if args.detach {
+                return detach::detach(args, &row.id, Some(&row), here);
+            }
             let short = runs::short(&row.id);
             say(&format!("Going on with run {short}, which was interrupted (`--fresh` starts anew).\n"));
             let task = Some(resolved.plan.prompt.as_str());
-            resume::go_on(&row.id, &resolved.changes(), task, args.output, here)
+            resume::go_on(&row.id, &resolved.changes(), task, args.output(), here)
         }
-        None => begin(resolved, args.output, here),
+        None => {
+            let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+            match args.detach {
+                true => detach::detach(args, &id, None, here),
+                false => begin(&id, resolved, args.output(), here),
+            }
+        }
     }
 }
 
@@ -214,18 +235,17 @@ pub fn not_inside(here: &Here) -> Result<(), Problem> {
 }
 
 /// Starts the resolved run.
-pub fn begin(resolved: Resolved, output: Output, here: &Here) -> Result<u8, Problem> {
+pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Result<u8, Problem> {
     let style = here.err_style();
     for warning in resolved.warnings.iter().filter(|_| !output.quiet) {
         say(&format!("{} {}\n", style.warn("warning:"), plain(warning)));
     }
-    let id = uuid::Uuid::now_v7().to_string();
     let home = here.home()?;
     let (workspace, views) = (resolved.plan.workspace.clone(), resolved.views);
-    let run = Watched { id: &id, records: &[], workspace: &workspace, views };
+    let run = Watched { id, records: &[], workspace: &workspace, views };
     let watchers = watchers(run, output, &home, here);
-    let ended = open::start(&home, &id, resolved.plan, resolved.equipment, watchers);
-    close(ended, output, &id, here)
+    let ended = open::start(&home, id, resolved.plan, resolved.equipment, watchers);
+    close(ended, output, id, here)
 }
 
 /// Prints the result and gives the exit code.

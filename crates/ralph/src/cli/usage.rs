@@ -34,7 +34,8 @@ fn suggestion(error: &clap::Error, command: &Command) -> Option<String> {
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let offered = kinds.iter().find_map(|kind| match error.get(*kind)? {
         ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.first().cloned(),
+        // The best of them stands last.
+        ContextValue::Strings(words) => words.last().cloned(),
         _ => None,
     });
     if offered.is_some() {

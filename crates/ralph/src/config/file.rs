@@ -94,8 +94,30 @@ impl Rung {
 pub struct Verify {
     pub commands: Vec<String>,
     pub timeout: Option<Limit>,
-    pub oracle: Option<toml::Value>,
-    pub oracle_paths: Option<toml::Value>,
+    pub oracle: Option<Oracle>,
+    /// Globs that add to what is known as tests and their configuration; `!` takes out.
+    pub oracle_paths: Vec<String>,
+}
+
+/// `verify.oracle`: what changed tests lead to, the strictest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Oracle {
+    Allow,
+    Flag,
+    Guard,
+}
+
+impl Oracle {
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Oracle::Allow => "allow",
+            Oracle::Flag => "flag",
+            Oracle::Guard => "guard",
+        }
+    }
 }
 
 /// `[gate]`.
@@ -240,8 +262,6 @@ impl File {
     pub fn not_yet(&self) -> Option<String> {
         let set = [
             (self.notify.is_some(), "notify"),
-            (self.verify.oracle.is_some(), "verify.oracle"),
-            (self.verify.oracle_paths.is_some(), "verify.oracle_paths"),
             (self.protect.on_violation.is_some(), "protect.on_violation"),
             (self.sandbox.network.is_some(), "sandbox.network"),
             (self.sandbox.writable.is_some(), "sandbox.writable"),
@@ -267,13 +287,16 @@ impl File {
     pub fn not_here(&self) -> Option<&'static str> {
         let Ceilings { max_iterations, max_cost_usd, daily_cost_usd } = &self.ceilings;
         let ceilings = max_iterations.is_some() || max_cost_usd.is_some() || daily_cost_usd.is_some();
-        let exempts = self.protect.paths.iter().any(|path| path.trim_start().starts_with('!'));
+        let takes_out = |paths: &[String]| paths.iter().any(|path| path.trim_start().starts_with('!'));
+        let exempts = takes_out(&self.protect.paths);
+        let looser = takes_out(&self.verify.oracle_paths);
         let prices = !self.prices.is_empty();
         let uncontained = self.sandbox.mode == Some(SandboxMode::Off);
         ceilings
             .then_some("ceilings")
             .or(prices.then_some("prices"))
             .or(exempts.then_some("protect.paths"))
+            .or(looser.then_some("verify.oracle_paths"))
             .or(uncontained.then_some("sandbox.mode"))
     }
 }

@@ -2,7 +2,7 @@
 //! the system's own file; what is above one is lowered to it, and said.
 
 use super::ceiling::Ceiling;
-use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Preset, Rung};
+use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Oracle, Preset, Rung};
 use super::prices;
 use super::read::{Trust, read};
 use super::source::{Origin, Source};
@@ -13,7 +13,7 @@ use crate::problem::{Code, Problem};
 use crate::views::Paths;
 use ralph_engine::redact::Secret;
 use ralph_rules::money::Micro;
-use ralph_rules::policy::{Ceilings, Decline, Policy, Until};
+use ralph_rules::policy::{self, Ceilings, Decline, Policy, Until};
 use ralph_rules::prices::Prices;
 use ralph_rules::record::Ms;
 use std::num::NonZeroU32;
@@ -28,6 +28,8 @@ pub struct Layers {
     daily_cost: Micro,
     sources: Vec<Source>,
     prices: Prices,
+    /// What the project's files ask of changed tests; only the user's own may loosen it.
+    project_oracle: Option<Oracle>,
 }
 
 /// The files that are looked for, the furthest first.
@@ -60,6 +62,7 @@ impl Default for Layers {
             daily_cost,
             prices: Prices::default(),
             sources: Vec::new(),
+            project_oracle: None,
         }
     }
 }
@@ -70,7 +73,10 @@ impl Layers {
         let Some(path) = origin.path().map(Path::to_path_buf) else { return Ok(()) };
         let own = matches!(origin, Origin::System(_) | Origin::User(_));
         let trust = if own { Trust::Own } else { Trust::Project };
-        let Some((file, text)) = read(&path, trust)? else { return Ok(()) };
+        let Some((mut file, text)) = read(&path, trust)? else { return Ok(()) };
+        if !own {
+            take(&mut self.project_oracle, file.verify.oracle.take());
+        }
         let CeilingKeys { max_iterations, max_cost_usd, daily_cost_usd } = &file.ceilings;
         self.max_iterations.set(max_iterations.map(NonZeroU32::get), &path);
         self.max_cost.set(max_cost_usd.map(|usd| usd.0), &path);
@@ -145,6 +151,7 @@ impl Layers {
         take(&mut to.agent.name, file.agent.name);
         take(&mut to.agent.model, file.agent.model);
         take(&mut to.verify.timeout, file.verify.timeout);
+        take(&mut to.verify.oracle, file.verify.oracle);
         take(&mut to.gate.until, file.gate.until);
         take(&mut to.gate.indicators, file.gate.indicators);
         take(&mut to.gate.promise, file.gate.promise);
@@ -174,6 +181,7 @@ impl Layers {
         to.protect.paths.extend(file.protect.paths);
         to.redact.files.extend(file.redact.files);
         to.redact.env.extend(file.redact.env);
+        to.verify.oracle_paths.extend(file.verify.oracle_paths);
         for (name, over) in file.agents {
             let to = to.agents.entry(name).or_default();
             take(&mut to.command, over.command);
@@ -251,6 +259,11 @@ impl Layers {
     /// The verify commands.
     pub fn verify(&self) -> &[String] {
         &self.merged.verify.commands
+    }
+
+    /// Globs for the oracle, besides what is known by name.
+    pub fn oracle_paths(&self) -> &[String] {
+        &self.merged.verify.oracle_paths
     }
 
     /// The protected globs, besides the defaults.
@@ -345,7 +358,27 @@ impl Layers {
         policy.daily_cost = self.daily_cost;
         let iterations = self.max_iterations.lower("max_iterations", &mut policy.max_iterations);
         let cost = self.max_cost.lower("max_cost", &mut policy.max_cost);
-        iterations.into_iter().chain(cost).collect()
+        let looser = self.guard(policy);
+        iterations.into_iter().chain(cost).chain(looser).collect()
+    }
+
+    /// What changed tests lead to: the user's own word, which a project may only tighten.
+    fn guard(&self, policy: &mut Policy) -> Option<String> {
+        let own = self.merged.verify.oracle.unwrap_or(Oracle::Guard);
+        let asked = self.project_oracle.unwrap_or(own);
+        policy.oracle = match own.max(asked) {
+            Oracle::Guard => policy::Oracle::Guard,
+            Oracle::Flag => policy::Oracle::Flag,
+            Oracle::Allow => policy::Oracle::Allow,
+        };
+        (asked < own).then(|| {
+            format!(
+                "verify.oracle = \"{}\" of this project is looser than \"{}\" and does not count; set it in your own \
+                 config.toml if the task is to rewrite tests",
+                asked.word(),
+                own.word()
+            )
+        })
     }
 }
 

@@ -104,6 +104,29 @@ fn the_users_prices_stand_over_the_table() {
 }
 
 #[test]
+fn a_project_may_only_tighten_what_changed_tests_lead_to() {
+    use ralph_rules::policy::Oracle::{Flag, Guard};
+    for (own, project, expected, warned) in [
+        ("", "", Guard, false),
+        ("flag", "", Flag, false),
+        ("allow", "flag", Flag, false),
+        ("allow", "guard", Guard, false),
+        ("", "allow", Guard, true),
+        ("flag", "allow", Flag, true),
+    ] {
+        let text = |word: &str| match word {
+            "" => String::new(),
+            word => format!("[verify]\noracle = \"{word}\""),
+        };
+        let mut policy = Policy::strict(1, Micro(1));
+        let files = [("~/config.toml", text(own)), ("ralph.toml", text(project))];
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let said = layers(&files).unwrap().cap(&mut policy);
+        assert_eq!((policy.oracle, !said.is_empty()), (expected, warned), "{own} {project}: {said:?}");
+    }
+}
+
+#[test]
 fn a_project_may_only_tighten() {
     for text in [
         "[ceilings]\nmax_iterations = 100",

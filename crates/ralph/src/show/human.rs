@@ -174,7 +174,11 @@ impl Human {
             Seen::Asked(_) | Seen::PolicyChanged(_) => self.facts(seen),
             Seen::Verified(verified) => {
                 self.doing.clear();
-                let before = if verified.check == Check::Baseline { "before: " } else { "" };
+                let before = match verified.check {
+                    Check::Baseline => "before: ",
+                    Check::AsIs => "",
+                    Check::WithBaselineOracle => "with the tests as they were: ",
+                };
                 for (n, words) in fact_words(seen).into_iter().enumerate() {
                     let passed = verified.results.get(n).is_some_and(|result| result.how == Came::Passed);
                     let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };

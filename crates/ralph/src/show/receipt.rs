@@ -5,13 +5,15 @@ use crate::show::{money, seconds};
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
-use ralph_rules::record::{Came, Check};
+use ralph_rules::record::{Came, Check, Verified};
 use ralph_rules::state::State;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Names shown.
 const NAMES: usize = 8;
+/// Lines of changed tests shown.
+const DIFF: usize = 40;
 
 /// The receipt of a run that ended so.
 pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
@@ -38,9 +40,15 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     row("time", &seconds(state.ran));
     row("files", &files(state));
     row("verified", &verified(state));
+    if let Some(oracle) = oracle(state) {
+        row("tests", &oracle);
+    }
     row("contained", "no (sandbox: none)");
     row("run", short);
     text.push('\n');
+    if outcome.reason == "ORACLE_CHANGED" {
+        text.push_str(&changes(state));
+    }
     text.push_str(&next_steps(outcome, state, short, style));
     text
 }
@@ -118,6 +126,32 @@ fn verified(state: &State) -> String {
     }
 }
 
+/// Whether tests changed, and what came of it.
+fn oracle(state: &State) -> Option<String> {
+    let changed = state.trees.oracle.len();
+    let counts = state.checks.last.as_ref().and_then(Verified::counts);
+    let counts = counts.map(|c| format!("{} passed, {} failed, {} skipped", c.passed, c.failed, c.skipped));
+    let held = match (changed, state.checks.oracle_holds()) {
+        (0, _) => None,
+        (n, Some(true)) => Some(format!("{n} changed; those of before hold too")),
+        (n, Some(false)) => Some(format!("{n} changed; those of before do not hold")),
+        (n, None) => Some(format!("{n} changed; those of before were not tried")),
+    };
+    let flaky = state.checks.flaky.then(|| "flaky".to_owned());
+    let words: Vec<String> = [counts, held, flaky].into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+/// What was changed in the tests, line by line.
+fn changes(state: &State) -> String {
+    let put_back = state.checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref());
+    let diff = put_back.map_or("", |put_back| put_back.diff.as_str());
+    let lines = diff.lines().take(DIFF).map(|line| format!("  {}\n", plain(line)));
+    let more = diff.lines().count().saturating_sub(DIFF);
+    let tail = if more > 0 { format!("  … and {more} lines more\n") } else { String::new() };
+    lines.collect::<String>() + &tail + "\n"
+}
+
 fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> String {
     let mut text = String::new();
     let mut line = |command: &str, what: &str| {
@@ -137,6 +171,10 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
                 "git status --ignored",
                 "the protected paths are as the agent left them: this version only detects",
             );
+        }
+        "ORACLE_CHANGED" => {
+            line("ralph undo", "bring the files back as they were before the run");
+            line("verify.oracle = \"flag\"", "in your own config.toml, if the task is to change tests");
         }
         "STALL" | "SAME_ERROR_5X" | "PERMISSION_DENIED" | "OUTPUT_DECLINE" => {
             line("ralph circuit reset", "allow new runs here, once the cause is mended");

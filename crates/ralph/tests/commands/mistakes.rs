@@ -35,14 +35,8 @@ fn wrong_words_and_values_are_64_with_a_suggestion() {
 #[test]
 fn flags_of_later_versions_are_refused_never_ignored() {
     let scene = Scene::new();
-    let flags: [&[&str]; 6] = [
-        &["--sandbox", "require"],
-        &["--mode", "hook"],
-        &["--skill", "tdd"],
-        &["--fallback"],
-        &["--auto"],
-        &["--detach"],
-    ];
+    let flags: [&[&str]; 5] =
+        [&["--sandbox", "require"], &["--mode", "hook"], &["--skill", "tdd"], &["--fallback"], &["--auto"]];
     for flag in flags {
         let answer = scene.ralph(&run(flag));
         assert_eq!(answer.code, 64, "{flag:?}");

@@ -49,6 +49,11 @@ impl Evidence {
         Ok(evidence)
     }
 
+    /// A file of the copy.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
     /// The run, once one is written down.
     pub fn run(&self) -> Option<&RunRow> {
         self.run.as_ref()

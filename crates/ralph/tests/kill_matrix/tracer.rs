@@ -55,6 +55,13 @@ impl fmt::Display for Point {
     }
 }
 
+impl Point {
+    /// The process waits here until what it wrote is on the disk: a record is written right before and after.
+    pub fn is_sync(&self) -> bool {
+        matches!(self.call, "fsync" | "fdatasync")
+    }
+}
+
 /// When to kill.
 #[derive(Clone, Debug)]
 pub enum When {

@@ -122,6 +122,11 @@ pub fn sandbox(here: &Here) -> Row {
     )
 }
 
+/// What this system cannot do that ralph would use; nothing to say where it can do all of it.
+pub fn system() -> impl Iterator<Item = Row> {
+    ralph_os::missing().iter().map(|missing| Row::warn("system", missing.what, missing.so))
+}
+
 /// How output will look.
 pub fn terminal(here: &Here) -> Row {
     let Some(size) =

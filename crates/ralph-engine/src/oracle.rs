@@ -1,0 +1,116 @@
+//! The oracle of a run: which files say whether the work is right, how they stood before the agent, and what of them it
+//! changed. `scripts.rs` finds what a verification runs, `parts.rs` takes manifests apart, `base.rs` remembers the
+//! baseline, `view.rs` makes a place where the baseline's oracle meets the new work. Nothing is written to a workspace.
+
+pub mod base;
+pub mod copy;
+pub(crate) mod diff;
+pub mod of_run;
+pub mod parts;
+pub mod scripts;
+pub mod view;
+
+use base::Base;
+use ralph_keep::Blobs;
+use ralph_tree::{Entry, Index, Kind, Oracle, TreePath};
+use std::io::Read;
+use std::path::Path;
+
+/// A larger file of today is not taken apart or shown.
+const LARGEST: u64 = 4 << 20;
+
+/// What became of a file of the oracle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It was not there.
+    Added,
+    /// It says something else.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// The part of it that is the oracle's says something else.
+    Part,
+}
+
+/// A file of the oracle that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// Path within the workspace.
+    pub path: TreePath,
+    /// What became of it.
+    pub how: How,
+}
+
+impl std::fmt::Display for Changed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let how = match self.how {
+            How::Added => " (added)",
+            How::Modified => "",
+            How::Deleted => " (deleted)",
+            How::Part => " (its test part)",
+        };
+        write!(f, "{}{how}", self.path)
+    }
+}
+
+/// Where contents come from: the baseline's from the keep, today's from the workspace.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The baseline's contents.
+    pub blobs: &'a Blobs,
+    /// The workspace.
+    pub root: &'a Path,
+}
+
+impl Sources<'_> {
+    /// A content of the baseline.
+    pub fn old(&self, hash: u128) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.blobs.open(hash).ok()?.read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// A content of today; not through links.
+    pub fn now(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = ralph_keep::open_beneath(self.root, path).ok()?;
+        let size = file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
+        (size as u64 <= LARGEST).then_some(bytes)
+    }
+}
+
+/// What of the oracle is not as the baseline has it.
+pub fn changed(oracle: &Oracle, base: &Base, now: &Index, sources: Sources<'_>) -> Vec<Changed> {
+    let mut found = Vec::new();
+    base.beside(now, |path, old, new| {
+        let how = match (old, new) {
+            (None, Some(_)) if parts::has_part(path) => None,
+            (None, Some(_)) => Some(How::Added),
+            (Some(_), None) if parts::has_part(path) && oracle_is_code(path) => None,
+            (Some(_), None) => Some(How::Deleted),
+            (Some(old), Some(new)) if old.same_as(&new) => None,
+            (Some(old), Some(new)) => differs(path, &old, &new, sources),
+            (None, None) => None,
+        };
+        if let Some(how) = how.filter(|_| oracle.role(path).is_some()) {
+            found.push(Changed { path: path.into(), how });
+        }
+    });
+    found
+}
+
+/// A source file with tests in it: moved or removed it is work, and its tests are counted.
+fn oracle_is_code(path: &[u8]) -> bool {
+    path.ends_with(b".rs")
+}
+
+fn differs(path: &[u8], old: &base::Was, new: &Entry<'_>, sources: Sources<'_>) -> Option<How> {
+    let plain = old.kind == Kind::File && new.kind == Kind::File;
+    if !plain || !parts::has_part(path) || old.hash == new.hash {
+        return (!parts::has_part(path) || !plain).then_some(How::Modified);
+    }
+    match (sources.old(old.hash), sources.now(path)) {
+        (Some(old), Some(new)) if parts::same(path, &old, &new) => None,
+        _ => Some(How::Part),
+    }
+}

@@ -1,0 +1,131 @@
+//! The oracle as it was before the agent: the index of the baseline, and what the user changed of it between calls. Both
+//! lie in the run's folder, so that a later process knows them too.
+
+use ralph_tree::{Entry, Index, Kind, side_by_side};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The baseline's index.
+const TREE: &str = "oracle.tree";
+/// What the user changed since.
+const THEIRS: &str = "oracle.json";
+
+/// The baseline.
+#[derive(Debug, Default)]
+pub struct Base {
+    folder: PathBuf,
+    index: Index,
+    theirs: BTreeMap<Vec<u8>, Option<Was>>,
+}
+
+/// One file as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Was {
+    /// File or link.
+    pub kind: Kind,
+    /// Permission bits.
+    pub mode: u16,
+    /// Content.
+    pub hash: u128,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    path: Vec<u8>,
+    /// Link or file, mode, content; none is gone.
+    was: Option<(bool, u16, String)>,
+}
+
+impl Was {
+    fn of(entry: &Entry<'_>) -> Was {
+        Was { kind: entry.kind, mode: entry.mode, hash: entry.hash }
+    }
+
+    /// The same kind, content, and right to be run.
+    pub fn same_as(&self, entry: &Entry<'_>) -> bool {
+        let runs = self.kind == Kind::File && self.mode & 0o100 != 0;
+        self.kind == entry.kind && self.hash == entry.hash && runs == entry.executable()
+    }
+}
+
+impl Base {
+    /// Of a run whose first call begins: this is how things stood.
+    pub fn begin(folder: &Path, index: &Index) -> Base {
+        // Without the file only a later process lacks it; then nothing can be proven, and that is said.
+        let _ = index.save(&folder.join(TREE));
+        Base { folder: folder.to_owned(), index: index.clone(), theirs: BTreeMap::new() }
+    }
+
+    /// One that an earlier process of the run began.
+    pub fn load(folder: &Path) -> Option<Base> {
+        let index = Index::load(&folder.join(TREE))?;
+        let text = std::fs::read(folder.join(THEIRS)).unwrap_or_default();
+        let kept: Vec<Kept> = serde_json::from_slice(&text).unwrap_or_default();
+        let theirs = kept.into_iter().filter_map(Kept::back).collect();
+        Some(Base { folder: folder.to_owned(), index, theirs })
+    }
+
+    /// Only in memory: the oracle of this tree.
+    pub fn of(index: Index) -> Base {
+        Base { index, ..Base::default() }
+    }
+
+    /// Between two calls the user changed these files: what they say counts from now on.
+    pub fn user_changed(&mut self, before: &Index, now: &Index) {
+        let mut more = false;
+        for (old, new) in side_by_side(before, now) {
+            let oracle = |entry: &Option<Entry<'_>>| entry.is_some_and(|e| e.oracle);
+            let Some(either) = new.or(old).filter(|_| oracle(&old) || oracle(&new)) else { continue };
+            if old.map(|e| (e.kind, e.hash, e.mode)) != new.map(|e| (e.kind, e.hash, e.mode)) {
+                self.theirs.insert(either.path.to_vec(), new.as_ref().map(Was::of));
+                more = true;
+            }
+        }
+        if more {
+            let kept: Vec<Kept> =
+                self.theirs.iter().map(|(path, was)| Kept::of(path, was.as_ref())).collect();
+            let text = serde_json::to_vec(&kept).unwrap_or_default();
+            let _ = std::fs::write(self.folder.join(THEIRS), text);
+        }
+    }
+
+    /// Every file of the oracle, as it was and as it is.
+    pub fn beside<'a>(&'a self, now: &'a Index, mut each: impl FnMut(&[u8], Option<Was>, Option<Entry<'a>>)) {
+        for (old, new) in side_by_side(&self.index, now) {
+            let (old, new) = (old.filter(|e| e.oracle), new.filter(|e| e.oracle));
+            let Some(either) = new.or(old) else { continue };
+            let was = match self.theirs.get(either.path) {
+                Some(theirs) => *theirs,
+                None => old.as_ref().map(Was::of),
+            };
+            each(either.path, was, new);
+        }
+    }
+
+    /// One file as it was.
+    pub fn was(&self, path: &[u8]) -> Option<Was> {
+        match self.theirs.get(path) {
+            Some(theirs) => *theirs,
+            None => self.index.get(path).as_ref().map(Was::of),
+        }
+    }
+}
+
+impl Kept {
+    fn of(path: &[u8], was: Option<&Was>) -> Kept {
+        let was = was.map(|was| (was.kind == Kind::Symlink, was.mode, format!("{:032x}", was.hash)));
+        Kept { path: path.to_vec(), was }
+    }
+
+    fn back(self) -> Option<(Vec<u8>, Option<Was>)> {
+        let was = match self.was {
+            Some((link, mode, hash)) => {
+                let kind = if link { Kind::Symlink } else { Kind::File };
+                Some(Was { kind, mode, hash: u128::from_str_radix(&hash, 16).ok()? })
+            }
+            None => None,
+        };
+        Some((self.path, was))
+    }
+}

@@ -1,0 +1,53 @@
+//! The oracle at a run's bench: when its baseline begins, what the user changed of it, what the agent did.
+
+use super::base::Base;
+use super::{Changed, Sources, changed};
+use crate::bench::Bench;
+use ralph_rules::policy::Oracle;
+use ralph_rules::record::RunStarted;
+use ralph_tree::{BadGlob, Index, Protect, Tree};
+use std::path::Path;
+
+/// The workspace's files, with what is protected in them and what says whether the work is right.
+pub fn tree(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
+    let oracle = match start.policy.oracle {
+        Oracle::Allow => ralph_tree::Oracle::default(),
+        _ => ralph_tree::Oracle::new(&start.oracle_paths, &start.scripts)?,
+    };
+    let tree = Tree::new(workspace, Protect::new(&start.protect)?).leaving_out(&start.own_files);
+    Ok(tree.with_oracle(oracle))
+}
+
+/// A call begins. Before the first one the oracle is as the user has it.
+pub fn begins(bench: &Bench) {
+    let mut base = bench.oracle();
+    if base.is_none() && bench.start.policy.oracle != Oracle::Allow {
+        *base = Some(Base::load(&bench.folder).unwrap_or_else(|| Base::begin(&bench.folder, &bench.index())));
+    }
+}
+
+/// What changed between two calls is the user's, and part of what the work must hold against.
+pub fn user_changed(bench: &Bench, before: &Index, now: &Index) {
+    if let Some(base) = bench.oracle().as_mut() {
+        base.user_changed(before, now);
+    }
+}
+
+/// The user's changes while nobody held the run. `before` is believed only if it is the tree the run left.
+pub fn user_changed_meanwhile(folder: &Path, before: Option<&Index>, left: u128, now: &Index) {
+    if let (Some(before), Some(mut base)) = (before.filter(|before| before.id() == left), Base::load(folder))
+    {
+        base.user_changed(before, now);
+    }
+}
+
+/// What of the oracle is not as the baseline has it.
+pub fn changed_now(bench: &Bench, now: &Index) -> Vec<Changed> {
+    let base = bench.oracle();
+    base.as_ref().map(|base| changed(bench.tree.oracle(), base, now, sources(bench))).unwrap_or_default()
+}
+
+/// Where contents come from.
+pub fn sources(bench: &Bench) -> Sources<'_> {
+    Sources { blobs: bench.snapshots.keep().blobs(), root: &bench.workspace }
+}

@@ -1,0 +1,74 @@
+//! A view of its own for a process: an overlay in a mount namespace, with a user namespace where the user is not root.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, openat};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::thread::UnshareFlags;
+
+/// Lays `upper` over a directory, for this process, which must have one thread, and all its children. What they write
+/// there goes into `upper`; `work` is an empty directory beside it. It ends with the last of them.
+pub fn lay_over(over: &Path, upper: &Path, work: &Path) -> io::Result<()> {
+    if holds_mounts(over) {
+        // They would not be seen through the layer, and what is in them would be missing.
+        return Err(Errno::BUSY.into());
+    }
+    let own_user = apart()?;
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+    // By descriptor: a path with a comma or a colon in it would be read as two.
+    let (lower, upper, work) = (open(over)?, open(upper)?, open(work)?);
+    let at = |fd: &OwnedFd| format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let more = if own_user { ",userxattr" } else { "" };
+    let (lower_at, upper_at, work_at) = (at(&lower), at(&upper), at(&work));
+    let options = format!("lowerdir={lower_at},upperdir={upper_at},workdir={work_at},index=off{more}");
+    let options = std::ffi::CString::new(options)?;
+    mount("ralph", over, "overlay", MountFlags::empty(), Some(options.as_c_str()))?;
+    Ok(())
+}
+
+/// Makes what hides a path of the directory below, in the directory that is to be laid over it.
+pub fn hide(path: &Path) -> io::Result<()> {
+    Ok(mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0)?)
+}
+
+/// Leaves the mounts everybody sees; true if that took a user namespace, which an ordinary user may have.
+fn apart() -> io::Result<bool> {
+    match unshare(UnshareFlags::NEWNS) {
+        Err(Errno::PERM) => {}
+        other => return Ok(other.map(|()| false)?),
+    }
+    let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    unshare(UnshareFlags::NEWNS | UnshareFlags::NEWUSER)?;
+    // Everybody stays who they are.
+    tell("/proc/self/setgroups", "deny")?;
+    tell("/proc/self/uid_map", &format!("{user} {user} 1"))?;
+    tell("/proc/self/gid_map", &format!("{group} {group} 1"))?;
+    Ok(true)
+}
+
+#[allow(unsafe_code)]
+fn unshare(what: UnshareFlags) -> Result<(), Errno> {
+    // SAFETY: the call is unsafe because a thread could keep descriptors that another does not know; neither flag
+    // touches the table of descriptors, and the tender has one thread.
+    unsafe { rustix::thread::unshare_unsafe(what) }
+}
+
+fn tell(file: &str, word: &str) -> io::Result<()> {
+    File::options().write(true).open(file)?.write_all(word.as_bytes())
+}
+
+fn open(dir: &Path) -> Result<OwnedFd, Errno> {
+    openat(CWD, dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Something is mounted below the directory.
+fn holds_mounts(dir: &Path) -> bool {
+    let Some(dir) = dir.to_str() else { return false };
+    let below = format!("{}/", dir.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011"));
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    mounts.lines().filter_map(|line| line.split(' ').nth(4)).any(|point| point.starts_with(&below))
+}

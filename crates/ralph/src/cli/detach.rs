@@ -1,0 +1,135 @@
+//! `ralph run --detach`: the run in the background. The command is typed once more, by ralph, in a session of its own; its
+//! lines go into the run's folder. It is said to have begun only when that stands in the journal: a start that is refused
+//! is refused here, with its own words and exit code.
+
+use super::run::Args;
+use super::{Here, runs};
+use crate::print::{print, print_json, say};
+use crate::problem::{Code, Problem};
+use ralph_engine::home::Home;
+use ralph_store::{RunRow, Store};
+use serde_json::json;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// What a run in the background says, in its folder.
+pub const LOG: &str = "screen.log";
+/// How often it is looked whether it has begun.
+const LOOK: Duration = Duration::from_millis(20);
+/// What is shown of the words of a start that was refused.
+const WORDS: usize = 64 * 1024;
+
+/// Starts the run `id`, a new one or `row` that goes on, and leaves it to itself once it has begun.
+pub fn detach(args: &Args, id: &str, row: Option<&RunRow>, here: &Here) -> Result<u8, Problem> {
+    let home = here.home()?;
+    let log = home.run(id).join(LOG);
+    let failed = |what: &str, e: &dyn std::error::Error| Problem::new(Code::Busy, what).cause(e);
+    Home::make(&home.run(id)).map_err(|e| failed("the run's folder cannot be made", &e))?;
+    let file = File::options().create(true).append(true).open(&log);
+    let file = file.map_err(|e| failed("the run's log cannot be made", &e))?;
+    let said = file.metadata().map_or(0, |meta| meta.len());
+    let both = file.try_clone().map_err(|e| failed("the run's log cannot be made", &e))?;
+    let program = std::env::current_exe().map_err(|e| failed("ralph cannot find its own program", &e))?;
+    let mut command = Command::new(program);
+    command.args(typed(std::env::args_os().skip(1), id)).stdin(Stdio::null()).stdout(file).stderr(both);
+    let mut child = command.spawn().map_err(|e| failed("ralph cannot be started once more", &e))?;
+    match begun(&home, id, row, &mut child)? {
+        Some(status) => Err(refused(status, &log, said, row.is_none().then(|| home.run(id)).as_deref())),
+        None => told(args, id, &child, &log),
+    }
+}
+
+/// The same words, with the id in the place of `--detach`.
+fn typed(words: impl Iterator<Item = OsString>, id: &str) -> Vec<OsString> {
+    let (mut typed, mut ours) = (Vec::new(), true);
+    for word in words {
+        ours &= word != "--";
+        if ours && word == "--detach" {
+            typed.extend(["--detached".into(), id.into()]);
+            ours = false;
+        } else {
+            typed.push(word);
+        }
+    }
+    typed
+}
+
+/// Waits until the run is written down; how the process ended, if it ended before that.
+fn begun(
+    home: &Home,
+    id: &str,
+    before: Option<&RunRow>,
+    child: &mut Child,
+) -> Result<Option<ExitStatus>, Problem> {
+    let head = before.map_or(0, |row| row.head);
+    loop {
+        let ended = child.try_wait().ok().flatten();
+        let row = match home.store_if_any().map_err(|e| runs::broken(&e))? {
+            Some(store) => store.run(id).map_err(|e| runs::broken(&e))?,
+            None => None,
+        };
+        if row.is_some_and(|row| row.head > head) {
+            return Ok(None);
+        }
+        if ended.is_some() {
+            return Ok(ended);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// What the other process said instead of beginning. The folder of a run that never was goes again.
+fn refused(status: ExitStatus, log: &Path, said: u64, folder: Option<&Path>) -> Problem {
+    let bytes = std::fs::read(log).unwrap_or_default();
+    let words = bytes.get(usize::try_from(said).unwrap_or(usize::MAX)..).unwrap_or_default();
+    let words = String::from_utf8_lossy(words.get(..words.len().min(WORDS)).unwrap_or_default()).into_owned();
+    if let Some(folder) = folder {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    let said = words.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("the run did not begin");
+    let problem = Problem::new(code(status), said);
+    let hints = words.lines().filter_map(|line| line.strip_prefix("hint: "));
+    let problem = hints.fold(problem, |problem, hint| problem.hint(hint));
+    let causes = words.lines().filter_map(|line| line.trim().strip_prefix("because: ")).map(Into::into);
+    Problem { causes: causes.collect(), ..problem }
+}
+
+fn code(status: ExitStatus) -> Code {
+    let all =
+        [Code::Usage, Code::Input, Code::Unavailable, Code::Busy, Code::Journal, Code::Config, Code::Breaker];
+    all.into_iter().find(|code| status.code() == Some(i32::from(*code as u8))).unwrap_or(Code::Bug)
+}
+
+fn told(args: &Args, id: &str, child: &Child, log: &Path) -> Result<u8, Problem> {
+    if args.output.json {
+        print_json(&json!({"v": 1, "type": "detached", "runId": id, "pid": child.id(), "log": log}))?;
+        return Ok(0);
+    }
+    print(&format!("{id}\n"));
+    if !args.output.quiet {
+        let short = runs::short(id);
+        say(&format!(
+            "It goes on in the background: `ralph logs -f {short}` follows it, `ralph stop {short}` ends it.\n"
+        ));
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_are_typed_again_but_for_the_flag() {
+        let again = |words: &[&str]| typed(words.iter().map(Into::into), "ID");
+        assert_eq!(
+            again(&["-C", "x", "run", "--detach", "task"]),
+            ["-C", "x", "run", "--detached", "ID", "task"]
+        );
+        let mine = ["run", "t", "--detach", "--", "--detach"];
+        assert_eq!(again(&mine), ["run", "t", "--detached", "ID", "--", "--detach"], "the agent's own stay");
+    }
+}

@@ -1,0 +1,112 @@
+//! What the program really prints, beside its shapes.
+
+use crate::fits::misfits;
+use crate::shape::Shape;
+use ralph_testkit::Scratch;
+use serde_json::Value;
+
+fn ralph(scratch: &Scratch, args: &[&str]) -> String {
+    let output =
+        scratch.command(env!("CARGO_BIN_EXE_ralph")).args(args).stdin(std::process::Stdio::null()).output();
+    String::from_utf8(output.unwrap().stdout).unwrap()
+}
+
+fn fits(name: &str, value: &Value) {
+    let mut found = Vec::new();
+    misfits(value, &Shape::read(name).schema(), name, &mut found);
+    assert!(found.is_empty(), "describe it in schemas/{name}.shape:\n{}", found.join("\n"));
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+/// One run that completes, one that reaches its limit.
+fn lived_in() -> Scratch {
+    let scratch = Scratch::git_repo();
+    let limits = ["--agent", "sim", "--max-iterations", "2", "--max-cost", "1", "-q"];
+    for (task, verify, script) in [
+        ("Do it", "grep -q ok a", "write a ok; claim complete"),
+        ("More", "false", "append a x; claim progress"),
+    ] {
+        let mut args = vec!["run", task, "--verify", verify];
+        args.extend(limits);
+        args.extend(["--", "--do", script]);
+        ralph(&scratch, &args);
+    }
+    scratch
+}
+
+#[test]
+fn every_line_of_a_run_fits_its_shape() {
+    let scratch = Scratch::new();
+    let mut seen = Vec::new();
+    for script in ["say Looking; write a ok; claim complete", "claim blocked", "claim none"] {
+        let out = ralph(
+            &scratch,
+            &[
+                "run",
+                script,
+                "--agent",
+                "sim",
+                "--max-iterations",
+                "1",
+                "--max-cost",
+                "1",
+                "--json",
+                "--",
+                "--do",
+                script,
+            ],
+        );
+        for line in out.lines().map(json) {
+            let kind = line["type"].as_str().unwrap().to_string();
+            fits(&kind, &line);
+            seen.push(kind);
+        }
+    }
+    for kind in ["record", "activity", "result"] {
+        assert!(seen.iter().any(|it| it == kind), "{kind}");
+    }
+    fits("result", &json(&ralph(&scratch, &["run", "x", "--json"])));
+}
+
+#[test]
+fn what_reading_commands_print_fits_its_shape() {
+    let scratch = lived_in();
+    fits("list", &json(&ralph(&scratch, &["list", "--json"])));
+    let status = json(&ralph(&scratch, &["status", "--json"]));
+    fits("status", &status);
+    fits("result", &status["result"]);
+    fits("list", &Value::Array(vec![status["run"].clone()]));
+    for record in json(&ralph(&scratch, &["explain", "--json"])).as_array().unwrap() {
+        fits("record", record);
+    }
+    fits("circuit", &json(&ralph(&scratch, &["circuit", "status", "--json"])));
+    fits("agents", &json(&ralph(&scratch, &["agents", "--json"])));
+    fits("doctor", &json(&ralph(&scratch, &["doctor", "--json"])));
+    fits("doctor", &json(&ralph(&scratch, &["doctor", "--repair", "--json"])));
+    scratch.files(&[("ralph.toml", "preset = \"classic\"\n[run]\nmax_iterations = 99\n")]);
+    fits("config-show", &json(&ralph(&scratch, &["config", "show", "--json"])));
+}
+
+#[test]
+fn an_analysis_fits_its_shape() {
+    let scratch = Scratch::new();
+    scratch.files(&[
+        ("a.txt", "All tests pass.\n"),
+        ("b.txt", "---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\nX: 1\n---END_RALPH_STATUS---\n"),
+        ("c.json", "{\"is_error\":true,\"result\":\"boom\"}"),
+    ]);
+    for file in ["a.txt", "b.txt", "c.json"] {
+        fits("analysis", &json(&ralph(&scratch, &["analyze", file])));
+    }
+}
+
+#[test]
+fn a_field_that_nobody_described_is_noticed() {
+    let mut found = Vec::new();
+    let value = serde_json::json!({"v": 1, "type": "doctor", "rows": [{"name": "x", "state": "well", "fact": "y", "more": 1}], "repaired": null});
+    misfits(&value, &Shape::read("doctor").schema(), "doctor", &mut found);
+    assert_eq!(found.len(), 3, "{found:?}");
+}
