@@ -4,6 +4,7 @@
 use crate::bench::{BEFORE, Bench, TAG};
 use crate::circuit::{self, OpenBreaker, Unusable};
 use crate::clock::{Clock, utc};
+use crate::daybook::Daybook;
 use crate::drive::drive;
 use crate::ears::Hearing;
 use crate::equipment::Equipment;
@@ -183,6 +184,7 @@ fn go(
     let listening = signals::listen(told.0, told.1, bench.under_way.clone())
         .map_err(system("signals cannot be heard"))?;
     copy_of_the_day(home, &bench.start.zone);
+    let daybook = Daybook::open(home, &bench.workspace, &bench.start.zone);
     let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers)
         .redacting(Arc::clone(&bench.equipment.redactor));
     for fact in facts {
@@ -197,6 +199,7 @@ fn go(
     let _ = bench.index().save(&home.index(&bench.workspace));
     let _ = copy::remove(&bench.folder.join(BYTECODE));
     put_aside_last(home, store, &bench);
+    daybook.close(store, &id);
     let (state, because) = run.finish();
     drop((reading, bench));
     gallery.close();
@@ -293,6 +296,7 @@ fn run_started(id: &str, plan: Plan, equipment: &Equipment) -> RunStarted {
         marker_before,
         ladder: plan.ladder,
         prompting: plan.prompting,
+        history: plan.history,
         scripts: scripts::scripts(&plan.workspace, &plan.verify),
         oracle_paths: plan.oracle_paths,
         own_files: plan.own_files,

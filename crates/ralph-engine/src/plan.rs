@@ -1,6 +1,7 @@
 //! What a run is started with, resolved: flags, files and ceilings are behind it. The face makes it, `open.rs` writes
 //! it down as `RunStarted`.
 
+use ralph_rules::estimate::Estimate;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{AgentChoice, Prompting};
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ pub struct Plan {
     pub prompting: Prompting,
     /// The numbers it obeys.
     pub policy: Policy,
+    /// What earlier runs took, where there were any; the policy's estimate comes from it.
+    pub history: Option<Estimate>,
     /// The commands that prove the work.
     pub verify: Vec<String>,
     /// The protected globs, defaults included.

@@ -4,7 +4,9 @@ use crate::journal::{self, JournalError};
 use crate::rows::Memory;
 use ralph_rules::record::Fact;
 use ralph_rules::state::State;
-use ralph_store::{Batch, CommitError, IterationRow, Row, RunRow, Store, StoreError};
+use ralph_store::{
+    AccountFilter, AccountRow, Batch, CommitError, IterationRow, Row, RunRow, Store, StoreError,
+};
 use std::collections::BTreeMap;
 
 /// Why rows could not be made.
@@ -33,6 +35,8 @@ pub struct Rows {
     pub run: Option<RunRow>,
     /// Its attempts.
     pub iterations: Vec<IterationRow>,
+    /// Its account; runs of versions before there were accounts have none until they are made anew.
+    pub account: Option<AccountRow>,
 }
 
 impl Rows {
@@ -54,6 +58,7 @@ impl Rows {
                 match row {
                     Row::Run(row) => rows.run = Some(RunRow { pid: None, ..row }),
                     Row::Iteration(row) => drop(attempts.insert((row.n, row.attempt), row)),
+                    Row::Account(row) => rows.account = Some(row),
                 }
             }
             if decided {
@@ -67,7 +72,9 @@ impl Rows {
     /// The rows that are kept now.
     pub fn kept(store: &dyn Store, run: &str) -> Result<Rows, StoreError> {
         let iterations = store.iterations(run)?;
-        Ok(Rows { run: store.run(run)?.map(|row| RunRow { pid: None, ..row }), iterations })
+        let filter = AccountFilter { run: Some(run.into()), ..AccountFilter::default() };
+        let account = store.accounts(&filter)?.into_iter().next();
+        Ok(Rows { run: store.run(run)?.map(|row| RunRow { pid: None, ..row }), iterations, account })
     }
 }
 
@@ -83,6 +90,7 @@ pub fn rebuild(store: &dyn Store, busy: &dyn Fn(&RunRow) -> bool) -> Result<Vec<
         let mut batch = Batch::default();
         batch.rows.extend(made.run.map(Row::Run));
         batch.rows.extend(made.iterations.into_iter().map(Row::Iteration));
+        batch.rows.extend(made.account.map(Row::Account));
         store.commit(&batch)?;
         mended.push(run.to_string());
     }

@@ -1,41 +1,46 @@
-//! The read model's rows, written in the same commit as the records they sum up: what `list` and `status` show
-//! without folding a journal.
+//! The read model's rows, written in the same commit as the records they sum up: what `list` and `status` show, and
+//! what metrics, reports and estimates count, without folding a journal.
 
+use crate::journal;
+use ralph_rules::account::RunAccount;
 use ralph_rules::ending::Ending;
 use ralph_rules::next::Next;
 use ralph_rules::prompt::head;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
-use ralph_store::{IterationRow, Row, RunRow, Store};
+use ralph_store::{AccountFilter, AccountRow, IterationRow, Row, RunRow, Store, StoreError};
 use serde::Serialize;
 
 /// What the rows need to remember between commits: the attempt under way.
 pub struct Memory {
     run: String,
     attempt: Option<IterationRow>,
+    account: RunAccount,
 }
 
 impl Memory {
     /// Of a run whose journal is read from its beginning.
     pub fn new(run: &str) -> Memory {
-        Memory { run: run.into(), attempt: None }
+        Memory { run: run.into(), attempt: None, account: RunAccount::default() }
     }
 
-    /// The attempt that was under way when the journal ended, if any.
+    /// The attempt that was under way when the journal ended, if any, and the account so far.
     pub fn of(run: &str, store: &dyn Store) -> Memory {
         let attempt =
             store.iterations(run).ok().and_then(|rows| rows.into_iter().max_by_key(|r| (r.n, r.attempt)));
-        Memory { run: run.into(), attempt }
+        let account = account(store, run).or_else(|| Some(RunAccount::of(&journal::read(store, run).ok()?)));
+        Memory { run: run.into(), attempt, account: account.unwrap_or_default() }
     }
 
     /// The rows after these records. `state` has the facts applied, but not yet the decision.
     pub fn rows<'r>(&mut self, state: &State, records: impl Iterator<Item = &'r Record>) -> Vec<Row> {
         let mut ending = state.ending;
         let mut rows = Vec::new();
-        let mut newest = state.seq;
+        let (mut newest, mut counted) = (state.seq, false);
         for record in records {
             newest = record.seq;
+            counted |= self.account.follow(state, record);
             if let Fact::Decided(Decision { next: Next::Leave(end), .. }) = &record.fact {
                 ending = Some(*end);
             }
@@ -44,7 +49,20 @@ impl Memory {
             }
         }
         rows.extend(run_row(&self.run, state, ending, newest).map(Row::Run));
+        rows.extend(self.account_row(state).filter(|_| counted).map(Row::Account));
         rows
+    }
+
+    fn account_row(&self, state: &State) -> Option<AccountRow> {
+        let start = state.start.as_ref()?;
+        let RunAccount { agent, model, skill, started, .. } = &self.account;
+        Some(AccountRow {
+            run: self.run.clone(),
+            workspace: start.workspace.clone(),
+            started: *started,
+            key: RunAccount::key(agent, model.as_deref(), skill.as_deref()),
+            body: serde_json::to_string(&self.account).unwrap_or_default(),
+        })
     }
 
     /// True when the attempt's row changed.
@@ -80,6 +98,18 @@ impl Memory {
         }
         true
     }
+}
+
+/// A run's account as it was written last.
+pub fn account(store: &dyn Store, run: &str) -> Option<RunAccount> {
+    let filter = AccountFilter { run: Some(run.into()), ..AccountFilter::default() };
+    accounts(store, &filter).ok()?.into_iter().next()
+}
+
+/// Accounts of runs, newest first; one in a shape that this version does not know is left out.
+pub fn accounts(store: &dyn Store, filter: &AccountFilter) -> Result<Vec<RunAccount>, StoreError> {
+    let rows = store.accounts(filter)?;
+    Ok(rows.iter().filter_map(|row| serde_json::from_str(&row.body).ok()).collect())
 }
 
 fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Option<RunRow> {

@@ -64,8 +64,9 @@ pub fn cost(account: &Account<'_>, prices: &Prices) -> Cost {
         }
         _ => (account.reserved.max(account.live), PriceFrom::Unpriced),
     };
-    // What was seen is never taken back, but a guess gives way to a price.
-    let charged = if account.guessed { charged } else { charged.max(account.live) };
+    // What was seen is never taken back, but a guess gives way to a price, and rounding to the agent's own figure.
+    let rounded = reported.is_some_and(|cost| account.live <= cost.plus(Micro((cost.0 / 100).max(100))));
+    let charged = if account.guessed || rounded { charged } else { charged.max(account.live) };
     let told = (account.sums_cost || account.sums_usage)
         .then_some(Told { cost: account.reported, usage: account.usage });
     Cost { charged, price, reported, computed, usage, told }
@@ -163,6 +164,7 @@ mod tests {
         let live = Micro(900_000);
         let reported = Some(Micro(70_000));
         assert_eq!(price(&Account { reported, live, ..account() }).0, 900_000);
+        assert_eq!(price(&Account { reported, live: Micro(70_007), ..account() }).0, 70_000, "rounding");
         assert_eq!(price(&Account { reported, live, guessed: true, ..account() }).0, 70_000);
         let lost = Account { finished: false, live, guessed: true, ..account() };
         assert_eq!(price(&lost), (900_000, PriceFrom::Unpriced));

@@ -145,9 +145,16 @@ impl Ending {
         )
     }
 
-    /// The name scripts match: `gate_passed` in lower case for done, upper case for stopped.
+    /// The name scripts match.
     pub fn name(&self) -> &'static str {
-        match self.reason {
+        self.reason.name()
+    }
+}
+
+impl Reason {
+    /// The name scripts match: `gate_passed` in lower case for done, upper case for stopped.
+    pub fn name(self) -> &'static str {
+        match self {
             Reason::GatePassed => "gate_passed",
             Reason::CompletionSignals => "completion_signals",
             Reason::AlreadyComplete => "already_complete",

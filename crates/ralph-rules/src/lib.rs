@@ -13,6 +13,7 @@
 //! down, `replay.rs` decides a journal again, `grounds.rs` says what stood behind a judgement. `claim/` reads what an
 //! agent says of itself, `analysis.rs` weighs responses outside of a run.
 
+pub mod account;
 pub mod admission;
 pub mod analysis;
 pub mod breaker;
@@ -20,12 +21,14 @@ pub mod claim;
 pub mod cost;
 pub mod ending;
 pub mod errors;
+pub mod estimate;
 pub mod failure;
 pub mod fingerprint;
 pub mod gate;
 pub mod grounds;
 pub mod guard;
 pub mod ladder;
+pub mod metrics;
 pub mod money;
 pub mod next;
 pub mod objection;
@@ -37,6 +40,7 @@ pub mod prompt;
 pub mod provider;
 pub mod record;
 pub mod replay;
+pub mod report;
 pub mod state;
 pub mod step;
 pub mod suite;

@@ -57,7 +57,7 @@ impl Policy {
             max_iterations,
             max_cost,
             daily_cost: Ceilings::default().daily_cost,
-            estimate: Micro(500_000),
+            estimate: crate::estimate::DEFAULT,
             max_time: None,
             timeout: 15 * MINUTE,
             idle_timeout: 5 * MINUTE,

@@ -2,7 +2,7 @@
 //! The words here are plain data; `ledger.rs` says what the money part means.
 
 use crate::entry::Position;
-use crate::model::{IterationRow, RunRow};
+use crate::model::{AccountRow, IterationRow, RunRow};
 use serde::{Deserialize, Serialize};
 
 /// Everything that one commit writes. Order of effect: records, settlements, the reservation, the rest.
@@ -118,6 +118,8 @@ pub enum Row {
     Run(RunRow),
     /// One attempt of one iteration, replaced by run, number and attempt.
     Iteration(IterationRow),
+    /// One run's account, replaced by run.
+    Account(AccountRow),
 }
 
 /// Names one row of the inbox; never reused.

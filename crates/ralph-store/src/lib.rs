@@ -23,6 +23,6 @@ pub use entry::{Entry, Head, Position, Tail};
 pub use error::{CommitError, Refusal, StoreError};
 pub use ledger::{Totals, WindowUse};
 pub use memory::Memory;
-pub use model::{IterationRow, RunFilter, RunRow};
+pub use model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 pub use sqlite::{DATABASE, Sqlite};
 pub use store::Store;

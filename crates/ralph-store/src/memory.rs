@@ -8,7 +8,7 @@ use crate::chain::{Chain, Link};
 use crate::entry::{Entry, Head, Position, Tail};
 use crate::error::{CommitError, StoreError};
 use crate::ledger::{self, Books, Totals, WindowUse};
-use crate::model::{IterationRow, RunFilter, RunRow};
+use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 use crate::store::Store;
 use books::Pages;
 use std::collections::{BTreeMap, HashMap};
@@ -31,6 +31,7 @@ struct Shelf {
     asked: i64,
     runs: BTreeMap<String, RunRow>,
     iterations: BTreeMap<String, BTreeMap<(u32, u32), IterationRow>>,
+    accounts: BTreeMap<String, AccountRow>,
     memo: HashMap<String, String>,
     changes: u64,
 }
@@ -127,6 +128,9 @@ impl Shelf {
             Row::Iteration(it) => {
                 let of_run = self.iterations.entry(it.run.clone()).or_default();
                 of_run.insert((it.n, it.attempt), it.clone());
+            }
+            Row::Account(account) => {
+                self.accounts.insert(account.run.clone(), account.clone());
             }
         }
     }
@@ -251,6 +255,19 @@ impl Store for Memory {
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
         let shelf = self.lock();
         Ok(shelf.iterations.get(run).map(|rows| rows.values().cloned().collect()).unwrap_or_default())
+    }
+
+    fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
+        let shelf = self.lock();
+        let wanted = |a: &&AccountRow| {
+            filter.run.as_ref().is_none_or(|run| *run == a.run)
+                && filter.workspace.as_ref().is_none_or(|w| *w == a.workspace)
+                && filter.key.as_ref().is_none_or(|key| *key == a.key)
+                && filter.from.is_none_or(|from| a.started >= from)
+                && filter.before.is_none_or(|before| a.started < before)
+        };
+        let most = filter.limit.map_or(usize::MAX, |n| index(n.into()));
+        Ok(shelf.accounts.values().rev().filter(wanted).take(most).cloned().collect())
     }
 
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {

@@ -77,3 +77,35 @@ pub struct RunFilter {
     /// At most this many.
     pub limit: Option<u32>,
 }
+
+/// One run's account, as reports and estimates read it. The body is JSON text that this crate never reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountRow {
+    /// The run's id.
+    pub run: String,
+    /// The workspace it works in.
+    pub workspace: String,
+    /// When it started, UTC milliseconds.
+    pub started: i64,
+    /// What runs have in common that say something about each other.
+    pub key: String,
+    /// The account itself.
+    pub body: String,
+}
+
+/// Which accounts to read; newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountFilter {
+    /// Only this run.
+    pub run: Option<String>,
+    /// Only this workspace.
+    pub workspace: Option<String>,
+    /// Only this key.
+    pub key: Option<String>,
+    /// Only runs that started at this moment or later.
+    pub from: Option<i64>,
+    /// Only runs that started before this moment.
+    pub before: Option<i64>,
+    /// At most this many.
+    pub limit: Option<u32>,
+}

@@ -4,6 +4,7 @@
 //! and `rows.rs` hold the SQL. Never open the database with `File` while a connection lives: closing that
 //! descriptor would drop SQLite's POSIX locks for the whole process.
 
+mod accounts;
 mod ballast;
 mod books;
 mod copies;
@@ -24,7 +25,7 @@ use crate::batch::{Batch, Committed, Request, RequestId};
 use crate::entry::{Entry, Head, Position, Tail};
 use crate::error::{CommitError, StoreError};
 use crate::ledger::{self, Books, Totals, WindowUse};
-use crate::model::{IterationRow, RunFilter, RunRow};
+use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 use crate::store::Store;
 use ballast::Ballast;
 use books::Pages;
@@ -148,6 +149,10 @@ impl Store for Sqlite {
 
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
         self.reading(|c| rows::iterations(c, run))
+    }
+
+    fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
+        self.reading(|c| accounts::read(c, filter))
     }
 
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {

@@ -4,7 +4,7 @@ use crate::batch::{Batch, Committed, Request, RequestId};
 use crate::entry::{Entry, Head, Position, Tail};
 use crate::error::{CommitError, StoreError};
 use crate::ledger::{Totals, WindowUse};
-use crate::model::{IterationRow, RunFilter, RunRow};
+use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 
 /// Journal, ledger, inbox, read model and memory behind one door.
 ///
@@ -40,6 +40,8 @@ pub trait Store: Send + Sync {
     fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError>;
     /// Iterations of a run, in order.
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError>;
+    /// Accounts of runs, newest first.
+    fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError>;
     /// A remembered value.
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError>;
 

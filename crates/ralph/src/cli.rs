@@ -24,15 +24,18 @@ mod prices;
 mod prompt;
 mod prune;
 mod questions;
+mod receipts;
 mod redact;
 mod refused;
 mod replay;
+mod report;
 mod resolve;
 mod resume;
 mod run;
 mod runs;
 mod screen;
 mod secrets;
+mod stats;
 mod status;
 mod tasks;
 mod templates;
@@ -132,6 +135,12 @@ enum Command {
     /// List the agents: which are installed, their versions, what each can report.
     #[command(before_help = examples::AGENTS, after_help = include_str!("cli/topics/agents.txt"))]
     Agents(agents::Args),
+    /// A day's runs in numbers, as Markdown: what was proven, what it cost, what was wasted.
+    #[command(before_help = examples::REPORT)]
+    Report(report::Args),
+    /// The history of this workspace in numbers.
+    #[command(before_help = examples::STATS)]
+    Stats(stats::Args),
     /// Show, explain, check or edit the configuration.
     #[command(before_help = examples::CONFIG, after_help = include_str!("cli/topics/config.txt"))]
     Config(config::Args),
@@ -300,6 +309,8 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Man(args) => man::man(&args, here),
         Command::Help(args) => topics::help(&args, here),
         Command::Agents(args) => agents::agents(&args, here),
+        Command::Report(args) => report::report(&args, here),
+        Command::Stats(args) => stats::stats(&args, here),
         Command::Prices(args) => prices::prices(&args, here),
         Command::AgentSim { args } => Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name))),
     }

@@ -36,6 +36,8 @@ mod prices;
 mod prune;
 #[path = "commands/redact.rs"]
 mod redact;
+#[path = "commands/report.rs"]
+mod report;
 #[path = "commands/runs.rs"]
 mod runs;
 #[path = "commands/scene.rs"]

@@ -129,6 +129,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         agent: agent("claude", live),
         ladder: ladder(live, dice),
         prompting: prompting(dice),
+        history: None,
         own_files: Vec::new(),
         policy,
         verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),

@@ -3,8 +3,8 @@
 
 use super::dice::Dice;
 use ralph_store::{
-    Batch, CommitError, Committed, Entry, Head, IterationRow, Limit, Memory, Position, Request, RequestId,
-    RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
+    AccountFilter, AccountRow, Batch, CommitError, Committed, Entry, Head, IterationRow, Limit, Memory,
+    Position, Request, RequestId, RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
 };
 use std::sync::Mutex;
 use std::time::Duration;
@@ -112,6 +112,9 @@ impl Store for Mains {
     }
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
         self.store.iterations(run)
+    }
+    fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
+        self.store.accounts(filter)
     }
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.store.memo(key)

@@ -1,6 +1,7 @@
 //! How a run began, went on and was changed.
 
 use super::{Ms, PlanGiven, PlanSeen};
+use crate::estimate::Estimate;
 use crate::money::Micro;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,9 @@ pub struct RunStarted {
     /// How prompts are made.
     #[serde(default, skip_serializing_if = "Prompting::is_default")]
     pub prompting: Prompting,
+    /// What earlier runs took, where there were any: the policy's estimate comes from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<Estimate>,
     /// Globs that add to the oracle or take out of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oracle_paths: Vec<String>,

@@ -98,6 +98,7 @@ pub fn given() -> RunStarted {
         marker_before: None,
         ladder: Vec::new(),
         prompting: Prompting::default(),
+        history: None,
         oracle_paths: Vec::new(),
         scripts: Vec::new(),
         own_files: Vec::new(),

@@ -1,5 +1,6 @@
 //! The read model and the memos in SQLite.
 
+use super::accounts;
 use crate::batch::Row;
 use crate::error::StoreError;
 use crate::model::{IterationRow, RunFilter, RunRow};
@@ -15,6 +16,7 @@ pub(super) fn keep(c: &Connection, rows: &[Row]) -> Result<(), StoreError> {
         match row {
             Row::Run(run) => keep_run(c, run)?,
             Row::Iteration(it) => keep_iteration(c, it)?,
+            Row::Account(account) => accounts::keep(c, account)?,
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const APPLICATION_ID: i64 = 0x726c_7068;
 
 /// Step n lifts schema n to n + 1; the number of steps is the schema this program knows.
-pub(super) const STEPS: &[&str] = &[FIRST];
+pub(super) const STEPS: &[&str] = &[FIRST, ACCOUNTS];
 
 // Positions are rowids: whoever prunes one day must leave the newest entry, so that none is given twice.
 const FIRST: &str = "
@@ -39,6 +39,14 @@ create table iteration(
     primary key(run, n, attempt)) without rowid;
 
 create table memo(key text primary key, value text not null) without rowid;
+";
+
+const ACCOUNTS: &str = "
+create table account(
+    run text primary key, workspace text not null, started integer not null, key text not null, body text not null)
+    without rowid;
+create index account_key on account(workspace, key, run);
+create index account_started on account(started, workspace);
 ";
 
 /// What a file says about itself.

@@ -1,7 +1,7 @@
 //! The inbox, the read model, memos, and noticing that something changed.
 
 use crate::common::*;
-use ralph_store::{Batch, IterationRow, RequestId, Row, RunFilter, RunRow};
+use ralph_store::{AccountFilter, AccountRow, Batch, IterationRow, RequestId, Row, RunFilter, RunRow};
 
 pub fn the_inbox_is_answered_with_the_record_that_answers_it(place: &dyn Place) {
     let store = place.open();
@@ -64,6 +64,37 @@ pub fn the_read_model_is_written_with_the_records(place: &dyn Place) {
     assert_eq!(place.open().run("a1").unwrap(), Some(changed));
     assert_eq!(store.iterations("a1").unwrap()[1], it);
     assert!(store.iterations("b1").unwrap().is_empty());
+}
+
+pub fn accounts_are_found_by_what_runs_have_in_common(place: &dyn Place) {
+    let store = place.open();
+    let account = |run: &str, workspace: &str, started, key: &str| AccountRow {
+        run: run.into(),
+        workspace: workspace.into(),
+        started,
+        key: key.into(),
+        body: format!("{{{run}}}"),
+    };
+    let rows = [
+        account("a", "/w", 10, "claude"),
+        account("b", "/w", 20, "codex"),
+        account("c", "/x", 30, "claude"),
+        account("d", "/w", 40, "claude"),
+    ];
+    store.commit(&Batch { rows: rows.map(Row::Account).to_vec(), ..Batch::default() }).unwrap();
+    let found = |filter: AccountFilter| {
+        place.open().accounts(&filter).unwrap().into_iter().map(|a| a.run).collect::<Vec<_>>()
+    };
+    let all = AccountFilter::default();
+    let (w, claude) = (Some("/w".to_owned()), Some("claude".to_owned()));
+    assert_eq!(found(all.clone()), ["d", "c", "b", "a"]);
+    assert_eq!(found(AccountFilter { workspace: w.clone(), ..all.clone() }), ["d", "b", "a"]);
+    assert_eq!(found(AccountFilter { workspace: w, key: claude, limit: Some(1), ..all.clone() }), ["d"]);
+    assert_eq!(found(AccountFilter { from: Some(20), before: Some(40), ..all.clone() }), ["c", "b"]);
+    assert_eq!(found(AccountFilter { run: Some("c".into()), ..all.clone() }), ["c"]);
+    let changed = AccountRow { body: "new".into(), ..account("a", "/w", 10, "claude") };
+    store.commit(&Batch { rows: vec![Row::Account(changed.clone())], ..Batch::default() }).unwrap();
+    assert_eq!(store.accounts(&AccountFilter { run: Some("a".into()), ..all }).unwrap(), [changed]);
 }
 
 pub fn memos_are_kept_and_forgotten(place: &dyn Place) {

@@ -2,6 +2,7 @@
 
 use super::resolve::Resolved;
 use crate::plain::{plain, plain_lines};
+use ralph_rules::estimate::{DEFAULT, Estimate};
 use ralph_rules::prompt::{Data, template};
 use ralph_rules::record::AgentChoice;
 use serde_json::{Value, json};
@@ -29,10 +30,10 @@ pub fn text(resolved: &Resolved) -> String {
             policy.max_iterations, policy.max_cost, policy.daily_cost
         ),
     );
-    row(
-        "reserved a call",
-        &format!("{} at first (no history is used yet)", policy.estimate.min(policy.max_cost)),
-    );
+    for (name, value) in usual(resolved) {
+        row(name, &value);
+    }
+    row("reserved a call", &format!("{} at first", policy.estimate.min(policy.max_cost)));
     row("verified by", &if plan.verify.is_empty() { "nothing".into() } else { plan.verify.join(" && ") });
     row("promise", &policy.gate.promise);
     row("preset", resolved.preset.name());
@@ -57,6 +58,21 @@ pub fn text(resolved: &Resolved) -> String {
     text
 }
 
+/// What earlier runs took, and how many they were.
+fn usual(resolved: &Resolved) -> Vec<(&'static str, String)> {
+    let Some(found) = &resolved.plan.history else {
+        let unknown = format!("unknown, there was no such run here yet; {DEFAULT} a call is assumed");
+        return vec![("usual cost", unknown)];
+    };
+    let Estimate { runs, cost_p50, cost_p90, iterations_p50, iterations_p90, .. } = found;
+    let many = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let (length, from) = (many(*iterations_p50, "iteration"), many(*runs, "run"));
+    vec![
+        ("usual cost", format!("{cost_p50} an iteration, in 9 of 10 at most {cost_p90} (from {from})")),
+        ("usual length", format!("{length}, in 9 of 10 runs at most {iterations_p90}")),
+    ]
+}
+
 /// How the agent is told to report.
 fn protocol(resolved: &Resolved) -> String {
     let plan = &resolved.plan;
@@ -71,6 +87,19 @@ fn example(resolved: &Resolved) -> String {
     template::render(template::CONTEXT, &resolved.plan.prompting.templates, &busy).unwrap_or_default()
 }
 
+/// What a script reads of earlier runs; `runs` is 0 where the default holds.
+fn estimate(resolved: &Resolved) -> Value {
+    let reserved = resolved.plan.policy.estimate.min(resolved.plan.policy.max_cost).usd();
+    match &resolved.plan.history {
+        None => json!({ "runs": 0, "iterations": 0, "reservedUSD": reserved, "defaultUSD": DEFAULT.usd() }),
+        Some(found) => json!({
+            "runs": found.runs, "iterations": found.iterations, "reservedUSD": reserved,
+            "costPerIterationUSD": { "p50": found.cost_p50.usd(), "p90": found.cost_p90.usd() },
+            "iterationsPerRun": { "p50": found.iterations_p50, "p90": found.iterations_p90 },
+        }),
+    }
+}
+
 /// For a script.
 pub fn value(resolved: &Resolved) -> Value {
     let plan = &resolved.plan;
@@ -83,6 +112,7 @@ pub fn value(resolved: &Resolved) -> Value {
         "templates": plan.prompting.templates, "verify": plan.verify, "protect": plan.protect,
         "prompt": plan.prompt, "promptFrom": plan.prompt_from,
         "warnings": resolved.warnings, "preset": resolved.preset.name(),
+        "estimate": estimate(resolved),
         "plan": resolved.bound.as_ref().map(|bound| json!({
             "file": bound.file, "done": bound.plan.done, "pending": bound.plan.pending,
             "optional": bound.plan.optional, "next": bound.plan.next,

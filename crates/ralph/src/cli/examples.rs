@@ -158,3 +158,14 @@ Examples:
   ralph prices                     every model that has a price
   ralph prices claude-sonnet-5     one of them, however it is spelt
   ralph prices --json              the same for scripts";
+
+pub const REPORT: &str = "\
+Examples:
+  ralph report                             today, in this workspace
+  ralph report yesterday --all             yesterday, in every workspace
+  ralph report --since 2026-02-14 --json   the days since then, for scripts";
+
+pub const STATS: &str = "\
+Examples:
+  ralph stats                 all runs of this workspace
+  ralph stats --all --json    all runs, for scripts";

@@ -8,6 +8,7 @@ use crate::views::Paths;
 use jiff::tz::TimeZone;
 use ralph_engine::equipment::Equipment;
 use ralph_engine::plan::Plan;
+use ralph_rules::estimate::Estimate;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
 use ralph_rules::record::{AgentChoice, Ms};
@@ -70,10 +71,14 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     }
     let layers = config::load(&here.workspace, here.env.config_home.as_deref())?;
     let layers = layers.under(&here.env)?.over(args.preset)?;
-    let (policy, mut warnings) = policy(args, &layers)?;
+    let (mut policy, mut warnings) = policy(args, &layers)?;
     warnings.extend(here.env.strange());
     let (prompt, prompt_from) = prompt::prompt(args, &layers, here)?;
     let chosen = agent::choose(args, &layers, here)?;
+    let history = history(&chosen, here);
+    if let Some(history) = &history {
+        policy.estimate = history.reservation();
+    }
     let ladder = ladder::ladder(&chosen, args, &layers, here)?;
     let prompting = templates::prompting(&layers, here)?;
     let equipment =
@@ -111,6 +116,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         ladder,
         prompting,
         policy,
+        history,
         verify,
         protect,
         oracle_paths: layers.oracle_paths().to_vec(),
@@ -155,6 +161,12 @@ fn missing_limits(iterations: bool, cost: bool) -> Problem {
         .hint("or write them into ralph.toml:\n\n      [run]\n      max_iterations = 10\n      max_cost_usd = 5.0")
 }
 
+/// What runs of this agent here took so far. Without them, or where they cannot be read, the default holds.
+fn history(agent: &AgentChoice, here: &Here) -> Option<Estimate> {
+    let store = here.home().ok()?.store_if_any().ok()??;
+    ralph_engine::history::estimate(&store, &here.workspace.to_string_lossy(), agent)
+}
+
 /// Agents that cannot be ended by their cost.
 fn blind(chosen: &AgentChoice, ladder: &[AgentChoice]) -> Vec<String> {
     let blind = std::iter::once(chosen).chain(ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
@@ -182,7 +194,7 @@ fn views(layers: &Layers, protect: &[String], here: &Here) -> Result<Paths, Prob
 }
 
 /// The user's zone: TZ, else the system's, else UTC.
-fn zone(here: &Here) -> String {
+pub fn zone(here: &Here) -> String {
     let system = TimeZone::system();
     let asked = here.env.zone.clone().filter(|name| TimeZone::get(name).is_ok());
     asked.or_else(|| system.iana_name().map(Into::into)).unwrap_or_else(|| "UTC".into())

@@ -195,6 +195,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         max_iterations: 0,
         max_cost: Micro::ZERO,
         daily_cost: Micro::ZERO,
+        estimate: Micro::ZERO,
         max_time: None,
         no_wait: false,
         breaker: BreakerPolicy { cooldown: None, ..policy.breaker.clone() },

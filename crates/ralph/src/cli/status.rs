@@ -1,6 +1,6 @@
 //! `ralph status`: one run in full.
 
-use super::{Here, runs};
+use super::{Here, receipts, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json};
 use crate::problem::Problem;
@@ -34,6 +34,8 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let records = runs::records(&store, &row.id)?;
     let iterations = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
     let state = State::of(&records);
+    let calls = state.start.as_ref().map(|start| receipts::receipts(&records, start, &iterations));
+    let calls = calls.unwrap_or_default();
     let ended = state.ending.and(last_ending(&records)).map(|(ending, why)| outcome(&state, ending, why));
     if args.json {
         let value = json!({
@@ -43,12 +45,14 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
             "rungs": climbed(&records, &state),
             "verify": state.checks.shown().map(|v| &v.results),
             "iterations": iterations,
+            "receipts": calls,
             "result": ended,
         });
         return print_json(&value).map(|()| 0);
     }
     let mut text = heading(&row, &state);
     text.push_str(&table(&iterations, &climbed(&records, &state), here));
+    text.push_str(&receipts::table(&calls, here.out_style()));
     if let Some(ended) = &ended {
         text.push('\n');
         text.push_str(&receipt(ended, &state, here.out_style()));

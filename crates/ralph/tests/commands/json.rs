@@ -120,7 +120,7 @@ fn what_is_known_of_a_run_is_one_object() {
     let status = parse(&scene.ralph(&["status", "--json"]).out);
     assert_eq!(
         keys(&status),
-        ["run", "breaker", "breakerHistory", "rungs", "verify", "iterations", "result"].into()
+        ["run", "breaker", "breakerHistory", "rungs", "verify", "iterations", "receipts", "result"].into()
     );
     assert_eq!((&status["run"], &status["breaker"]), (row, &"CLOSED".into()));
     let replay = parse(&scene.ralph(&["replay", "--json"]).out);

@@ -1,0 +1,21 @@
+//! What earlier runs tell about the next one: those of the same agent and model in the same workspace.
+
+use crate::rows::accounts;
+use ralph_rules::account::RunAccount;
+use ralph_rules::estimate::Estimate;
+use ralph_rules::record::AgentChoice;
+use ralph_store::{AccountFilter, Store};
+
+/// Only the latest runs: what a repository was like long ago says little.
+const RUNS: u32 = 50;
+
+/// What runs like this one took; none where there was none, or where it cannot be found out.
+pub fn estimate(store: &dyn Store, workspace: &str, agent: &AgentChoice) -> Option<Estimate> {
+    let filter = AccountFilter {
+        workspace: Some(workspace.into()),
+        key: Some(RunAccount::key(&agent.name, agent.model.as_deref(), None)),
+        limit: Some(RUNS),
+        ..AccountFilter::default()
+    };
+    Estimate::of(&accounts(store, &filter).ok()?)
+}

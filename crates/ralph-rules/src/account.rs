@@ -1,0 +1,289 @@
+//! A run's account: the numbers that metrics, reports and estimates are made of, folded from its records as they are
+//! written and kept as one row a run, so that nobody has to read journals. Pure. Neighbours: `estimate.rs` and
+//! `report.rs` read many accounts; `metrics.rs` makes the line other programs read.
+
+use crate::ending::{Ending, Reason, Status};
+use crate::failure::{Class, Then};
+use crate::money::{Micro, Usage};
+use crate::next::Next;
+use crate::record::{
+    CallEnded, CallLost, Check, Fact, Ms, PriceFrom, Record, Refuser, RunStarted, Seen, Verified,
+};
+use crate::state::{Phase, State};
+use crate::step::Step;
+use serde::{Deserialize, Serialize};
+
+/// One run in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunAccount {
+    /// The run.
+    pub run: String,
+    /// When it began, UTC.
+    pub started: Ms,
+    /// When it was left last; none while it goes on.
+    pub ended: Option<Ms>,
+    /// Active time.
+    pub ran: Ms,
+    /// Who was to work.
+    pub agent: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The skill, where one was named.
+    pub skill: Option<String>,
+    /// What kind of task it seems to be.
+    pub task_type: TaskType,
+    /// How it was left.
+    pub status: Option<Status>,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// The verification passed at the end.
+    pub verified: bool,
+    /// The completion promise was given.
+    pub promise: bool,
+    /// Files changed in all.
+    pub files: u32,
+    /// Failing tests before the first call, where they could be counted.
+    pub failing_before: Option<u32>,
+    /// Failing tests at the end.
+    pub failing_after: Option<u32>,
+    /// What each iteration cost, its attempts together.
+    pub costs: Vec<Micro>,
+    /// What attempts cost that became no iteration yet.
+    pub pending: Micro,
+    /// Who was called, how often, and what that took.
+    pub shares: Vec<Share>,
+    /// Attempts that the provider's failures made necessary.
+    pub retries: u32,
+    /// What they cost.
+    pub retry_cost: Micro,
+    /// How often a limit held the run up.
+    pub limits: u32,
+    /// Iterations since the last one that brought something new.
+    pub idle: u32,
+    /// What those cost.
+    pub idle_cost: Micro,
+    /// Iterations at most.
+    pub max_iterations: u32,
+    /// Spend at most.
+    pub max_cost: Micro,
+    /// Spend of a day at most.
+    pub daily_cost: Micro,
+    /// Who works in the call under way: agent and the model asked for.
+    pub working: (String, Option<String>),
+}
+
+/// One agent with one model in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Share {
+    /// The agent.
+    pub agent: String,
+    /// Its model, as it told or as it was asked for.
+    pub model: Option<String>,
+    /// Calls.
+    pub calls: u32,
+    /// Calls whose cost is unknown.
+    pub unpriced: u32,
+    /// Tokens.
+    pub usage: Usage,
+    /// What they cost.
+    pub cost: Micro,
+}
+
+/// What kind of task a run was given, as far as its first words tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskType {
+    /// Something new.
+    #[default]
+    Feature,
+    /// Something is wrong.
+    Bug,
+    /// The same in better words.
+    Refactor,
+}
+
+impl TaskType {
+    /// By the words of the task's first line.
+    pub fn of(task: &str) -> TaskType {
+        let line = task.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_lowercase();
+        let has = |stems: &[&str]| {
+            line.split(|c: char| !c.is_alphanumeric())
+                .any(|word| stems.iter().any(|stem| word.starts_with(stem)))
+        };
+        if has(&["fix", "bug", "repair", "broken", "crash", "regress", "failing", "debug"]) {
+            TaskType::Bug
+        } else if has(&["refactor", "clean", "rename", "restructur", "simplif", "reorgani", "tidy"]) {
+            TaskType::Refactor
+        } else {
+            TaskType::Feature
+        }
+    }
+
+    /// As the metrics name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TaskType::Feature => "feature",
+            TaskType::Bug => "bug",
+            TaskType::Refactor => "refactor",
+        }
+    }
+}
+
+impl RunAccount {
+    /// The account of a whole journal.
+    pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> RunAccount {
+        let (mut account, mut state) = (RunAccount::default(), State::default());
+        for record in records {
+            state.apply(record);
+            account.follow(&state, record);
+        }
+        account
+    }
+
+    /// One record more; `state` has it applied where it is a fact. Says whether anything changed.
+    pub fn follow(&mut self, state: &State, record: &Record) -> bool {
+        match &record.fact {
+            Fact::Decided(decision) => match &decision.next {
+                Next::Do(Step::Call { rung, .. }) => {
+                    let asked = state.start.as_ref().map(|start| start.rung(*rung));
+                    self.working = asked.map(|a| (a.name.clone(), a.model.clone())).unwrap_or_default();
+                    true
+                }
+                Next::Leave(ending) => self.left(*ending, record),
+                _ => false,
+            },
+            Fact::Seen(seen) => {
+                self.ran = record.ran;
+                self.seen(state, record.at, seen)
+            }
+        }
+    }
+
+    fn seen(&mut self, state: &State, at: Ms, seen: &Seen) -> bool {
+        match seen {
+            Seen::RunStarted(start) => self.began(at, start),
+            Seen::Resumed(_) => (self.status, self.reason, self.ended) = (None, None, None),
+            Seen::PolicyChanged(changed) => {
+                self.max_iterations = changed.policy.max_iterations;
+                self.max_cost = changed.policy.max_cost;
+            }
+            Seen::CallEnded(call) => self.call_ended(state, call),
+            Seen::CallLost(lost) => self.call_lost(lost),
+            Seen::Inspected(_) => self.inspected(state),
+            Seen::Verified(verified) => self.checked(verified),
+            Seen::Refused(refused) => {
+                let waits =
+                    matches!(refused.by, Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider);
+                self.limits += u32::from(waits && matches!(state.phase, Phase::Refused(_)));
+                return waits;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn began(&mut self, at: Ms, start: &RunStarted) {
+        *self = RunAccount {
+            run: start.run.clone(),
+            started: at,
+            agent: start.agent.name.clone(),
+            model: start.agent.model.clone(),
+            task_type: TaskType::of(&start.prompt),
+            max_iterations: start.policy.max_iterations,
+            max_cost: start.policy.max_cost,
+            daily_cost: start.policy.daily_cost,
+            ..RunAccount::default()
+        };
+    }
+
+    fn call_ended(&mut self, state: &State, call: &CallEnded) {
+        let model = call.model.clone().or_else(|| self.working.1.clone());
+        self.add(model, call.charged, &call.usage, call.price == PriceFrom::Unpriced);
+        self.promise |= state.claim.promise;
+        let Some(failure) = &call.failure else { return };
+        if !failure.class.is_iteration() {
+            self.retries += u32::from(failure.class.then() == Then::Wait);
+            self.retry_cost = self.retry_cost.plus(call.charged);
+            self.limits += u32::from(matches!(failure.class, Class::UsageLimit | Class::RateLimited));
+        }
+    }
+
+    fn call_lost(&mut self, lost: &CallLost) {
+        self.add(self.working.1.clone(), lost.charged, &lost.usage, true);
+    }
+
+    fn add(&mut self, model: Option<String>, cost: Micro, usage: &Usage, unpriced: bool) {
+        self.pending = self.pending.plus(cost);
+        let agent = &self.working.0;
+        let found = self.shares.iter().position(|s| s.agent == *agent && s.model == model);
+        let at = found.unwrap_or_else(|| {
+            self.shares.push(Share { agent: agent.clone(), model, ..Share::default() });
+            self.shares.len() - 1
+        });
+        if let Some(share) = self.shares.get_mut(at) {
+            share.calls += 1;
+            share.unpriced += u32::from(unpriced);
+            share.usage = share.usage.plus(usage);
+            share.cost = share.cost.plus(cost);
+        }
+    }
+
+    fn inspected(&mut self, state: &State) {
+        self.files = u32::try_from(state.trees.all.len()).unwrap_or(u32::MAX);
+        if !state.calls.counted {
+            return;
+        }
+        let cost = std::mem::take(&mut self.pending);
+        self.costs.push(cost);
+        (self.idle, self.idle_cost) = match state.trees.progress {
+            true => (0, Micro::ZERO),
+            false => (self.idle + 1, self.idle_cost.plus(cost)),
+        };
+    }
+
+    fn checked(&mut self, verified: &Verified) {
+        let counted = verified.counts().map(|counts| counts.failed);
+        match verified.check {
+            Check::Baseline => self.failing_before = counted,
+            Check::AsIs if verified.passed() => self.failing_after = Some(0),
+            Check::AsIs => self.failing_after = counted,
+            Check::WithBaselineOracle => {}
+        }
+    }
+
+    fn left(&mut self, ending: Ending, record: &Record) -> bool {
+        self.status = Some(ending.status());
+        self.reason = Some(ending.reason);
+        self.verified = ending.verified;
+        self.ended = Some(record.at);
+        self.ran = record.ran;
+        true
+    }
+
+    /// Iterations that counted.
+    pub fn iterations(&self) -> u32 {
+        u32::try_from(self.costs.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Everything booked.
+    pub fn cost(&self) -> Micro {
+        self.shares.iter().map(|share| share.cost).sum()
+    }
+
+    /// Calls whose cost is unknown.
+    pub fn unpriced(&self) -> u32 {
+        self.shares.iter().map(|share| share.unpriced).sum()
+    }
+
+    /// Tests that failed before and do not now, less those that fail since; none where they were not counted.
+    pub fn tests_fixed(&self) -> Option<i64> {
+        Some(i64::from(self.failing_before?) - i64::from(self.failing_after?))
+    }
+
+    /// What runs must have in common to say something about each other.
+    pub fn key(agent: &str, model: Option<&str>, skill: Option<&str>) -> String {
+        format!("{agent}\n{}\n{}", model.unwrap_or_default(), skill.unwrap_or_default())
+    }
+}

@@ -1,0 +1,298 @@
+//! The numbers of a day, or of several: how many runs were proven done, what they cost, what was wasted, what is worth
+//! a look. Made from the runs' accounts; `report/markdown.rs` writes it for a person.
+
+mod markdown;
+
+use crate::account::RunAccount;
+use crate::ending::{Reason, Status};
+use crate::estimate::percentile;
+use crate::money::{Micro, Usage};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Completion above this percentage is on target.
+const COMPLETION: f64 = 70.0;
+/// Stalls below this percentage are.
+const STALLS: f64 = 20.0;
+
+/// What a report is about.
+#[derive(Clone, Debug, Default)]
+pub struct Span {
+    /// The first day, as it is written.
+    pub from: String,
+    /// The last day.
+    pub to: String,
+    /// What was spent on the last day over all runs of the user, and that day's limit.
+    pub day: Option<(Micro, Micro)>,
+}
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Version of this shape.
+    pub v: u32,
+    /// The first day.
+    pub from: String,
+    /// The last day.
+    pub to: String,
+    /// Everything together.
+    pub overall: Overall,
+    /// By skill.
+    pub by_skill: Vec<Group>,
+    /// By agent and model.
+    pub by_agent: Vec<Agent>,
+    /// What was spent without gain.
+    pub waste: Waste,
+    /// Why runs were not completed, and how often.
+    pub abort_reasons: BTreeMap<&'static str, u32>,
+    /// What is worth a look.
+    pub alerts: Vec<String>,
+}
+
+/// Everything together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Overall {
+    /// Runs.
+    pub loops: u32,
+    /// Completed.
+    pub completed: u32,
+    /// Completed and proven.
+    pub verified: u32,
+    /// Neither completed nor stopped: under way, or cut off.
+    pub open: u32,
+    /// Percent of all.
+    pub completion_rate: f64,
+    /// The rate is above its target.
+    pub completion_on_target: bool,
+    /// Mean.
+    pub avg_iterations: f64,
+    /// 95 of 100 runs took at most so many.
+    pub p95_iterations: u32,
+    /// Mean, in dollars.
+    #[serde(rename = "avgCostUSD")]
+    pub avg_cost: f64,
+    /// 95 of 100 runs cost at most this.
+    #[serde(rename = "p95CostUSD")]
+    pub p95_cost: f64,
+    /// All of it.
+    #[serde(rename = "costUSD")]
+    pub cost: f64,
+    /// False where a part is unknown and booked at its reservation.
+    pub cost_is_complete: bool,
+    /// All that was spent, over the runs that were proven done.
+    #[serde(rename = "costPerVerifiedTaskUSD")]
+    pub cost_per_verified: Option<f64>,
+    /// Percent of all.
+    pub stall_rate: f64,
+    /// The rate is below its target.
+    pub stall_on_target: bool,
+    /// Tests that failed before and do not now.
+    pub tests_fixed: i64,
+}
+
+/// Runs with one skill.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    /// The skill; none where none was named.
+    pub skill: Option<String>,
+    /// Runs.
+    pub loops: u32,
+    /// Percent completed.
+    pub completion_rate: f64,
+    /// Mean.
+    pub avg_iterations: f64,
+}
+
+/// One agent with one model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    /// The agent.
+    pub agent: String,
+    /// Its model, where it is known.
+    pub model: Option<String>,
+    /// Runs it had a part in.
+    pub loops: u32,
+    /// Calls.
+    pub calls: u32,
+    /// Tokens.
+    pub usage: Usage,
+    /// Dollars.
+    #[serde(rename = "costUSD")]
+    pub cost: f64,
+    /// False where a part is unknown.
+    pub cost_is_complete: bool,
+}
+
+/// What was spent without gain.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waste {
+    /// Iterations after the last one that brought something new, in runs that were not proven done.
+    pub idle_iterations: u32,
+    /// What they cost.
+    #[serde(rename = "idleCostUSD")]
+    pub idle_cost: f64,
+    /// Attempts that the provider's failures made necessary.
+    pub retries: u32,
+    /// What they cost.
+    #[serde(rename = "retryCostUSD")]
+    pub retry_cost: f64,
+    /// How often a limit held a run up.
+    pub limits: u32,
+}
+
+/// The report of these runs.
+pub fn report(runs: &[RunAccount], span: &Span) -> Report {
+    let mut reasons = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.status != Some(Status::Completed)) {
+        if let Some(reason) = run.reason {
+            *reasons.entry(reason.name()).or_insert(0) += 1;
+        }
+    }
+    let overall = overall(runs);
+    Report {
+        v: 1,
+        from: span.from.clone(),
+        to: span.to.clone(),
+        by_skill: by_skill(runs),
+        by_agent: by_agent(runs),
+        waste: waste(runs),
+        abort_reasons: reasons,
+        alerts: alerts(runs, &overall, span),
+        overall,
+    }
+}
+
+fn overall(runs: &[RunAccount]) -> Overall {
+    let loops = count(runs.len());
+    if loops == 0 {
+        return Overall { cost_is_complete: true, ..Overall::default() };
+    }
+    let completed = count(runs.iter().filter(|r| r.status == Some(Status::Completed)).count());
+    let verified = count(runs.iter().filter(|r| r.status == Some(Status::Completed) && r.verified).count());
+    let stalled = count(runs.iter().filter(|r| r.reason == Some(Reason::Stall)).count());
+    let mut lengths: Vec<u32> = runs.iter().map(RunAccount::iterations).collect();
+    let mut costs: Vec<Micro> = runs.iter().map(RunAccount::cost).collect();
+    let cost: Micro = costs.iter().copied().sum();
+    lengths.sort_unstable();
+    costs.sort_unstable();
+    let (completion_rate, stall_rate) = (percent(completed, loops), percent(stalled, loops));
+    Overall {
+        loops,
+        completed,
+        verified,
+        open: count(runs.iter().filter(|r| r.status.is_none()).count()),
+        completion_rate,
+        completion_on_target: completion_rate > COMPLETION,
+        avg_iterations: mean(lengths.iter().map(|n| f64::from(*n)).sum(), loops),
+        p95_iterations: percentile(&lengths, 95).unwrap_or(0),
+        avg_cost: mean(cost.usd(), loops),
+        p95_cost: percentile(&costs, 95).unwrap_or_default().usd(),
+        cost: cost.usd(),
+        cost_is_complete: runs.iter().all(|r| r.unpriced() == 0),
+        cost_per_verified: (verified > 0).then(|| mean(cost.usd(), verified)),
+        stall_rate,
+        stall_on_target: stall_rate < STALLS,
+        tests_fixed: runs.iter().filter_map(RunAccount::tests_fixed).sum(),
+    }
+}
+
+fn by_skill(runs: &[RunAccount]) -> Vec<Group> {
+    let mut groups: BTreeMap<&Option<String>, Vec<&RunAccount>> = BTreeMap::new();
+    for run in runs {
+        groups.entry(&run.skill).or_default().push(run);
+    }
+    let group = |(skill, runs): (&Option<String>, Vec<&RunAccount>)| {
+        let loops = count(runs.len());
+        let completed = count(runs.iter().filter(|r| r.status == Some(Status::Completed)).count());
+        Group {
+            skill: skill.clone(),
+            loops,
+            completion_rate: percent(completed, loops),
+            avg_iterations: mean(runs.iter().map(|r| f64::from(r.iterations())).sum(), loops),
+        }
+    };
+    groups.into_iter().map(group).collect()
+}
+
+fn by_agent(runs: &[RunAccount]) -> Vec<Agent> {
+    let mut agents: BTreeMap<(&str, Option<&str>), (u32, u32, u32, Usage, Micro)> = BTreeMap::new();
+    for share in runs.iter().flat_map(|run| &run.shares) {
+        let sum = agents.entry((&share.agent, share.model.as_deref())).or_default();
+        sum.0 += 1;
+        sum.1 = sum.1.saturating_add(share.calls);
+        sum.2 = sum.2.saturating_add(share.unpriced);
+        sum.3 = sum.3.plus(&share.usage);
+        sum.4 = sum.4.plus(share.cost);
+    }
+    let agent = |((agent, model), (loops, calls, unpriced, usage, cost)): ((&str, Option<&str>), _)| {
+        let cost: Micro = cost;
+        let model = model.map(str::to_owned);
+        let cost_is_complete = unpriced == 0;
+        Agent { agent: agent.into(), model, loops, calls, usage, cost: cost.usd(), cost_is_complete }
+    };
+    agents.into_iter().map(agent).collect()
+}
+
+fn waste(runs: &[RunAccount]) -> Waste {
+    let lost = || runs.iter().filter(|r| !(r.status == Some(Status::Completed) && r.verified));
+    Waste {
+        idle_iterations: lost().map(|r| r.idle).sum(),
+        idle_cost: lost().map(|r| r.idle_cost).sum::<Micro>().usd(),
+        retries: runs.iter().map(|r| r.retries).sum(),
+        retry_cost: runs.iter().map(|r| r.retry_cost).sum::<Micro>().usd(),
+        limits: runs.iter().map(|r| r.limits).sum(),
+    }
+}
+
+fn alerts(runs: &[RunAccount], overall: &Overall, span: &Span) -> Vec<String> {
+    let mut alerts = Vec::new();
+    if let Some((spent, cap)) = span.day.filter(|(spent, cap)| reaches(*spent, *cap, 8)) {
+        alerts.push(format!("{spent} of the day's {cap} was spent, over all runs"));
+    }
+    if overall.loops > 0 && !overall.completion_on_target {
+        alerts.push(format!("completion is {:.0}%, not above {COMPLETION:.0}%", overall.completion_rate));
+    }
+    if overall.loops > 0 && !overall.stall_on_target {
+        alerts.push(format!("{:.0}% of the loops stalled, not below {STALLS:.0}%", overall.stall_rate));
+    }
+    for run in runs {
+        let short = run.run.get(run.run.len().saturating_sub(8)..).unwrap_or(&run.run);
+        let (cost, used) = (run.cost(), run.iterations());
+        if run.max_cost > Micro::ZERO && reaches(cost, run.max_cost, 8) {
+            alerts.push(format!("run {short} spent {cost} of at most {}", run.max_cost));
+        }
+        if run.max_iterations > 0 && u64::from(used) * 10 >= u64::from(run.max_iterations) * 9 {
+            alerts.push(format!("run {short} took {used} of at most {} iterations", run.max_iterations));
+        }
+        if run.unpriced() > 0 {
+            let calls = if run.unpriced() == 1 { "one call" } else { "calls" };
+            alerts.push(format!("run {short}: the cost of {calls} is unknown, booked at the reservation"));
+        }
+    }
+    alerts
+}
+
+/// At least so many tenths of it.
+fn reaches(amount: Micro, of: Micro, tenths: i64) -> bool {
+    amount.times(10) >= of.times(tenths)
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn mean(sum: f64, n: u32) -> f64 {
+    if n == 0 { 0.0 } else { sum / f64::from(n) }
+}
+
+fn percent(part: u32, all: u32) -> f64 {
+    mean(f64::from(part) * 100.0, all)
+}
+
+#[cfg(test)]
+mod tests;

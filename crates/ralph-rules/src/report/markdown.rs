@@ -1,0 +1,128 @@
+//! A report as Markdown, in the loop wrapper's words and order, with what ralph knows beside them.
+
+use super::{Agent, Group, Overall, Report};
+use crate::money::Micro;
+use std::fmt::Write;
+
+impl Report {
+    /// The whole report.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let span = match self.from == self.to {
+            true => self.to.clone(),
+            false => format!("{} to {}", self.from, self.to),
+        };
+        let _ = writeln!(text, "# Ralph Loop Performance Report - {span}");
+        if self.overall.loops == 0 {
+            let when = if self.from == self.to { "on this day" } else { "on these days" };
+            let _ = writeln!(text, "\nNo loops were run {when}.");
+            return text;
+        }
+        overall(&mut text, &self.overall);
+        let _ = writeln!(text, "\n## By Skill");
+        self.by_skill.iter().for_each(|group| skill(&mut text, group));
+        agents(&mut text, &self.by_agent);
+        self.waste(&mut text);
+        let _ = writeln!(text, "\n## Abort Reasons");
+        if self.abort_reasons.is_empty() {
+            let _ = writeln!(text, "- None");
+        }
+        for (reason, times) in &self.abort_reasons {
+            let _ = writeln!(text, "- {reason}: {times}");
+        }
+        let _ = writeln!(text, "\n## Alerts");
+        if self.alerts.is_empty() {
+            let _ =
+                writeln!(text, "⚠️ None {}", if self.from == self.to { "today" } else { "in these days" });
+        }
+        for alert in &self.alerts {
+            let _ = writeln!(text, "- ⚠️ {}", cell(alert));
+        }
+        text
+    }
+
+    fn waste(&self, text: &mut String) {
+        let waste = &self.waste;
+        let _ = writeln!(text, "\n## Waste");
+        let (idle, retry) = (usd(waste.idle_cost, true), usd(waste.retry_cost, true));
+        let _ = writeln!(text, "- Iterations after the last progress: {} ({idle})", waste.idle_iterations);
+        let _ = writeln!(text, "- Retries after failures of the provider: {} ({retry})", waste.retries);
+        let _ = writeln!(text, "- Times a limit held a loop up: {}", waste.limits);
+    }
+}
+
+fn overall(text: &mut String, all: &Overall) {
+    let mark = |good: bool| if good { "✅" } else { "❌" };
+    let _ = writeln!(text, "\n## Overall Stats");
+    let _ = writeln!(text, "- Total loops: {}", all.loops);
+    if all.open > 0 {
+        let _ = writeln!(text, "- Not ended yet: {}", all.open);
+    }
+    let on = mark(all.completion_on_target);
+    let _ = writeln!(text, "- Completion rate: {:.0}% {on} (target: >70%)", all.completion_rate);
+    let _ = writeln!(text, "- Proven by verification: {} of {} completed", all.verified, all.completed);
+    let _ = writeln!(text, "- Avg iterations: {:.1} (p95: {})", all.avg_iterations, all.p95_iterations);
+    let known = all.cost_is_complete;
+    let _ = writeln!(text, "- Avg cost: {} (p95: {})", usd(all.avg_cost, known), usd(all.p95_cost, known));
+    let _ = writeln!(text, "- Total cost: {}", usd(all.cost, known));
+    match all.cost_per_verified {
+        Some(cost) => writeln!(text, "- Cost per verified task: {}", usd(cost, known)),
+        None => writeln!(text, "- Cost per verified task: - (none was verified)"),
+    }
+    .ok();
+    let on = mark(all.stall_on_target);
+    let _ = writeln!(text, "- Stall rate: {:.0}% {on} (target: <20%)", all.stall_rate);
+    let _ = writeln!(text, "- Tests fixed: {}", all.tests_fixed);
+}
+
+fn skill(text: &mut String, group: &Group) {
+    let _ = writeln!(text, "### {}", group.skill.as_deref().map_or_else(|| "No skill".into(), title));
+    let _ = writeln!(text, "- Loops: {}", group.loops);
+    let _ = writeln!(text, "- Completion: {:.0}%", group.completion_rate);
+    let _ = writeln!(text, "- Avg iterations: {:.1}\n", group.avg_iterations);
+}
+
+fn agents(text: &mut String, agents: &[Agent]) {
+    let _ = writeln!(text, "## By Agent and Model");
+    let _ = writeln!(text, "| Agent | Model | Loops | Calls | Input | Cached | Output | Cost |");
+    let _ = writeln!(text, "|---|---|--:|--:|--:|--:|--:|--:|");
+    for a in agents {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            cell(&a.agent),
+            a.model.as_deref().map_or_else(|| "-".into(), cell),
+            a.loops,
+            a.calls,
+            a.usage.input,
+            a.usage.cache_read.saturating_add(a.usage.cache_write),
+            a.usage.output,
+            usd(a.cost, a.cost_is_complete),
+        );
+    }
+}
+
+/// `systematic-debugging` → `Systematic Debugging`, `tdd` → `TDD`.
+fn title(name: &str) -> String {
+    let words = name.split(['-', '_', '/', ' ']).filter(|word| !word.is_empty());
+    let words = words.map(|word| {
+        let mut letters = word.chars();
+        match letters.next() {
+            _ if word.len() <= 3 => word.to_uppercase(),
+            Some(first) => first.to_uppercase().chain(letters).collect(),
+            None => String::new(),
+        }
+    });
+    cell(&words.collect::<Vec<_>>().join(" "))
+}
+
+/// Text that stays in its place: no line, no column of its own.
+fn cell(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || c == '|' { ' ' } else { c }).collect()
+}
+
+/// `~` marks an amount that is not wholly known.
+fn usd(amount: f64, complete: bool) -> String {
+    let amount = Micro::from_usd(amount).unwrap_or_default();
+    format!("{}{amount}", if complete { "" } else { "~" })
+}

@@ -1,0 +1,99 @@
+use super::*;
+use crate::account::Share;
+
+fn run(id: &str, reason: Option<Reason>, costs: &[i64]) -> RunAccount {
+    let status = reason.map(|r| crate::ending::Ending::new(r, false).status());
+    let cost = Micro(costs.iter().sum());
+    RunAccount {
+        run: format!("0199-{id}"),
+        ended: reason.map(|_| 1),
+        status,
+        reason,
+        verified: reason == Some(Reason::GatePassed),
+        costs: costs.iter().map(|c| Micro(*c)).collect(),
+        shares: vec![Share { agent: "claude".into(), calls: 1, cost, ..Share::default() }],
+        max_cost: Micro(10_000_000),
+        max_iterations: 50,
+        ..RunAccount::default()
+    }
+}
+
+fn span() -> Span {
+    Span { from: "2026-02-20".into(), to: "2026-02-20".into(), day: None }
+}
+
+#[test]
+fn a_day_in_numbers() {
+    let mut runs = vec![
+        run("aaaaaaaa", Some(Reason::GatePassed), &[1_000_000, 500_000]),
+        run("bbbbbbbb", Some(Reason::CompletionSignals), &[250_000]),
+        run("cccccccc", Some(Reason::Stall), &[100_000, 100_000, 100_000, 100_000]),
+        run("dddddddd", None, &[]),
+    ];
+    runs[2].idle = 4;
+    runs[2].idle_cost = Micro(400_000);
+    runs[0].idle = 1;
+    let report = report(&runs, &span());
+    let all = &report.overall;
+    assert_eq!((all.loops, all.completed, all.verified, all.open), (4, 2, 1, 1));
+    assert_eq!((all.completion_rate, all.stall_rate), (50.0, 25.0));
+    assert!(!all.completion_on_target && !all.stall_on_target);
+    assert_eq!((all.avg_iterations, all.p95_iterations), (1.75, 4));
+    assert_eq!(all.cost_per_verified, Some(2.15));
+    assert_eq!((report.waste.idle_iterations, report.waste.idle_cost), (4, 0.4), "proven work is no waste");
+    assert_eq!(report.abort_reasons, BTreeMap::from([("STALL", 1)]));
+    assert_eq!(report.alerts.len(), 2, "{:?}", report.alerts);
+}
+
+#[test]
+fn a_quiet_day_says_so_and_divides_by_nothing() {
+    let report = report(&[], &span());
+    assert_eq!(report.overall.completion_rate, 0.0);
+    assert!(report.alerts.is_empty());
+    assert!(report.markdown().contains("No loops were run on this day."));
+}
+
+#[test]
+fn alerts_come_at_the_thresholds() {
+    let mut run = run("eeeeeeee", Some(Reason::GatePassed), &[8_000_000]);
+    run.max_iterations = 1;
+    run.shares[0].unpriced = 1;
+    let day = Some((Micro(40_000_000), Micro(50_000_000)));
+    let report = report(&[run], &Span { day, ..span() });
+    assert_eq!(
+        report.alerts,
+        [
+            "$40.00 of the day's $50.00 was spent, over all runs",
+            "run eeeeeeee spent $8.00 of at most $10.00",
+            "run eeeeeeee took 1 of at most 1 iterations",
+            "run eeeeeeee: the cost of one call is unknown, booked at the reservation",
+        ]
+    );
+    assert!(report.markdown().contains("~$8.00"));
+}
+
+#[test]
+fn the_markdown_has_the_wrappers_words() {
+    let mut runs = vec![run("aaaaaaaa", Some(Reason::GatePassed), &[1_000_000])];
+    runs[0].skill = Some("systematic-debugging".into());
+    runs.push(RunAccount { skill: Some("tdd".into()), ..runs[0].clone() });
+    let text = report(&runs, &span()).markdown();
+    for line in [
+        "# Ralph Loop Performance Report - 2026-02-20",
+        "## Overall Stats",
+        "- Total loops: 2",
+        "- Completion rate: 100% ✅ (target: >70%)",
+        "- Avg iterations: 1.0 (p95: 1)",
+        "- Avg cost: $1.00 (p95: $1.00)",
+        "- Stall rate: 0% ✅ (target: <20%)",
+        "## By Skill",
+        "### Systematic Debugging",
+        "### TDD",
+        "- Loops: 1",
+        "- Completion: 100%",
+        "## Alerts",
+        "⚠️ None today",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+    }
+}

@@ -1,0 +1,75 @@
+//! `ralph report`: a day's runs in numbers, as Markdown or for scripts.
+
+use super::{Here, resolve, runs};
+use crate::print::{print, print_json};
+use crate::problem::{Code, Problem};
+use jiff::ToSpan;
+use jiff::civil::Date;
+use ralph_engine::clock::utc;
+use ralph_engine::daybook::day_report;
+use ralph_engine::daybook::days::{Days, today};
+use ralph_rules::report::{Report, Span, report as empty};
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The day: 2026-02-20, today (the default) or yesterday.
+    #[arg(value_name = "DATE")]
+    date: Option<String>,
+    /// All days from this one on, up to DATE.
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Every workspace's runs, not only this one's.
+    #[arg(long)]
+    all: bool,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the report.
+pub fn report(args: &Args, here: &Here) -> Result<u8, Problem> {
+    let zone = resolve::zone(here);
+    let now = today(utc(), &zone).ok_or_else(|| Problem::new(Code::Bug, "the clock shows no date"))?;
+    let last = args.date.as_deref().map_or(Ok(now), |text| day(text, now))?;
+    let first = args.since.as_deref().map_or(Ok(last), |text| day(text, now))?;
+    if first > last {
+        return Err(Problem::new(Code::Usage, format!("--since {first} is after {last}"))
+            .hint("name the earlier day with --since: ralph report 2026-02-20 --since 2026-02-14"));
+    }
+    let found = found(args, here, Days::span(first, last, &zone))?;
+    match args.json {
+        true => print_json(&found)?,
+        false => print(&found.markdown()),
+    }
+    Ok(0)
+}
+
+fn found(args: &Args, here: &Here, days: Days) -> Result<Report, Problem> {
+    let workspace = here.workspace.to_string_lossy();
+    match here.home()?.store_if_any().map_err(|e| runs::broken(&e))? {
+        Some(store) => {
+            let workspace = (!args.all).then_some(workspace.as_ref());
+            day_report(&store, workspace, days).map_err(|e| runs::broken(&e))
+        }
+        None => {
+            let span = Span { from: days.first.to_string(), to: days.last.to_string(), day: None };
+            Ok(empty(&[], &span))
+        }
+    }
+}
+
+/// A day as it may be typed.
+fn day(text: &str, now: Date) -> Result<Date, Problem> {
+    let bad = || {
+        Problem::new(Code::Usage, format!("`{text}` is no day"))
+            .hint("write it like 2026-02-20, or say today or yesterday")
+    };
+    match text {
+        "today" => Ok(now),
+        "yesterday" => now.checked_sub(1.day()).map_err(|_| bad()),
+        // The parser also takes times and shorter forms; a day is ten characters.
+        _ if text.len() == 10 => text.parse().map_err(|_| bad()),
+        _ => Err(bad()),
+    }
+}

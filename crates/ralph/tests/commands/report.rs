@@ -1,0 +1,152 @@
+//! What is kept of runs: the metrics line, the receipt, the daily report, the history and the estimate from it.
+
+use crate::scene::{Answer, Scene};
+use serde_json::Value;
+
+const RED: &str =
+    "test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.0s";
+
+fn proven(scene: &Scene, file: &str) -> Answer {
+    let verify = format!("test -f {file} || {{ echo '{RED}'; false; }}");
+    let script = format!("write {file} x; spend 0.04; claim complete");
+    scene.sim("Fix the parser", &["--verify", &verify, "--fresh"], &script)
+}
+
+fn lines(scene: &Scene) -> Vec<Value> {
+    let path = scene.scratch.workspace().join(".ralph/metrics/ralph-loops.jsonl");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn json(scene: &Scene, args: &[&str]) -> Value {
+    let answer = scene.ralph(args);
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    serde_json::from_str(&answer.out).unwrap()
+}
+
+#[test]
+fn every_run_leaves_one_line_with_every_field_of_the_wrapper() {
+    let scene = Scene::new();
+    assert_eq!(proven(&scene, "a").code, 0);
+    let line = &lines(&scene)[0];
+    for field in [
+        "loopId",
+        "skill",
+        "taskType",
+        "startTime",
+        "endTime",
+        "status",
+        "iterations",
+        "costUSD",
+        "durationSeconds",
+        "filesModified",
+        "testsFixed",
+        "completionPromiseDetected",
+        "verificationPassed",
+    ] {
+        assert!(!line[field].is_null(), "{field}: {line}");
+    }
+    assert_eq!((line["status"].as_str(), line["taskType"].as_str()), (Some("COMPLETED"), Some("bug")));
+    assert_eq!((line["testsFixed"].as_i64(), line["filesModified"].as_u64()), (Some(3), Some(1)));
+    assert_eq!((line["costUSD"].as_f64(), line["abortReason"].as_str()), (Some(0.04), None));
+    assert_eq!(line["verificationPassed"], true);
+    let ignored = std::fs::read_to_string(scene.scratch.workspace().join(".ralph/.gitignore")).unwrap();
+    assert_eq!(ignored, "*\n");
+}
+
+#[test]
+fn a_run_that_goes_on_has_its_line_once_and_a_lost_file_is_made_again() {
+    let scene = Scene::new();
+    let stopped = scene.sim("Go", &["--max-iterations", "1", "--max-cost", "1"], "say hm; claim progress");
+    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    assert_eq!(lines(&scene)[0]["abortReason"], "MAX_ITERATIONS");
+    assert_eq!(scene.ralph(&["resume", "--max-iterations", "2"]).code, 3);
+    assert_eq!((lines(&scene).len(), lines(&scene)[0]["iterations"].as_u64()), (1, Some(2)));
+    std::fs::remove_dir_all(scene.scratch.workspace().join(".ralph")).unwrap();
+    assert_eq!(proven(&scene, "b").code, 0);
+    let reasons: Vec<Value> = lines(&scene).iter().map(|line| line["abortReason"].clone()).collect();
+    assert_eq!(reasons, [Value::from("MAX_ITERATIONS"), Value::Null]);
+}
+
+#[test]
+fn the_days_report_counts_what_was_proven_and_what_it_cost() {
+    let scene = Scene::new();
+    let empty = scene.ralph(&["report"]);
+    assert!(empty.code == 0 && empty.out.contains("No loops were run on this day."), "{}", empty.out);
+    proven(&scene, "a");
+    scene.sim("Go", &["--max-iterations", "1", "--max-cost", "1"], "say hm; spend 0.5; claim progress");
+    let report = json(&scene, &["report", "today", "--json"]);
+    let all = &report["overall"];
+    assert_eq!(
+        (all["loops"].as_u64(), all["completed"].as_u64(), all["verified"].as_u64()),
+        (Some(2), Some(1), Some(1))
+    );
+    assert_eq!((all["completionRate"].as_f64(), all["costUSD"].as_f64()), (Some(50.0), Some(0.54)));
+    assert_eq!(all["costPerVerifiedTaskUSD"].as_f64(), Some(0.54));
+    assert_eq!(report["abortReasons"]["MAX_ITERATIONS"], 1);
+    assert_eq!(report["byAgent"][0]["agent"], "sim");
+    assert_eq!(report["waste"]["idleIterations"], 1);
+    let text = scene.ralph(&["report"]).out;
+    assert!(text.starts_with("# Ralph Loop Performance Report - 20"), "{text}");
+    assert!(text.contains("- Completion rate: 50% ❌ (target: >70%)"), "{text}");
+    let yesterday = scene.ralph(&["report", "yesterday"]);
+    assert!(yesterday.code == 0 && yesterday.out.contains("No loops"));
+    let since = json(&scene, &["report", "--since", "yesterday", "--json"]);
+    assert_eq!(since["overall"]["loops"], 2);
+}
+
+#[test]
+fn a_day_that_is_none_is_refused() {
+    let scene = Scene::new();
+    for day in ["2026-02-30", "tomorrow", "2026-2-3", "", "20260220", "2026-02-20T10:00"] {
+        let answer = scene.ralph(&["report", day]);
+        assert_eq!(answer.code, 64, "{day}: {}", answer.err);
+        assert!(answer.err.contains("2026-02-20"), "{}", answer.err);
+    }
+    assert_eq!(scene.ralph(&["report", "2026-02-20", "--since", "2026-02-21"]).code, 64);
+}
+
+#[test]
+fn history_gives_the_estimate_and_the_stats() {
+    let scene = Scene::new();
+    let quote = |scene: &Scene| {
+        let args =
+            ["run", "x", "--agent", "sim", "--max-iterations", "9", "--max-cost", "1", "--dry-run", "--json"];
+        json(scene, &args)["estimate"].clone()
+    };
+    assert_eq!((quote(&scene)["runs"].as_u64(), quote(&scene)["reservedUSD"].as_f64()), (Some(0), Some(0.5)));
+    proven(&scene, "a");
+    proven(&scene, "b");
+    let found = quote(&scene);
+    assert_eq!((found["runs"].as_u64(), found["iterationsPerRun"]["p90"].as_u64()), (Some(2), Some(1)));
+    assert_eq!(found["costPerIterationUSD"]["p50"].as_f64(), Some(0.04));
+    assert_eq!(found["reservedUSD"].as_f64(), Some(0.04));
+    let stats = json(&scene, &["stats", "--json"]);
+    assert_eq!(
+        (stats["overall"]["loops"].as_u64(), stats["estimates"][0]["runs"].as_u64()),
+        (Some(2), Some(2))
+    );
+    let text = scene.ralph(&["stats"]).out;
+    assert!(
+        text.contains("2, 100% completed, 2 proven") && text.lines().all(|l| l.chars().count() <= 80),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_receipt_has_reported_and_computed_cost_within_a_terminals_width() {
+    let scene = Scene::new();
+    proven(&scene, "a");
+    let status = json(&scene, &["status", "--json"]);
+    let receipt = &status["receipts"][0];
+    assert_eq!((receipt["reportedUSD"].as_f64(), receipt["bookedUSD"].as_f64()), (Some(0.04), Some(0.04)));
+    assert!(receipt["computedUSD"].as_f64().is_some_and(|usd| (usd - 0.04).abs() < 0.001), "{receipt}");
+    assert_eq!(
+        (receipt["priceFrom"].as_str(), receipt["verificationPassed"].as_bool()),
+        (Some("reported"), Some(true))
+    );
+    assert!(receipt["tokens"]["input"].as_u64() > Some(0) && receipt["decision"] == "claim_and_proof");
+    let text = scene.ralph(&["status"]).out;
+    let table = text.lines().skip_while(|l| !l.contains("REPORTED")).take_while(|l| !l.is_empty());
+    assert!(table.clone().count() == 2 && table.clone().all(|l| l.chars().count() <= 80), "{text}");
+}
