@@ -5,6 +5,7 @@ use crate::ears::Mouth;
 use crate::equipment::Equipment;
 use crate::ledger::Books;
 use crate::oracle::base::Base;
+use crate::protection::Protection;
 use crate::snapshots::Snapshots;
 use crate::told::Told;
 use crate::under_way::UnderWay;
@@ -31,6 +32,8 @@ pub struct Bench {
     pub tree: Tree,
     /// The workspace as it was before each call.
     pub snapshots: Snapshots,
+    /// What must not change while a step runs.
+    pub protection: Protection,
     /// Adapter, tender, redactor.
     pub equipment: Equipment,
     /// Active time.
@@ -57,9 +60,6 @@ struct Latest {
     at: Option<Instant>,
 }
 
-/// The tree before the step under way, kept for a process that comes after a crash.
-pub const BEFORE: &str = "before.tree";
-
 impl Bench {
     /// A bench whose workspace was just walked; or, after a crash, with the walk before the step that was under way.
     #[allow(clippy::too_many_arguments)] // a plain list of what it holds
@@ -79,6 +79,7 @@ impl Bench {
             folder,
             tree,
             snapshots,
+            protection: Protection::default(),
             equipment,
             clock,
             watchers,
@@ -124,13 +125,6 @@ impl Bench {
         }
         drop(latest);
         self.walk()
-    }
-
-    /// Keeps the latest walk as the tree before the step that now begins: were ralph to die in it, the next process
-    /// could not tell otherwise what the agent did.
-    pub fn keep_before(&self) {
-        // Without it only a crash in this very step loses sight of a change; the step itself is not in danger.
-        let _ = self.index().save(&self.folder.join(BEFORE));
     }
 
     /// Puts the workspace aside before an iteration's call. A net that cannot be spread is no reason not to work, but

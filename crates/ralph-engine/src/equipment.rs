@@ -19,6 +19,8 @@ pub struct Equipment {
     pub agent: Hired,
     /// Those of the ladder's rungs.
     pub rungs: Vec<Hired>,
+    /// Git, where it is installed: only to look at commits that were made.
+    pub git: Option<PathBuf>,
     /// What models cost.
     pub prices: Prices,
     /// Removes known secrets and key shapes from everything that is kept.

@@ -55,8 +55,8 @@ impl<'a> Hands<'a> {
 
     fn call(&mut self, order: call::Order) {
         self.bench.under_way.clear();
-        self.bench.keep_before();
         self.bench.put_aside(order.id.iteration);
+        self.bench.protection.begin(&self.bench);
         of_run::begins(&self.bench);
         self.bench.tell_spend_from.store(order.tell_spend_from.0, Ordering::Relaxed);
         self.apart(move |bench| call::call(bench, order));
@@ -90,11 +90,12 @@ impl World for Hands<'_> {
             Step::Extend { id, to, limits } => bench.tell(extend::extend(bench, state, *id, *to, limits)),
             Step::Inspect { .. } => bench.tell(inspect::inspect(bench)),
             Step::Restore { paths } => {
-                bench.tell(restore::restore(bench, paths, state.calls.id.iteration));
+                let time = (state.calls.id.iteration, state.trees.restores + 1);
+                bench.tell(restore::restore(bench, paths, time));
             }
             Step::Verify { check, deadline } => {
                 bench.under_way.clear();
-                bench.keep_before();
+                bench.protection.begin(bench);
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
                 self.apart(move |bench| match check {
                     Check::WithBaselineOracle => proof::prove(bench, deadline, id),

@@ -22,6 +22,7 @@ pub mod open;
 pub mod oracle;
 pub mod outcome;
 pub mod plan;
+pub mod protection;
 pub mod provider;
 pub mod quarantine;
 pub mod rebuild;

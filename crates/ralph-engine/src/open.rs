@@ -1,7 +1,7 @@
 //! How a run begins and goes on: take the workspace's lock, make sure nobody of an earlier run is alive, write down
 //! what was given, and drive. Recovery belongs to taking the lock, not to a command.
 
-use crate::bench::{BEFORE, Bench, TAG};
+use crate::bench::{Bench, TAG};
 use crate::circuit::{self, OpenBreaker, Unusable};
 use crate::clock::{Clock, utc};
 use crate::daybook::Daybook;
@@ -14,6 +14,7 @@ use crate::journal::{self, JournalError};
 use crate::oracle::{copy, of_run, scripts};
 use crate::outcome::{Outcome, cut, outcome};
 use crate::plan::Plan;
+use crate::protection::{BEFORE, Moment};
 use crate::reset::day_of;
 use crate::run::{Run, Unwritable};
 use crate::snapshots::Snapshots;
@@ -136,10 +137,13 @@ pub fn resume(
     let tree = of_run::tree(Path::new(&workspace), &started)?;
     let left = Index::load(&home.index(Path::new(&workspace)));
     let now = tree.walk(left.as_ref())?;
-    let index = before_the_crash(home, &state, id).unwrap_or_else(|| {
-        of_run::user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
-        now
-    });
+    let index = match before_the_crash(home, &state, id) {
+        Some(moment) => moment.files,
+        None => {
+            of_run::user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
+            now
+        }
+    };
     let plan = started.plan.as_ref().map(|given| bound::seen(given, &equipment.redactor));
     let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES, plan });
     let mut facts = vec![Told { done: inbox::outdated(&store, id), ..resumed.into() }];
@@ -180,6 +184,9 @@ fn go(
         watchers.clone(),
         mouth,
     ));
+    if let Some(moment) = before_the_crash(home, &state, &id) {
+        bench.protection.go_on_from(moment.repositories);
+    }
     let hands = Hands::new(Arc::clone(&bench), store).map_err(system("no thread could be started"))?;
     let listening = signals::listen(told.0, told.1, bench.under_way.clone())
         .map_err(system("signals cannot be heard"))?;
@@ -219,7 +226,7 @@ fn put_aside_last(home: &Home, store: &dyn Store, bench: &Bench) {
 }
 
 /// The tree before the step that was under way when an earlier process died: what differs from it is the agent's.
-fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Index> {
+fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
     let under_way = matches!(
         state.phase,
         Phase::Calling { .. }
@@ -228,9 +235,10 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Index> {
             | Phase::Recovering
             | Phase::Answered
             | Phase::Inspecting
+            | Phase::Restoring
             | Phase::Verifying(_)
     );
-    under_way.then(|| Index::load(&home.run(id).join(BEFORE))).flatten()
+    under_way.then(|| Moment::load(&home.run(id), BEFORE)).flatten()
 }
 
 /// A copy of the database once a day, beside the loop; the next run tries again where it fails.

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ralph_os::HELD;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
@@ -13,18 +13,21 @@ use rustix::io::Errno;
 
 /// A workspace's root, held open.
 #[derive(Debug)]
-pub(crate) struct Root(OwnedFd);
+pub(crate) struct Root {
+    held: OwnedFd,
+    path: PathBuf,
+}
 
 impl Root {
     /// Opens it.
     pub fn open(path: &Path) -> io::Result<Root> {
         let flags = HELD | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Root(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
+        Ok(Root { held: rustix::fs::openat(CWD, path, flags, Mode::empty())?, path: path.to_path_buf() })
     }
 
     /// Opens something beneath it.
     fn beneath(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
-        Ok(ralph_os::open_beneath(&self.0, path, flags)?)
+        Ok(ralph_os::open_beneath(&self.held, path, flags)?)
     }
 
     /// A regular file, for reading.
@@ -62,6 +65,56 @@ impl Root {
         self.parent(path)
     }
 
+    /// A path for calls that know no open directories; it holds as long as the directory is held.
+    pub fn here(&self, path: &[u8]) -> io::Result<(OwnedFd, PathBuf)> {
+        let (dir, name) = self.parent(path)?;
+        let here = ralph_os::path_in(&dir, &name, &self.path.join(OsStr::from_bytes(path)));
+        Ok((dir, here))
+    }
+
+    /// Makes a directory, if it is not there.
+    pub fn make(&self, path: &[u8], mode: u16) -> io::Result<()> {
+        let (dir, name) = self.make_parent(path)?;
+        let mode = if mode == 0 { 0o777 } else { mode };
+        match rustix::fs::mkdirat(&dir, &name, Mode::from_raw_mode(u32::from(mode))) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes whatever is there, with all that lies in it; no link is followed.
+    pub fn clear(&self, path: &[u8]) -> io::Result<()> {
+        let (_dir, here) = self.here(path)?;
+        match here.symlink_metadata() {
+            Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(here),
+            Ok(_) => std::fs::remove_file(here),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is at a path, without following a link; none where there is nothing, or no directory above it.
+    pub fn look(&self, path: &[u8]) -> Option<std::fs::Metadata> {
+        let (_dir, here) = self.here(path).ok()?;
+        here.symlink_metadata().ok()
+    }
+
+    /// Lets the owner read a file and write into the directory it lies in, until it is closed again.
+    pub fn open_up(&self, path: &[u8]) -> io::Result<Opened> {
+        let (parent, _) = split(path);
+        let dir = self.beneath(parent, HELD | OFlags::DIRECTORY)?;
+        let mode = rustix::fs::fstat(&dir)?.st_mode & 0o7777;
+        ralph_os::chmod_held(&dir, Mode::from_raw_mode(mode | 0o700))?;
+        Ok(Opened { dir, mode })
+    }
+
+    /// Lets the owner read a file that is about to be replaced.
+    pub fn let_read(&self, path: &[u8]) -> io::Result<()> {
+        let file = self.beneath(path, HELD | OFlags::NOFOLLOW)?;
+        let mode = rustix::fs::fstat(&file)?.st_mode & 0o7777;
+        Ok(ralph_os::chmod_held(&file, Mode::from_raw_mode(mode | 0o400))?)
+    }
+
     /// Removes a file, a link, or an empty directory. Something that is gone is removed.
     pub fn remove(&self, path: &[u8], directory: bool) -> io::Result<()> {
         let (dir, name) = match self.parent(path) {
@@ -73,6 +126,19 @@ impl Root {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// A directory that was opened for a moment.
+pub(crate) struct Opened {
+    dir: OwnedFd,
+    mode: u32,
+}
+
+impl Opened {
+    /// Gives it its permissions back.
+    pub fn close(self) -> io::Result<()> {
+        Ok(ralph_os::chmod_held(&self.dir, Mode::from_raw_mode(self.mode))?)
     }
 }
 

@@ -57,8 +57,21 @@ pub enum Act {
         /// Its permissions.
         mode: u16,
     },
+    /// Makes a directory with these permissions.
+    Make {
+        /// The directory.
+        path: TreePath,
+        /// Its permissions; 0 where they are not known.
+        mode: u16,
+    },
     /// Removes a file or link.
     Remove {
+        /// The path.
+        path: TreePath,
+    },
+    /// Removes whatever is there, with all that lies in it. Never planned for undoing; only for what lies in
+    /// quarantine already.
+    Clear {
         /// The path.
         path: TreePath,
     },
@@ -77,6 +90,8 @@ impl Act {
             Act::Write { path, .. }
             | Act::Link { path, .. }
             | Act::Mode { path, .. }
+            | Act::Make { path, .. }
+            | Act::Clear { path }
             | Act::Remove { path }
             | Act::RemoveEmpty { path } => path,
         }
@@ -86,10 +101,10 @@ impl Act {
 impl fmt::Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self {
-            Act::Write { new: true, .. } => "bring back",
+            Act::Write { new: true, .. } | Act::Make { .. } => "bring back",
             Act::Write { .. } | Act::Link { .. } => "put back",
             Act::Mode { .. } => "permissions of",
-            Act::Remove { .. } | Act::RemoveEmpty { .. } => "remove",
+            Act::Remove { .. } | Act::RemoveEmpty { .. } | Act::Clear { .. } => "remove",
         };
         write!(f, "{word} {}", self.path())
     }
@@ -122,7 +137,8 @@ pub fn back(wanted: Wanted<'_>, blobs: &Blobs) -> Back {
     let (mut plan, mut removals) = (Back::default(), Vec::new());
     for (want, is) in side_by_side(target, now) {
         let Some(path) = want.or(is).map(|entry| entry.path) else { continue };
-        if alike(want.as_ref(), is.as_ref()) {
+        let matters = want.is_some_and(|entry| entry.matters()) || is.is_some_and(|entry| entry.matters());
+        if !matters || alike(want.as_ref(), is.as_ref()) {
             continue;
         }
         if !newer_too && !alike(left.get(path).as_ref(), is.as_ref()) {
@@ -139,8 +155,25 @@ pub fn back(wanted: Wanted<'_>, blobs: &Blobs) -> Back {
     // What lies in a directory goes before the directory, and everything goes before anything comes.
     removals.reverse();
     removals.append(&mut plan.acts);
-    plan.acts = removals;
+    plan.acts = closing_last(removals);
     plan
+}
+
+/// Directories that nobody may write into are closed when everything in them is done, the deepest first.
+pub(crate) fn closing_last(acts: Vec<Act>) -> Vec<Act> {
+    let mut closing = Vec::new();
+    let mut ordered = Vec::with_capacity(acts.len());
+    for act in acts {
+        match act {
+            Act::Make { path, mode } if mode != 0 => {
+                closing.push(Act::Mode { path: path.clone(), mode });
+                ordered.push(Act::Make { path, mode: mode | 0o700 });
+            }
+            act => ordered.push(act),
+        }
+    }
+    ordered.extend(closing.into_iter().rev());
+    ordered
 }
 
 impl Back {
@@ -152,8 +185,7 @@ impl Back {
             Kind::Directory if want.mode != 0 && is.is_some_and(|is| is.kind == Kind::Directory) => {
                 return self.acts.push(Act::Mode { path, mode: want.mode });
             }
-            // Directories come with what lies in them.
-            Kind::Directory => return,
+            Kind::Directory => return self.acts.push(Act::Make { path, mode: want.mode }),
             Kind::File if same_content => return self.acts.push(Act::Mode { path, mode: want.mode }),
             Kind::Special => "it was neither a file nor a link",
             _ if !is_kept(want) => "its content was not kept: too large or not readable",
@@ -193,7 +225,7 @@ fn remove(is: &Entry<'_>) -> Act {
 }
 
 /// The same thing as far as going back is concerned. A directory nobody looked at closely has no mode.
-fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
+pub(crate) fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
     match (a, b) {
         (None, None) => true,
         (Some(a), Some(b)) if a.kind != b.kind => false,
@@ -203,24 +235,26 @@ fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
     }
 }
 
+/// A directory that does not let its owner write is opened for the moment it takes.
 fn apply(root: &Root, act: &Act, blobs: &Blobs) -> io::Result<()> {
+    match apply_once(root, act, blobs) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let closed = root.open_up(act.path().as_bytes())?;
+            let done = apply_once(root, act, blobs);
+            closed.close()?;
+            done
+        }
+        other => other,
+    }
+}
+
+fn apply_once(root: &Root, act: &Act, blobs: &Blobs) -> io::Result<()> {
     match act {
+        Act::Make { path, mode } => root.make(path.as_bytes(), *mode),
+        Act::Clear { path } => root.clear(path.as_bytes()),
         Act::Write { path, hash, mode, .. } => write(root, path, blobs, *hash, *mode),
         Act::Link { path, hash } => link(root, path, &std::fs::read(blobs.path(*hash))?),
-        Act::Mode { path, mode } => {
-            let (dir, name) = root.parent(path.as_bytes())?;
-            let fd = rustix::fs::openat(
-                &dir,
-                &name,
-                OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
-                Mode::empty(),
-            );
-            match fd {
-                Ok(fd) => Ok(rustix::fs::fchmod(fd, mode_of(*mode))?),
-                // Not readable, which may be the very permission that is put back.
-                Err(_) => Ok(rustix::fs::chmodat(&dir, &name, mode_of(*mode), AtFlags::empty())?),
-            }
-        }
+        Act::Mode { path, mode } => set_mode(root, path.as_bytes(), *mode),
         Act::Remove { path } => root.remove(path.as_bytes(), false),
         Act::RemoveEmpty { path } => match root.remove(path.as_bytes(), true) {
             // Something is left in it that nobody looks at; it may stay.
@@ -228,6 +262,17 @@ fn apply(root: &Root, act: &Act, blobs: &Blobs) -> io::Result<()> {
             other => other,
         },
     }
+}
+
+/// Gives what is there these permissions; a link is not followed.
+pub(crate) fn set_mode(root: &Root, path: &[u8], mode: u16) -> io::Result<()> {
+    let (dir, name) = root.parent(path)?;
+    let flags = ralph_os::HELD | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = rustix::fs::openat(&dir, &name, flags, Mode::empty())?;
+    if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode).is_symlink() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    Ok(ralph_os::chmod_held(&fd, mode_of(mode))?)
 }
 
 /// A draft beside the file takes its place when it is whole, so that nobody ever sees half a file.

@@ -107,6 +107,29 @@ impl Blobs {
     }
 }
 
+/// Copies a file of any size and forces it to the disk. Holes stay holes: a sparse file of terabytes takes no room.
+pub(crate) fn copy_file(from: &mut File, to: &Path) -> io::Result<()> {
+    let mut file = File::options().read(true).write(true).create(true).truncate(true).open(to)?;
+    if ralph_os::share_blocks(&file, &*from).is_err() {
+        let length = from.metadata()?.len();
+        let mut at = 0;
+        while at < length {
+            let start = match rustix::fs::seek(&*from, rustix::fs::SeekFrom::Data(at)) {
+                Ok(start) => start,
+                Err(rustix::io::Errno::NXIO) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let end = rustix::fs::seek(&*from, rustix::fs::SeekFrom::Hole(start))?;
+            from.seek(io::SeekFrom::Start(start))?;
+            file.seek(io::SeekFrom::Start(start))?;
+            io::copy(&mut Read::by_ref(from).take(end - start), &mut file)?;
+            at = end;
+        }
+        file.set_len(length)?;
+    }
+    file.sync_all()
+}
+
 /// Copies, sharing the blocks where the file system can, and hashes what was copied.
 fn copy(from: &mut File, to: &Path) -> io::Result<u128> {
     let mut file = File::options().read(true).write(true).create(true).truncate(true).open(to)?;

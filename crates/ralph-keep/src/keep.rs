@@ -14,6 +14,8 @@ use crate::blobs::Blobs;
 
 /// A larger file is not kept: it is data, not work, and would fill the disk.
 const LARGEST: u64 = 64 << 20;
+/// A protected one must be there to be put back; above this size its hash does not stand for its content.
+const LARGEST_PROTECTED: u64 = 1 << 30;
 /// The index whose contents are all here, so that the next process need not look for each of them.
 const LATEST: &str = "latest.tree";
 
@@ -72,12 +74,27 @@ impl Keep {
     /// Puts aside what this index names and is not there yet. An error is one of the keep itself (a full disk); what
     /// cannot be read in the workspace is in `missed`.
     pub fn take(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+        let taken = self.take_beside(root, index, &self.latest())?;
+        if !taken.unsure {
+            self.remember(index);
+        }
+        Ok(taken)
+    }
+
+    /// The same for a directory beside the workspace, such as a repository's own: few files, looked for each time.
+    pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+        self.take_beside(root, index, &Index::default())
+    }
+
+    fn take_beside(&self, root: &Path, index: &Index, latest: &Index) -> io::Result<Taken> {
         fs::create_dir_all(&self.dir)?;
-        let latest = self.latest();
         let root = Root::open(root)?;
         let mut taken = Taken::default();
         let mut seen = BTreeSet::new();
-        for entry in index.entries().filter(|entry| matches!(entry.kind, Kind::File | Kind::Symlink)) {
+        for entry in index.entries().filter(|entry| entry.matters() || entry.is_repository()) {
+            if !matches!(entry.kind, Kind::File | Kind::Symlink) {
+                continue;
+            }
             if !is_kept(&entry) {
                 taken.missed.push(missed(&entry, why_not(&entry)));
                 continue;
@@ -88,9 +105,6 @@ impl Keep {
                 continue;
             }
             self.one(&root, &entry, &mut taken)?;
-        }
-        if !taken.unsure {
-            self.remember(index);
         }
         Ok(taken)
     }
@@ -149,11 +163,16 @@ impl Keep {
 
 /// Whether an entry's content is one that is kept.
 pub(crate) fn is_kept(entry: &Entry<'_>) -> bool {
-    !entry.unreadable && entry.size <= LARGEST
+    let largest = if entry.protected { LARGEST_PROTECTED } else { LARGEST };
+    !entry.unreadable && entry.size <= largest
 }
 
 fn why_not(entry: &Entry<'_>) -> &'static str {
-    if entry.unreadable { "it cannot be read" } else { "it is larger than 64 MiB" }
+    match (entry.unreadable, entry.protected) {
+        (true, _) => "it cannot be read",
+        (_, true) => "it is larger than 1 GiB",
+        _ => "it is larger than 64 MiB",
+    }
 }
 
 fn missed(entry: &Entry<'_>, why: &str) -> Missed {

@@ -5,8 +5,8 @@ mod processes;
 mod view;
 
 pub use files::{
-    HELD, chmod_held, doubtful_file_system, each_name, identity, make_empty, open_beneath, share_blocks,
-    stat_at, stat_open,
+    HELD, born_at, chmod_held, doubtful_file_system, each_name, identity, make_empty, open_beneath, path_in,
+    share_blocks, stat_at, stat_open,
 };
 pub use processes::{
     ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,

@@ -7,8 +7,8 @@ mod ps;
 mod view;
 
 pub use files::{
-    HELD, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, share_blocks, stat_at,
-    stat_open,
+    HELD, born_at, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, path_in,
+    share_blocks, stat_at, stat_open,
 };
 pub use names::each_name;
 pub use processes::{

@@ -188,10 +188,7 @@ impl State {
             }
             Step::Extend { .. } => self.set_extending(true),
             Step::Inspect { .. } => self.phase = Phase::Inspecting,
-            Step::Restore { .. } => {
-                self.trees.restores += 1;
-                self.phase = Phase::Restoring;
-            }
+            Step::Restore { .. } => self.phase = Phase::Restoring,
             Step::Verify { check, .. } => {
                 self.calls.ended_by = None;
                 self.checks.begun(self.ran);

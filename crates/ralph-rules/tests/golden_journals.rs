@@ -103,7 +103,7 @@ fn prohibited_path() -> Journal {
     journal.admit();
     journal.says(&done());
     let mut seen = journal.inspection(2);
-    seen.violations = vec![Violation { path: ".env".into(), how: How::Modified }];
+    seen.violations = vec![Violation::new(".env", How::Modified)];
     journal.see(Seen::Inspected(seen));
     let (restored, left) = (vec![".env".into()], Vec::new());
     let tree = journal.tree;

@@ -40,6 +40,13 @@ impl Stat {
         ralph_os::stat_at(dir, name).map(Stat::from)
     }
 
+    /// Of a directory, with the moment it was made in the place of its last write: an inode may be used again. Zero
+    /// where the file system does not tell.
+    pub fn of_birth(dir: BorrowedFd<'_>, name: &CStr) -> Result<Stat, Errno> {
+        let born = ralph_os::born_at(dir, name)?;
+        Ok(Stat { mtime: born, ctime: 0, size: 0, ..Stat::of(dir, name)? })
+    }
+
     /// Of what is open.
     pub fn of_open(fd: BorrowedFd<'_>) -> Result<Stat, Errno> {
         ralph_os::stat_open(fd).map(Stat::from)

@@ -36,7 +36,7 @@ pub struct Entry<'a> {
     pub path: &'a [u8],
     /// File, directory, link or special.
     pub kind: Kind,
-    /// Permission bits, `0o7777` at most. Of directories only protected ones are looked at that closely.
+    /// Permission bits, `0o7777` at most.
     pub mode: u16,
     /// Inode number.
     pub ino: u64,
@@ -59,6 +59,18 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
+    /// A `.git`: the directory of a repository, or what points to one.
+    #[must_use]
+    pub fn is_repository(&self) -> bool {
+        self.path == b".git" || self.path.ends_with(b"/.git")
+    }
+
+    /// Something that ralph compares and puts back: work, or protected.
+    #[must_use]
+    pub fn matters(&self) -> bool {
+        self.counts || self.protected
+    }
+
     /// The only permission bit that is part of the work, as in git.
     #[must_use]
     pub fn executable(&self) -> bool {
@@ -138,6 +150,11 @@ impl Index {
             if order(self.path_at(middle), path).is_lt() { low = middle + 1 } else { high = middle }
         }
         self.entry(low).filter(|entry| entry.path == path)
+    }
+
+    /// Where repositories begin: every `.git`, whatever it is. It is neither work nor protected.
+    pub fn repositories(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.entries().filter(Entry::is_repository)
     }
 
     /// The same paths with the same kinds, modes and contents; work and protected paths alike.

@@ -7,6 +7,7 @@
 
 mod changes;
 mod content;
+mod flags;
 mod git_dir;
 mod git_facts;
 mod ignores;
@@ -17,6 +18,8 @@ mod noise;
 mod oracle;
 mod path;
 mod protect;
+mod refs;
+mod repository;
 mod saved;
 mod test_files;
 mod tree;
@@ -24,12 +27,15 @@ mod violations;
 mod walk;
 
 pub use changes::{Changes, changes};
+pub use flags::{ASSUMED, Hidden, SKIPPED};
 pub use git_facts::{GitFacts, git_facts};
 pub use index::{Entry, Index, Kind, Skipped, side_by_side};
 pub use lock::{LockError, WorkspaceLock};
 pub use oracle::{Oracle, Role};
 pub use path::{TreePath, shown};
 pub use protect::{BadGlob, Protect};
+pub use refs::Refs;
+pub use repository::{OBEYED, REFS, Repository, repositories};
 pub use saved::SaveError;
 pub use test_files::looks_like_test;
 pub use tree::{Tree, WalkError};

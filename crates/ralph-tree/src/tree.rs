@@ -47,6 +47,7 @@ pub struct Tree {
     /// Files that ralph itself writes, in order: they are nobody's work.
     own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
+    guarding: bool,
 }
 
 impl Tree {
@@ -54,7 +55,13 @@ impl Tree {
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
         let (oracle, own) = (Oracle::default(), Vec::new());
-        Tree { root: root.into(), protect, oracle, own, compiled: Mutex::default() }
+        Tree { root: root.into(), protect, oracle, own, compiled: Mutex::default(), guarding: false }
+    }
+
+    /// A directory of which nothing is of interest but what is protected, such as a repository's own.
+    #[must_use]
+    pub fn guarding(root: impl Into<PathBuf>, protect: Protect) -> Tree {
+        Tree { guarding: true, ..Tree::new(root, protect) }
     }
 
     /// Flags what says whether the work is right, too.
@@ -98,7 +105,7 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        let rules = (&self.protect, &self.oracle, self.own.as_slice());
+        let rules = (&self.protect, &self.oracle, self.own.as_slice(), self.guarding);
         Walk::new(&root, rules, previous.unwrap_or(&nothing), &mut compiled).run()
     }
 }

@@ -55,6 +55,11 @@ pub fn violations(before: &Index, after: &Index) -> Vec<Violation> {
     let mut found = Vec::new();
     for (old, new) in side_by_side(before, after) {
         let Some(either) = new.or(old) else { continue };
+        if either.is_repository() {
+            let how = repository(old, new, before, after);
+            found.extend(how.map(|how| Violation { path: either.path.into(), how }));
+            continue;
+        }
         if !old.is_some_and(|e| e.protected) && !new.is_some_and(|e| e.protected) {
             continue;
         }
@@ -63,6 +68,46 @@ pub fn violations(before: &Index, after: &Index) -> Vec<Violation> {
         }
     }
     found
+}
+
+/// A repository's own directory. A new one inside another hides what lies around it from git, one that is replaced or
+/// gone takes the history along: both only where protected paths are concerned, or at the top. Elsewhere agents may
+/// clone, initialise and remove repositories as they like; but none may point to another place than before.
+fn repository(old: Option<Entry<'_>>, new: Option<Entry<'_>>, before: &Index, after: &Index) -> Option<How> {
+    let path = new.or(old)?.path;
+    let dir = path.strip_suffix(b".git").unwrap_or_default();
+    let top = dir.is_empty();
+    match (old, new) {
+        (None, Some(_)) => {
+            let inside = |other: &Entry<'_>| {
+                let above = other.path.strip_suffix(b".git").unwrap_or_default();
+                above.len() < dir.len() && dir.starts_with(above)
+            };
+            let hides = !top && holds_protected(before, dir) && after.repositories().any(|e| inside(&e));
+            (hides || is_protected(after, dir)).then_some(How::Added)
+        }
+        (Some(_), None) => {
+            (top || holds_protected(before, dir) || is_protected(before, dir)).then_some(How::Deleted)
+        }
+        (Some(old), Some(new)) if old.kind != new.kind => Some(How::TypeChanged),
+        (Some(old), Some(new)) if old.kind == Kind::Directory => {
+            let another =
+                (old.ino, old.mtime) != (new.ino, new.mtime) && (top || holds_protected(before, dir));
+            another.then_some(How::Modified)
+        }
+        (Some(old), Some(new)) => (old.hash != new.hash).then_some(How::Modified),
+        (None, None) => None,
+    }
+}
+
+/// The directory (with its slash) is protected itself.
+fn is_protected(index: &Index, dir: &[u8]) -> bool {
+    dir.strip_suffix(b"/").and_then(|dir| index.get(dir)).is_some_and(|entry| entry.protected)
+}
+
+/// Something protected lies below the directory (with its slash).
+fn holds_protected(index: &Index, dir: &[u8]) -> bool {
+    index.entries().any(|entry| entry.protected && entry.path.starts_with(dir))
 }
 
 /// An empty directory that comes or goes holds nobody's work: what lies in directories speaks for them.
@@ -81,6 +126,8 @@ fn altered(old: &Entry<'_>, new: &Entry<'_>) -> Option<How> {
     }
     let content = match old.kind {
         Kind::Directory | Kind::Special => false,
+        // What nobody could read before or after can only be told by what a program cannot set.
+        _ if old.unreadable && new.unreadable => old.hash != new.hash || old.ctime != new.ctime,
         _ if old.unreadable != new.unreadable => {
             (old.ino, old.size, old.mtime) != (new.ino, new.size, new.mtime)
         }

@@ -63,12 +63,14 @@ pub(crate) struct Walk<'a> {
     scratch: Vec<u8>,
     path: Vec<u8>,
     index: Index,
+    /// Only what is protected is looked at.
+    guarding: bool,
 }
 
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        (protect, oracle, own): (&'a Protect, &'a Oracle, &'a [Vec<u8>]),
+        (protect, oracle, own, guarding): (&'a Protect, &'a Oracle, &'a [Vec<u8>], bool),
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
@@ -79,7 +81,20 @@ impl<'a> Walk<'a> {
             ..Index::default()
         };
         let (reader, scratch, path) = (Reader::new(), Vec::new(), Vec::new());
-        Walk { root, protect, oracle, own, compiled, before, reached: 0, reader, scratch, path, index }
+        Walk {
+            root,
+            protect,
+            oracle,
+            own,
+            compiled,
+            before,
+            reached: 0,
+            reader,
+            scratch,
+            path,
+            index,
+            guarding,
+        }
     }
 
     /// Walks everything below the root.
@@ -116,7 +131,8 @@ impl<'a> Walk<'a> {
         let familiar = self.before.root_rules == rules.key;
         self.index.root_rules = rules.key;
         let fd = Some(fd);
-        Ok(Frame { fd, identity: (0, 0), listing, next: 0, path_len: 0, flags: COUNTS, rules, familiar })
+        let flags = if self.guarding { NOISE } else { COUNTS };
+        Ok(Frame { fd, identity: (0, 0), listing, next: 0, path_len: 0, flags, rules, familiar })
     }
 
     /// Goes on in a directory until another one is to be entered; None at its end.
@@ -149,9 +165,11 @@ impl<'a> Walk<'a> {
             },
         };
         let noise = is_noise(name.to_bytes(), kind);
-        let ours = kind == Kind::File && self.own.binary_search(&self.path).is_ok();
-        if ours || (noise && !self.protect.names(&self.path)) {
+        if kind == Kind::File && self.own.binary_search(&self.path).is_ok() {
             return Ok(None);
+        }
+        if noise && !self.protect.names(&self.path) {
+            return self.note_repository(fd, name, kind).map(|()| None);
         }
         let old = self.seen_before().filter(|row| row.kind == kind);
         let flags = match old {
@@ -165,6 +183,22 @@ impl<'a> Walk<'a> {
             self.look_at(fd, name, kind, flags, old)?;
         }
         Ok(None)
+    }
+
+    /// A repository's own directory, or the file that points to it, is noise; that it is there, and which one it is,
+    /// is kept all the same.
+    fn note_repository(&mut self, fd: BorrowedFd<'_>, name: &CStr, kind: Kind) -> Result<(), WalkError> {
+        if name.to_bytes() != b".git" || self.guarding {
+            return Ok(());
+        }
+        let old = self.seen_before().filter(|row| row.kind == kind);
+        if kind != Kind::Directory {
+            return self.look_at(fd, name, kind, NOISE, old);
+        }
+        match Stat::of_birth(fd, name) {
+            Ok(stat) => self.keep(&stat, NOISE, [0; 16]),
+            Err(error) => self.pass_over(error),
+        }
     }
 
     /// What the path at hand is to us: work, protected, noise.
@@ -206,8 +240,8 @@ impl<'a> Walk<'a> {
         if flags & NOISE != 0 && flags & PROTECTED == 0 && !self.protect.names(&self.path) {
             return Ok(None);
         }
-        let stat = match if flags & PROTECTED != 0 { Stat::of(fd, name) } else { Ok(UNLOOKED) } {
-            Ok(stat) => stat,
+        let stat = match Stat::of(fd, name) {
+            Ok(stat) => Stat { mtime: 0, ctime: 0, size: 0, ..stat },
             Err(error) => return self.pass_over(error).map(|()| None),
         };
         let opened = open_directory(fd, name, OFlags::NOFOLLOW).and_then(|below| {
@@ -222,7 +256,7 @@ impl<'a> Walk<'a> {
             Ok(opened) => opened,
             Err(error) => {
                 self.pass_over(error)?;
-                return self.keep(&stat, flags, [0; 16]).map(|()| None);
+                return self.keep(&stat, flags | UNREADABLE, [0; 16]).map(|()| None);
             }
         };
         let len = self.path.len();
@@ -335,9 +369,6 @@ impl Frame {
         }
     }
 }
-
-/// The stat of a directory nobody asked about: its own mode and times are no work.
-const UNLOOKED: Stat = Stat { kind: Kind::Directory, mode: 0, ino: 0, size: 0, mtime: 0, ctime: 0 };
 
 fn identity(fd: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
     ralph_os::identity(fd)

@@ -23,6 +23,7 @@ mod man;
 mod prices;
 mod prompt;
 mod prune;
+mod quarantine;
 mod questions;
 mod receipts;
 mod redact;
@@ -120,6 +121,9 @@ enum Command {
     /// Hide secrets in what earlier runs left: prompts, transcripts, verification output.
     #[command(before_help = examples::REDACT)]
     Redact(redact::Args),
+    /// Show what was found at protected paths and put aside, or put it back.
+    #[command(before_help = examples::QUARANTINE)]
+    Quarantine(quarantine::Args),
     /// Remove what agents printed and the snapshots of old runs; journals and costs stay.
     #[command(before_help = examples::PRUNE)]
     Prune(prune::Args),
@@ -299,6 +303,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
         Command::Redact(args) => redact::redact(&args, here),
+        Command::Quarantine(args) => quarantine::quarantine(&args, here),
         Command::Prune(args) => prune::prune(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),
         Command::Analyze(args) => analyze::analyze(&args, here),

@@ -16,6 +16,8 @@ mod overrides;
 mod people;
 #[path = "engine/processes.rs"]
 mod processes;
+#[path = "engine/protection.rs"]
+mod protection;
 #[path = "engine/recovery.rs"]
 mod recovery;
 #[path = "engine/scenarios.rs"]

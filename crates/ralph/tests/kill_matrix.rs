@@ -44,6 +44,7 @@ struct Tally {
     missed: AtomicUsize,
     lost: AtomicUsize,
     found: AtomicUsize,
+    restored: AtomicUsize,
     slowest: Mutex<Duration>,
     failures: Mutex<Vec<String>>,
 }
@@ -146,6 +147,7 @@ fn report(points: &[Point], tally: &Tally) {
     );
     let shown: Vec<_> = failures.iter().take(SHOWN).map(String::as_str).collect();
     assert!(failures.is_empty(), "{}", shown.join("\n"));
+    assert!(tally.restored.load(Ordering::Relaxed) * 2 > first, "most of them put something back");
     assert!(lost > 0 && found > 0, "the kills must reach into calls: {lost} lost, {found} found");
     assert!(missed * 10 < points.len(), "{missed} of {} points did not come up again", points.len());
 }
@@ -195,6 +197,7 @@ fn case(n: usize, point: &Point, again: Option<usize>, tally: &Tally) -> Result<
     let after = look(&scene, "3", &["out", "out2", "out3"], tally)?;
     after.goes_on_from(&before)?;
     after.is_complete()?;
+    tally.restored.fetch_add(after.quarantined()?, Ordering::Relaxed);
     let (lost, found) = after.lost_and_found();
     tally.lost.fetch_add(lost, Ordering::Relaxed);
     tally.found.fetch_add(found, Ordering::Relaxed);

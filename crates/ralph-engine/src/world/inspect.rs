@@ -1,12 +1,13 @@
-//! Step Inspect: look at the workspace after a call. Protected paths first, then what changed, then the bound plan. No
-//! git is run. Closes with `Inspected`.
+//! Step Inspect: look at the workspace after a call. Protected paths first, then what changed, then the bound plan. Git is
+//! run only where commits were made (`protection.rs`). Closes with `Inspected`.
 
 use crate::bench::Bench;
 use crate::bound;
 use crate::oracle::of_run;
+use crate::protection;
 use crate::told::Told;
-use ralph_rules::record::{How, Inspected, Seen, Violation};
-use ralph_tree::{Index, changes, git_facts};
+use ralph_rules::record::{Inspected, Seen};
+use ralph_tree::{changes, git_facts};
 
 /// Names kept in the record.
 const NAMES: usize = 100;
@@ -23,7 +24,7 @@ pub fn inspect(bench: &Bench) -> Told {
         files: u32::try_from(changed.len()).unwrap_or(u32::MAX),
         changed: changed.paths().take(NAMES).map(|p| redactor.redact(&p.to_string()).into_owned()).collect(),
         test_only: changed.only_tests(),
-        violations: violations(&before, &after),
+        violations: protection::found(bench, &before, &after),
         head: facts.head,
         commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
         oracle: of_run::changed_now(bench, &after)
@@ -42,22 +43,4 @@ fn marker(bench: &Bench) -> bool {
     let file = bench.start.policy.gate.marker_file.as_deref();
     let now = file.and_then(|file| bound::marker(&bench.workspace, file));
     now.is_some() && now != bench.start.marker_before
-}
-
-/// Protected paths that differ between two walks.
-pub fn violations(before: &Index, after: &Index) -> Vec<Violation> {
-    ralph_tree::violations(before, after)
-        .into_iter()
-        .map(|v| Violation { path: v.path.to_string(), how: how(v.how) })
-        .collect()
-}
-
-fn how(how: ralph_tree::How) -> How {
-    match how {
-        ralph_tree::How::Added => How::Added,
-        ralph_tree::How::Modified => How::Modified,
-        ralph_tree::How::Deleted => How::Deleted,
-        ralph_tree::How::ModeChanged => How::ModeChanged,
-        ralph_tree::How::TypeChanged => How::TypeChanged,
-    }
 }

@@ -45,7 +45,7 @@ pub fn prove(bench: &Bench, deadline: Ms, id: Attempt) -> Told {
     let files = changed.iter().map(|one| redactor.redact(&one.to_string()).into_owned()).collect();
     let diff = redactor.redact(&diff).into_owned();
     let oracle = Some(PutBack { contained: contained.into(), files, diff });
-    let violations = super::inspect::violations(&now, &after);
+    let violations = crate::protection::found(bench, &now, &after);
     let check = Check::WithBaselineOracle;
     Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations, oracle }).into()
 }

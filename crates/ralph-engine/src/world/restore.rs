@@ -1,69 +1,195 @@
 //! Step Restore: put protected paths back as they were before the step that touched them. What is there now goes into
 //! the quarantine first; only the offending paths are touched. Can be repeated: what a crash cut short is simply done
-//! again. Closes with `Restored`.
+//! again, and a path that somebody worked on since is left alone. Closes with `Restored`.
 
-use crate::bench::{BEFORE, Bench};
+use crate::bench::Bench;
 use crate::clock::utc;
-use crate::quarantine::{self, Case};
+use crate::protection::{self, BEFORE, COMMITS, Moment, Place, SEEN, Touched, contents, is_ordinary, obeyed};
+use crate::quarantine::{Case, Folder, Item};
 use crate::told::Told;
-use ralph_keep::{Act, Back, Wanted, back};
+use ralph_keep::{Back, Damage, Mend, mend, uncover};
 use ralph_rules::record::{Restored, Seen, Violation};
-use ralph_tree::{Index, violations};
+use ralph_tree::{Index, TreePath, violations};
+use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
-/// The fact.
-pub fn restore(bench: &Bench, paths: &[Violation], iteration: u32) -> Told {
-    let Some(before) = Index::load(&bench.folder.join(BEFORE)) else { return left_alone(bench, paths) };
-    let quarantine = match put_back(bench, &before, iteration) {
-        Ok(quarantine) => quarantine,
-        // What is there could not be put aside, so it is not touched.
-        Err(_) => return left_alone(bench, paths),
+/// Names kept in the record.
+const NAMES: usize = 1000;
+
+/// The fact. `time` is the iteration, and which restore of the run this is.
+pub fn restore(bench: &Bench, paths: &[Violation], time: (u32, u32)) -> Told {
+    let (Some(before), Some(seen)) = (Moment::load(&bench.folder, BEFORE), Moment::load(&bench.folder, SEEN))
+    else {
+        return left_alone(bench, paths, "what was there before is not known");
     };
-    let after = bench.walk();
-    let still: Vec<String> = violations(&before, &after).iter().map(|v| v.path.to_string()).collect();
-    let restored = paths.iter().map(|v| v.path.clone()).filter(|path| !still.contains(path)).collect();
-    let quarantine = quarantine.map(|folder| folder.display().to_string());
-    Seen::Restored(Restored { restored, left: still, tree: after.id(), quarantine }).into()
+    // Everything that must not change may be gone, the workspace itself too.
+    let _ = std::fs::create_dir(&bench.workspace);
+    match put_back(bench, &before, &seen, time) {
+        Ok((quarantine, left)) => {
+            let left = left.into_iter().take(NAMES).collect::<Vec<_>>();
+            let alone: BTreeSet<&String> = left.iter().collect();
+            let restored =
+                paths.iter().map(|v| &v.path).filter(|path| !alone.contains(path)).cloned().collect();
+            let tree = bench.index().id();
+            Seen::Restored(Restored { restored, left, tree, quarantine }).into()
+        }
+        // What is there could not be put aside, so it is not touched.
+        Err(error) => left_alone(bench, paths, &error.to_string()),
+    }
 }
 
-fn put_back(bench: &Bench, before: &Index, iteration: u32) -> io::Result<Option<PathBuf>> {
-    let now = bench.walk();
-    let touched = violations(before, &now);
-    if touched.is_empty() {
-        return Ok(None);
-    }
-    let taken = bench.snapshots.take_durably(&now)?;
+/// One directory whose paths are mended.
+struct Patient<'a> {
+    root: &'a Path,
+    name: &'a str,
+    before: &'a Index,
+    seen: &'a Index,
+    now: Arc<Index>,
+    touched: Vec<ralph_tree::Violation>,
+}
+
+type Done = (Option<String>, BTreeSet<String>);
+
+fn put_back(bench: &Bench, before: &Moment, seen: &Moment, time: (u32, u32)) -> io::Result<Done> {
+    let patients = patients(bench, before, seen)?;
+    let plans: Vec<Mend> = patients.iter().map(|p| p.plan(bench)).collect::<io::Result<_>>()?;
+    let commits = commits(bench);
     let case = Case {
         run: bench.start.run.clone(),
-        iteration,
+        iteration: time.0,
         at: utc(),
         workspace: bench.start.workspace.clone(),
-        found: Vec::new(),
+        ..Case::default()
     };
-    let blobs = bench.snapshots.keep().blobs();
-    let kept: Vec<_> = touched
-        .iter()
-        .filter(|v| !taken.missed.iter().any(|missed| missed.path == v.path))
-        .cloned()
-        .collect();
-    let folder = quarantine::put(bench.snapshots.quarantine(), case, &kept, &now, blobs)?;
-    let wanted = Wanted { target: before, left: &now, now: &now, newer_too: true };
-    let mut plan = back(wanted, blobs);
-    plan.acts.retain(|act| kept.iter().any(|v| concerns(act, v.path.as_bytes())));
-    Back { acts: plan.acts, ..Back::default() }.apply(&bench.workspace, blobs)?;
-    Ok(Some(folder))
+    let path = bench.snapshots.quarantine().join(format!("{:03}.{}", time.0, time.1));
+    if let Some(folder) = Folder::open(path.clone(), case)? {
+        fill(bench, folder, &patients, &plans, &commits)?;
+    }
+    for (patient, plan) in patients.iter().zip(plans) {
+        let acts = Back { acts: plan.acts, ..Back::default() };
+        acts.apply(patient.root, bench.snapshots.keep().blobs())?;
+    }
+    protection::show(bench, &before.repositories);
+    let mut left: BTreeSet<String> = commits.into_iter().map(|touched| touched.path).collect();
+    left.extend(still(bench, before));
+    Ok((Some(path.display().to_string()), left))
 }
 
-/// An act on the path itself, or one that removes what stands in its way: a link in the place of a directory above it.
-fn concerns(act: &Act, path: &[u8]) -> bool {
-    let on = act.path().as_bytes();
-    on == path
-        || (matches!(act, Act::Remove { .. })
-            && path.strip_prefix(on).is_some_and(|rest| rest.starts_with(b"/")))
+/// The workspace and the repositories' own directories, as far as something in them was touched. Directories that
+/// were closed are opened first: what lies in them may have been changed too.
+fn patients<'a>(bench: &'a Bench, before: &'a Moment, seen: &'a Moment) -> io::Result<Vec<Patient<'a>>> {
+    let mut all = vec![Patient {
+        root: &bench.workspace,
+        name: "",
+        before: &before.files,
+        seen: &seen.files,
+        now: bench.walk(),
+        touched: violations(&before.files, &seen.files),
+    }];
+    for (was, is) in before.repositories.places.iter().zip(&seen.repositories.places) {
+        let touched: Vec<_> = violations(&was.index, &is.index)
+            .into_iter()
+            .filter(|v| was.dir.is_dir() && !is_ordinary(bench, was, is, v.path.as_bytes()))
+            .collect();
+        let Place { name, dir, index } = was;
+        let now = obeyed(dir, Some(index));
+        all.push(Patient { root: dir, name, before: index, seen: &is.index, now, touched });
+    }
+    all.retain(|patient| !patient.touched.is_empty());
+    for patient in &mut all {
+        if uncover(patient.root, patient.damage(&patient.paths()))? {
+            patient.look_again(bench);
+        }
+    }
+    Ok(all)
 }
 
-fn left_alone(bench: &Bench, paths: &[Violation]) -> Told {
+impl Patient<'_> {
+    fn paths(&self) -> Vec<TreePath> {
+        self.touched.iter().map(|v| v.path.clone()).collect()
+    }
+
+    fn damage<'d>(&'d self, touched: &'d [TreePath]) -> Damage<'d> {
+        Damage { before: self.before, seen: self.seen, now: &self.now, touched }
+    }
+
+    fn look_again(&mut self, bench: &Bench) {
+        self.now = if self.name.is_empty() { bench.walk() } else { obeyed(self.root, None) };
+        let known: BTreeSet<Vec<u8>> = self.touched.iter().map(|v| v.path.as_bytes().to_vec()).collect();
+        // What the closed directories covered was touched with them.
+        let more = violations(self.before, &self.now).into_iter();
+        self.touched.extend(more.filter(|v| !known.contains(v.path.as_bytes())));
+    }
+
+    fn plan(&self, bench: &Bench) -> io::Result<Mend> {
+        mend(self.root, self.damage(&self.paths()), bench.snapshots.keep().blobs())
+    }
+}
+
+fn fill(
+    bench: &Bench,
+    mut folder: Folder,
+    patients: &[Patient<'_>],
+    plans: &[Mend],
+    commits: &[Touched],
+) -> io::Result<()> {
+    for (patient, plan) in patients.iter().zip(plans) {
+        let aside: BTreeSet<&[u8]> = plan.aside.iter().map(TreePath::as_bytes).collect();
+        let left: BTreeSet<&[u8]> = plan.left.iter().map(|missed| missed.path.as_bytes()).collect();
+        let known: BTreeSet<&[u8]> = patient.touched.iter().map(|v| v.path.as_bytes()).collect();
+        let item = |path: &TreePath, how: String| Item {
+            root: patient.root,
+            name: patient.name,
+            path: path.clone(),
+            how,
+        };
+        for violation in &patient.touched {
+            let item = item(&violation.path, violation.how.to_string());
+            match violation.path.as_bytes() {
+                path if left.contains(path) => {}
+                path if aside.contains(path) => folder.put(&item)?,
+                _ => folder.gone(&item),
+            }
+        }
+        for path in plan.aside.iter().filter(|path| !known.contains(path.as_bytes())) {
+            folder.put(&item(path, "stood in the way".into()))?;
+        }
+    }
+    let contents = contents(bench, commits);
+    for touched in commits {
+        let content = contents.iter().find(|(known, _)| known == touched);
+        folder.commit(touched, content.map(|(_, content)| content.as_slice()))?;
+    }
+    folder.close().map(drop)
+}
+
+fn commits(bench: &Bench) -> Vec<Touched> {
+    let list = std::fs::read(bench.folder.join(COMMITS)).unwrap_or_default();
+    serde_json::from_slice(&list).unwrap_or_default()
+}
+
+/// What is not as it was, after all.
+fn still(bench: &Bench, before: &Moment) -> Vec<String> {
+    let after = bench.walk();
+    let mut still: Vec<String> =
+        violations(&before.files, &after).iter().map(|v| v.path.to_string()).collect();
+    for was in &before.repositories.places {
+        let index = obeyed(&was.dir, Some(&was.index));
+        let is = Place { name: was.name.clone(), dir: was.dir.clone(), index };
+        let touched = violations(&was.index, &is.index).into_iter();
+        let touched = touched.filter(|v| !is_ordinary(bench, was, &is, v.path.as_bytes()));
+        still.extend(touched.map(|v| format!("{}/{}", was.name, v.path)));
+    }
+    let hidden = protection::hidden(&before.repositories, &before.repositories.again(), &after);
+    still.extend(hidden.iter().map(|path| TreePath::from(path.as_slice()).to_string()));
+    still
+}
+
+fn left_alone(bench: &Bench, paths: &[Violation], why: &str) -> Told {
+    let text = format!("ralph: protected paths could not be put back ({why}); nothing was touched");
+    bench.watchers.activity(&ralph_agents::Activity::Noise { text });
     let left = paths.iter().map(|v| v.path.clone()).collect();
     Seen::Restored(Restored { restored: Vec::new(), left, tree: bench.index().id(), quarantine: None }).into()
 }

@@ -1,8 +1,8 @@
 //! Step Verify: run the user's commands on the workspace as it is, after the agent's processes are dead: by `sh -c`, no
 //! terminal, `CI=1`, each with its deadline; then look at the workspace again. Closes with `Verified`.
 
-use super::inspect::violations;
 use crate::bench::Bench;
+use crate::protection;
 use crate::redact::Stream;
 use crate::told::Told;
 use crate::transcript::Transcript;
@@ -43,7 +43,7 @@ pub fn verify(bench: &Bench, check: Check, deadline: Ms, id: Attempt) -> Told {
     }
     let interrupted = bench.under_way.told().is_some();
     let after = bench.walk();
-    let violations = violations(&before, &after);
+    let violations = protection::found(bench, &before, &after);
     Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations, oracle: None })
         .into()
 }

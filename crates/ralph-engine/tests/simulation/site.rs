@@ -259,7 +259,7 @@ impl Site {
         let path = self.dice.pick(&[".env", "secrets/key"]);
         let how = self.dice.pick(&[How::Added, How::Modified, How::Deleted]);
         self.touched.retain(|v| v.path != path);
-        self.touched.push(Violation { path: path.into(), how });
+        self.touched.push(Violation::new(path, how));
         self.stained = true;
         self.version += 1;
     }

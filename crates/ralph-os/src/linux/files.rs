@@ -4,7 +4,7 @@ use std::ffi::{CStr, OsStr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, Statx, StatxFlags};
 use rustix::io::Errno;
@@ -47,6 +47,19 @@ pub fn share_blocks(to: impl AsFd, from: impl AsFd) -> Result<(), Errno> {
 pub fn stat_at(dir: BorrowedFd<'_>, name: &CStr) -> Result<Stat, Errno> {
     let seen = rustix::fs::statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)?;
     Ok(Stat::from(&seen))
+}
+
+/// When a name in a directory was made, in nanoseconds since 1970; 0 where the file system does not tell.
+pub fn born_at(dir: BorrowedFd<'_>, name: &CStr) -> Result<i64, Errno> {
+    let seen = rustix::fs::statx(dir, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME)?;
+    let told = StatxFlags::from_bits_retain(seen.stx_mask).contains(StatxFlags::BTIME);
+    let born = seen.stx_btime.tv_sec.saturating_mul(1_000_000_000);
+    Ok(if told { born.saturating_add(i64::from(seen.stx_btime.tv_nsec)) } else { 0 })
+}
+
+/// A name in an open directory, by a path that no rename and no link can bend.
+pub fn path_in(dir: impl AsFd, name: &OsStr, _otherwise: &Path) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", dir.as_fd().as_raw_fd())).join(name)
 }
 
 /// A look at what is open.

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -51,6 +51,16 @@ pub fn share_blocks(_to: impl AsFd, _from: impl AsFd) -> Result<(), Errno> {
 /// A look at a name in a directory; a link is not followed.
 pub fn stat_at(dir: BorrowedFd<'_>, name: &CStr) -> Result<Stat, Errno> {
     rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|seen| Stat::from(&seen))
+}
+
+/// When a name was made is not told.
+pub fn born_at(dir: BorrowedFd<'_>, name: &CStr) -> Result<i64, Errno> {
+    rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|_| 0)
+}
+
+/// A name in an open directory, by its ordinary path.
+pub fn path_in(_dir: impl AsFd, _name: &OsStr, otherwise: &Path) -> PathBuf {
+    otherwise.to_path_buf()
 }
 
 /// A look at what is open.

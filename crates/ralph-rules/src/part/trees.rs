@@ -82,11 +82,14 @@ impl Trees {
     }
 
     pub(crate) fn restored(&mut self, restored: &Restored, iteration: u32) {
+        // Counted when it is done: a restore that a crash cut short is not one more.
+        self.restores += 1;
         self.unrestorable |= !restored.left.is_empty();
         // Work beside the offending paths is progress; the offence itself is not.
         self.progress = restored.tree != self.before && !self.seen.contains_key(&restored.tree);
         self.quarantine.clone_from(&restored.quarantine);
-        self.violations.retain(|v| restored.left.contains(&v.path));
+        let left: BTreeSet<&String> = restored.left.iter().collect();
+        self.violations.retain(|v| left.contains(&v.path));
         self.is_now(restored.tree, iteration);
     }
 

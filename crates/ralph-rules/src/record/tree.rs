@@ -39,6 +39,16 @@ pub struct Violation {
     pub path: String,
     /// What happened to it.
     pub how: How,
+    /// The commit that did it, where it is in the history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+impl Violation {
+    /// Something that happened to a path in the workspace.
+    pub fn new(path: impl Into<String>, how: How) -> Violation {
+        Violation { path: path.into(), how, commit: None }
+    }
 }
 
 /// What happened to a protected path.
@@ -55,6 +65,25 @@ pub enum How {
     ModeChanged,
     /// It became another kind of file.
     TypeChanged,
+    /// A commit that was made meanwhile touches it, whatever the file is like now.
+    InHistory,
+    /// It was hidden from git by a flag of the index.
+    Hidden,
+}
+
+impl How {
+    /// In words, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            How::Added => "added",
+            How::Modified => "modified",
+            How::Deleted => "deleted",
+            How::ModeChanged => "permissions changed",
+            How::TypeChanged => "replaced by another kind of file",
+            How::InHistory => "in a commit",
+            How::Hidden => "hidden from git",
+        }
+    }
 }
 
 /// What became of the protected paths that were to be put back.

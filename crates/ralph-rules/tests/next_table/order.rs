@@ -92,7 +92,7 @@ fn protected_paths_come_before_everything() {
         journal.admit();
         journal.says(&text);
         let mut seen = journal.inspection(1);
-        seen.violations = vec![Violation { path: ".env".into(), how: How::Modified }];
+        seen.violations = vec![Violation::new(".env", How::Modified)];
         journal.see(Seen::Inspected(seen));
         let (restored, left) = (vec![".env".into()], Vec::new());
         let tree = journal.tree;

@@ -9,7 +9,7 @@ use ralph_rules::record::{Came, Check, How, Restored, Seen, Violation};
 use ralph_rules::step::Step;
 
 fn env() -> Vec<Violation> {
-    vec![Violation { path: ".env".into(), how: How::Modified }]
+    vec![Violation::new(".env", How::Modified)]
 }
 
 fn restoring() -> Journal {

@@ -41,7 +41,7 @@ fn restoring() -> Journal {
     journal.admit();
     journal.says(&done());
     let mut seen = journal.inspection(1);
-    seen.violations = vec![Violation { path: ".env".into(), how: How::Added }];
+    seen.violations = vec![Violation::new(".env", How::Added)];
     journal.see(Seen::Inspected(seen));
     journal
 }

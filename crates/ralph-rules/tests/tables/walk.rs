@@ -133,7 +133,7 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
     inspected.marker = get("marker").is_some();
     inspected.plan = get("plan").map(counted);
     if let Some(path) = get("protected") {
-        inspected.violations = vec![Violation { path: path.into(), how: How::Modified }];
+        inspected.violations = vec![Violation::new(path, How::Modified)];
     }
     journal.see(Seen::Inspected(inspected));
     if let Next::Do(Step::Restore { paths }) = journal.answer.next.clone() {

@@ -102,12 +102,14 @@ pub fn equipment(
     ladder: &[AgentChoice],
     layers: &Layers,
     redactor: Redactor,
+    here: &Here,
 ) -> Result<Equipment, Problem> {
     Ok(Equipment {
         tender: own_program()?,
         tender_args: vec!["__tend".into()],
         agent: hired(agent, layers)?,
         rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
+        git: git(here),
         prices: layers.prices(),
         redactor: Arc::new(redactor),
         env_remove: Vec::new(),
@@ -115,6 +117,13 @@ pub fn equipment(
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
     })
+}
+
+/// Git from the path; never one that lies in the workspace, where an agent could put it.
+fn git(here: &Here) -> Option<std::path::PathBuf> {
+    let nowhere = std::path::Path::new("/nonexistent");
+    let found = here.env.which("git", nowhere)?.canonicalize().ok()?;
+    (!found.starts_with(&here.workspace)).then_some(found)
 }
 
 fn hired(agent: &AgentChoice, layers: &Layers) -> Result<Hired, Problem> {

@@ -65,6 +65,27 @@ Examples:
   ralph stop                  end the agent of the newest run of this workspace now
   ralph stop --after          let its iteration finish";
 
+pub const QUARANTINE: &str = "\
+Examples:
+  ralph quarantine                          what was found at protected paths, oldest first
+  ralph quarantine show                     the newest case in full
+  ralph quarantine restore 1a2b3c4d/001.1   put that content back after all; shows what it will do and asks";
+
+pub const QUARANTINE_LIST: &str = "\
+Examples:
+  ralph quarantine list         the cases of this workspace, oldest first
+  ralph quarantine list --all   of every workspace";
+
+pub const QUARANTINE_SHOW: &str = "\
+Examples:
+  ralph quarantine show                     the newest case: paths, what was done to them, where they are kept
+  ralph quarantine show 1a2b3c4d/001.1      that one";
+
+pub const QUARANTINE_RESTORE: &str = "\
+Examples:
+  ralph quarantine restore 1a2b3c4d/001.1 --dry-run       what would be written and replaced
+  ralph quarantine restore 1a2b3c4d/001.1 --path .env     only that path; asks first";
+
 pub const PAUSE: &str = "\
 Examples:
   ralph pause                 the newest run of this workspace makes no new call

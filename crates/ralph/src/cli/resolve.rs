@@ -81,8 +81,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     }
     let ladder = ladder::ladder(&chosen, args, &layers, here)?;
     let prompting = templates::prompting(&layers, here)?;
-    let equipment =
-        agent::equipment(&chosen, &ladder, &layers, secrets::redactor(&layers, &here.workspace, here)?)?;
+    let redactor = secrets::redactor(&layers, &here.workspace, here)?;
+    let equipment = agent::equipment(&chosen, &ladder, &layers, redactor, here)?;
     let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if verify.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")

@@ -96,7 +96,7 @@ pub fn go_on(
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
-    let equipment = agent::equipment(&start.agent, &start.ladder, &layers, redactor)?;
+    let equipment = agent::equipment(&start.agent, &start.ladder, &layers, redactor, here)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);

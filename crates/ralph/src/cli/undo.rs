@@ -47,7 +47,7 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&home)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let workspace = Path::new(&row.workspace);
-    let _lock = lock(&home, workspace, &row)?;
+    let _lock = lock(&home, workspace, &format!("undo of {}", row.id))?;
     let start = ralph_rules::state::State::of(&runs::records(&store, &row.id)?).start;
     let (globs, own) = start.map(|start| (start.protect, start.own_files)).unwrap_or_default();
     let protect = Protect::new(&globs).map_err(|e| Problem::new(Code::Journal, e.to_string()))?;
@@ -64,7 +64,7 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     if !args.json {
         say(&shown(&plan, &row, to));
     }
-    let go = !args.dry_run && !plan.acts.is_empty() && confirmed(args)?;
+    let go = !args.dry_run && !plan.acts.is_empty() && agreed(args.yes, args.json)?;
     let done = if go { Some(apply(&snapshots, &plan, &now, workspace)?) } else { None };
     if args.json {
         print_json(&as_json(&plan, done.as_ref(), &row, to))?;
@@ -74,10 +74,11 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(if done.is_some_and(|done| !done.failed.is_empty()) { Code::Busy as u8 } else { 0 })
 }
 
-fn lock(home: &Home, workspace: &Path, row: &RunRow) -> Result<WorkspaceLock, Problem> {
+/// Nobody else changes the workspace meanwhile.
+pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, Problem> {
     let made = Home::make(&home.locks());
     made.map_err(|e| Problem::new(Code::Busy, "the folder for locks cannot be made").cause(&e))?;
-    WorkspaceLock::take(&home.locks(), workspace, &format!("undo of {}", row.id)).map_err(|e| {
+    WorkspaceLock::take(&home.locks(), workspace, what).map_err(|e| {
         Problem::new(Code::Busy, "somebody works in this workspace now")
             .cause(&e)
             .hint("stop the run first: ralph stop")
@@ -94,11 +95,12 @@ fn no_moment(snapshots: &Snapshots, row: &RunRow, to: u32) -> Problem {
     }
 }
 
-fn confirmed(args: &Args) -> Result<bool, Problem> {
-    if args.yes {
+/// Somebody says yes, by a flag or now.
+pub fn agreed(yes: bool, json: bool) -> Result<bool, Problem> {
+    if yes {
         return Ok(true);
     }
-    if args.json || !std::io::stdin().is_terminal() {
+    if json || !std::io::stdin().is_terminal() {
         return Err(Problem::new(Code::Usage, "nobody is here to agree to this")
             .hint("add --yes to do it, or --dry-run to only look"));
     }

@@ -175,7 +175,16 @@ pub enum Decline {
 #[allow(missing_docs)]
 pub struct Protect {
     pub paths: Vec<String>,
-    pub on_violation: Option<toml::Value>,
+    pub on_violation: Option<OnViolation>,
+}
+
+/// `protect.on_violation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum OnViolation {
+    Abort,
+    Restore,
 }
 
 /// `[redact]`: what is secret besides what names and shapes tell. Never the values themselves.
@@ -262,7 +271,6 @@ impl File {
     pub fn not_yet(&self) -> Option<String> {
         let set = [
             (self.notify.is_some(), "notify"),
-            (self.protect.on_violation.is_some(), "protect.on_violation"),
             (self.sandbox.network.is_some(), "sandbox.network"),
             (self.sandbox.writable.is_some(), "sandbox.writable"),
             (self.sandbox.mode == Some(SandboxMode::Require), "sandbox.mode"),
@@ -290,6 +298,7 @@ impl File {
         let takes_out = |paths: &[String]| paths.iter().any(|path| path.trim_start().starts_with('!'));
         let exempts = takes_out(&self.protect.paths);
         let looser = takes_out(&self.verify.oracle_paths);
+        let goes_on = self.protect.on_violation == Some(OnViolation::Restore);
         let prices = !self.prices.is_empty();
         let uncontained = self.sandbox.mode == Some(SandboxMode::Off);
         ceilings
@@ -298,5 +307,6 @@ impl File {
             .or(exempts.then_some("protect.paths"))
             .or(looser.then_some("verify.oracle_paths"))
             .or(uncontained.then_some("sandbox.mode"))
+            .or(goes_on.then_some("protect.on_violation"))
     }
 }

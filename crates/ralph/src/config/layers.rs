@@ -13,7 +13,7 @@ use crate::problem::{Code, Problem};
 use crate::views::Paths;
 use ralph_engine::redact::Secret;
 use ralph_rules::money::Micro;
-use ralph_rules::policy::{self, Ceilings, Decline, Policy, Until};
+use ralph_rules::policy::{self, Ceilings, Decline, OnViolation, Policy, Until};
 use ralph_rules::prices::Prices;
 use ralph_rules::record::Ms;
 use std::num::NonZeroU32;
@@ -181,6 +181,7 @@ impl Layers {
         to.protect.paths.extend(file.protect.paths);
         to.redact.files.extend(file.redact.files);
         to.redact.env.extend(file.redact.env);
+        take(&mut to.protect.on_violation, file.protect.on_violation);
         to.verify.oracle_paths.extend(file.verify.oracle_paths);
         for (name, over) in file.agents {
             let to = to.agents.entry(name).or_default();
@@ -344,6 +345,13 @@ impl Layers {
         set(&mut policy.breaker.saturation, breaker.saturation);
         set(&mut policy.breaker.denials, breaker.denials);
         policy.breaker.cooldown = self.cooldown();
+        set(
+            &mut policy.on_violation,
+            self.merged.protect.on_violation.map(|on| match on {
+                super::file::OnViolation::Abort => OnViolation::Abort,
+                super::file::OnViolation::Restore => OnViolation::Restore,
+            }),
+        );
         set(
             &mut policy.breaker.decline,
             breaker.decline.map(|d| match d {

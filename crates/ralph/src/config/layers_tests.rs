@@ -104,6 +104,17 @@ fn the_users_prices_stand_over_the_table() {
 }
 
 #[test]
+fn a_project_may_end_what_the_user_lets_go_on() {
+    let own = ("~/config.toml", "[protect]\non_violation = \"restore\"");
+    let stricter = ("ralph.toml", "[protect]\non_violation = \"abort\"");
+    for (files, wanted) in [(&[own][..], OnViolation::Restore), (&[own, stricter][..], OnViolation::Abort)] {
+        let mut policy = Policy::strict(1, Micro(1));
+        layers(files).unwrap().shape(&mut policy);
+        assert_eq!(policy.on_violation, wanted);
+    }
+}
+
+#[test]
 fn a_project_may_only_tighten_what_changed_tests_lead_to() {
     use ralph_rules::policy::Oracle::{Flag, Guard};
     for (own, project, expected, warned) in [
@@ -132,6 +143,7 @@ fn a_project_may_only_tighten() {
         "[ceilings]\nmax_iterations = 100",
         "[ceilings]\ndaily_cost_usd = 1",
         "[protect]\npaths = [\"!.env\"]",
+        "[protect]\non_violation = \"restore\"",
         "[prices.sonnet]\ninput = 1\noutput = 1",
     ] {
         assert!(layers(&[("ralph.toml", text)]).is_err(), "{text}");

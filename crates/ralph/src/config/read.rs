@@ -40,6 +40,7 @@ pub fn read(path: &Path, trust: Trust) -> Result<Option<(File, String)>, Problem
     if let Some(key) = file.not_here().filter(|_| trust == Trust::Project) {
         let what = match key {
             "ceilings" => "may not be set in a project",
+            "protect.on_violation" => "may only be \"abort\" in a project, where an agent could write it",
             "prices" => "may not be set in a project: the limits on money are measured with them",
             "protect.paths" => "may only add paths in a project, not exempt them with `!`",
             _ => "may only be made stricter in a project",

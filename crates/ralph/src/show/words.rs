@@ -7,11 +7,14 @@ use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
 use ralph_rules::record::{
     CallEnded, Came, Check, Inspected, Ms, PlanSeen, PriceFrom, Refused, Refuser, Request, Seen, Verified,
+    Violation,
 };
 use ralph_rules::step::Step;
 
 /// Names of files shown.
 const NAMES: usize = 6;
+/// Protected paths named on a screen.
+const TOUCHED: usize = 50;
 
 /// An amount; `~` marks one that is not wholly known.
 pub fn money(micro: i64, complete: bool) -> String {
@@ -125,11 +128,10 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::CallLost(lost) => vec![format!("the call was lost, {} booked", lost.charged)],
         Seen::Inspected(seen) => inspected_words(seen),
         Seen::Restored(restored) => {
-            vec![format!(
-                "{} protected paths put back, {} left",
-                restored.restored.len(),
-                restored.left.len()
-            )]
+            let (back, left) = (restored.restored.len(), restored.left.len());
+            let kept =
+                if restored.quarantine.is_some() { "; `ralph quarantine show` tells more" } else { "" };
+            vec![format!("{back} protected paths put back, {left} left{kept}")]
         }
         Seen::Verified(verified) => verified_words(verified),
         Seen::Asked(asked) => vec![match &asked.request {
@@ -167,12 +169,17 @@ fn inspected_words(seen: &Inspected) -> Vec<String> {
         1 => format!("1 file changed: {names}"),
         n => format!("{n} files changed: {names}{more}"),
     }];
-    let how = |how| format!("{how:?}").to_lowercase();
-    lines.extend(
-        seen.violations.iter().map(|v| format!("protected path touched: {} ({})", v.path, how(v.how))),
-    );
+    lines.extend(touched(&seen.violations).map(|path| format!("protected path touched: {path}")));
     lines.extend(seen.plan.as_ref().map(|plan| plan_words("as it stands", plan)));
     lines
+}
+
+/// Protected paths, each with what was done to it; the first of very many.
+fn touched(violations: &[Violation]) -> impl Iterator<Item = String> {
+    violations.iter().take(TOUCHED).map(|v| match v.commit.as_deref().and_then(|c| c.get(..10)) {
+        Some(commit) => format!("{} ({} {commit})", v.path, v.how.words()),
+        None => format!("{} ({})", v.path, v.how.words()),
+    })
 }
 
 fn plan_words(which: &str, plan: &PlanSeen) -> String {
@@ -220,7 +227,7 @@ fn verified_words(verified: &Verified) -> Vec<String> {
         })
         .collect();
     lines.extend(
-        verified.violations.iter().map(|v| format!("verification touched a protected path: {}", v.path)),
+        touched(&verified.violations).map(|path| format!("verification touched a protected path: {path}")),
     );
     lines
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every file of the workspace but git's own, with its content.
+/// Every file of the workspace but git's own and ralph's views, with its content.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Vec<u8>>) {
         for path in fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()) {
-            if path.file_name().is_some_and(|name| name == ".git") {
+            if path.file_name().is_some_and(|name| name == ".git" || name == ".ralph") {
                 continue;
             }
             if path.is_dir() {

@@ -68,6 +68,25 @@ impl Evidence {
         (count(|seen| matches!(seen, Seen::CallLost(_))), found)
     }
 
+    /// What was put back lies in quarantine; how often that was.
+    pub fn quarantined(&self) -> Found<usize> {
+        let restored = self.records.iter().filter_map(|record| match &record.fact {
+            Fact::Seen(Seen::Restored(restored)) => Some(restored),
+            _ => None,
+        });
+        let mut times = 0;
+        for restored in restored {
+            times += 1;
+            let folder = restored.quarantine.as_deref().ok_or("nothing was put aside")?;
+            let files = std::fs::read_dir(folder).map_err(|e| format!("the quarantine: {e}"))?.flatten();
+            let texts: Vec<_> = files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
+            if !restored.left.is_empty() || !texts.iter().any(|text| text == "stolen\n") {
+                return Err(format!("{:?} left, in quarantine: {texts:?}", restored.left));
+            }
+        }
+        Ok(times)
+    }
+
     fn is_sound(&self) -> Found<()> {
         let holes = (1..).zip(&self.records).find(|(seq, record)| *seq != record.seq);
         if let Some((seq, _)) = holes {

@@ -16,6 +16,7 @@ claim progress
 [2]
 write one.txt one
 daemonise sleep 600
+run echo stolen > .env; echo evil > .git/hooks/post-commit; chmod 600 .env
 write two.txt two
 claim progress
 [*]
@@ -25,13 +26,19 @@ write three.txt three
 claim complete
 ";
 
-/// What the user has in the workspace: committed, changed since, new and ignored.
-const BEFORE: [(&str, &str); 2] = [(".gitignore", "*.log\n"), ("kept.txt", "committed\n")];
-const DIRTY: [(&str, &str); 3] =
-    [("kept.txt", "changed by the user\n"), ("notes.txt", "new\n"), ("own.log", "ignored\n")];
+/// What the user has in the workspace: committed, changed since, new and ignored. A secret among it is touched by the
+/// second call, and put back.
+const BEFORE: [(&str, &str); 2] = [(".gitignore", "*.log\n.env\n"), ("kept.txt", "committed\n")];
+const DIRTY: [(&str, &str); 4] = [
+    (".env", "KEY=user\n"),
+    ("kept.txt", "changed by the user\n"),
+    ("notes.txt", "new\n"),
+    ("own.log", "ignored\n"),
+];
 /// What is there in the end.
-const AFTER: [(&str, &str); 7] = [
-    (".gitignore", "*.log\n"),
+const AFTER: [(&str, &str); 8] = [
+    (".env", "KEY=user\n"),
+    (".gitignore", "*.log\n.env\n"),
     ("kept.txt", "changed by the user\n"),
     ("notes.txt", "new\n"),
     ("one.txt", "one\n"),
@@ -63,6 +70,9 @@ impl Scene {
         scratch.git(&["commit", "-q", "-m", "Before"]);
         scratch.files(&DIRTY);
         std::fs::write(scratch.root().join("agent.sim"), SCRIPT).unwrap();
+        let config = scratch.root().join("config/ralph");
+        std::fs::create_dir(&config).unwrap();
+        std::fs::write(config.join("config.toml"), "[protect]\non_violation = \"restore\"\n").unwrap();
         let head = scratch.git(&["rev-parse", "HEAD"]);
         Scene { scratch, head }
     }
@@ -125,6 +135,9 @@ impl Scene {
         let wanted: Vec<_> = AFTER.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
         if found != wanted {
             return Err(format!("the workspace is not as it should be: {found:?}"));
+        }
+        if self.scratch.workspace().join(".git/hooks/post-commit").exists() {
+            return Err("the hook is still there".into());
         }
         let git = |args: &[&str]| self.scratch.git(args);
         let untouched = git(&["rev-parse", "HEAD"]) == self.head

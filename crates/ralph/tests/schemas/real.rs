@@ -91,6 +91,19 @@ fn what_reading_commands_print_fits_its_shape() {
 }
 
 #[test]
+fn the_views_in_the_workspace_fit_their_shapes() {
+    let scratch = lived_in();
+    for (file, name) in [
+        ("status.json", "view-status"),
+        ("progress.json", "view-progress"),
+        ("session.json", "view-session"),
+        ("analysis.json", "analysis"),
+    ] {
+        fits(name, &json(&scratch.read(&format!(".ralph/{file}"))));
+    }
+}
+
+#[test]
 fn an_analysis_fits_its_shape() {
     let scratch = Scratch::new();
     scratch.files(&[

@@ -1,0 +1,146 @@
+//! Git, run so that nothing in the repository is obeyed: in an empty repository of ralph's own whose only link to the
+//! real one is where its objects lie. No config, hook, attribute, graft, replacement or ref of the agent's is ever read,
+//! because git is never told where they are. Only plumbing that reads objects is run, with a deadline.
+
+use ralph_tree::Repository;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Git is given this long.
+const DEADLINE: Duration = Duration::from_secs(120);
+/// More output than this is not read.
+const MOST: u64 = 512 << 20;
+
+/// A git that sees one repository's objects and nothing else of it.
+pub struct Git {
+    program: PathBuf,
+    dir: PathBuf,
+}
+
+impl Git {
+    /// Makes the empty repository in this directory, anew.
+    pub fn beside(program: &Path, repository: &Repository, dir: &Path) -> io::Result<Git> {
+        if dir.exists() {
+            fs::remove_dir_all(dir)?;
+        }
+        fs::create_dir_all(dir.join("objects/info"))?;
+        fs::create_dir_all(dir.join("refs"))?;
+        fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
+        fs::write(dir.join("config"), config(repository))?;
+        let objects = repository.common.join("objects");
+        let mut alternates = quoted(objects.as_os_str().as_encoded_bytes());
+        alternates.push(b'\n');
+        fs::write(dir.join("objects/info/alternates"), alternates)?;
+        // A shallow history ends where this file says; without it git would miss the parents.
+        if let Ok(shallow) = fs::read(repository.common.join("shallow")) {
+            fs::write(dir.join("shallow"), shallow)?;
+        }
+        Ok(Git { program: program.to_owned(), dir: dir.to_owned() })
+    }
+
+    /// Runs a command on this input and gives its output; an error says what git said.
+    pub fn run(&self, args: &[&str], input: &[u8]) -> io::Result<Vec<u8>> {
+        let mut child = self.command(args).spawn()?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (over, ended) = channel::<()>();
+        let (out, err) = std::thread::scope(|scope| {
+            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
+            let err = scope.spawn(move || read(stderr, 64 << 10));
+            let killed = scope.spawn({
+                let pid = rustix::process::Pid::from_child(&child);
+                move || {
+                    let late = ended.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout);
+                    if late {
+                        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+                    }
+                    late
+                }
+            });
+            let out = read(stdout, MOST);
+            drop(over);
+            let late = killed.join().unwrap_or(false);
+            (out.map(|out| (out, late)), err.join().unwrap_or_else(|_| Ok(Vec::new())))
+        });
+        let status = child.wait()?;
+        let (out, late) = out?;
+        if late {
+            return Err(io::Error::other("git did not end in time"));
+        }
+        if !status.success() {
+            let said = String::from_utf8_lossy(&err?).lines().next().unwrap_or("git failed").to_owned();
+            return Err(io::Error::other(said));
+        }
+        Ok(out)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
+        for (name, value) in [
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+        ] {
+            command.env(name, value);
+        }
+        command.env("GIT_DIR", &self.dir).current_dir(&self.dir);
+        for setting in
+            ["core.fsmonitor=false", "core.hooksPath=/dev/null", "diff.external=", "core.pager=cat"]
+        {
+            command.args(["-c", setting]);
+        }
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+/// What the empty repository must know to read the objects: how their names are made.
+fn config(repository: &Repository) -> String {
+    let format = fs::read_to_string(repository.common.join("config")).unwrap_or_default();
+    let sha256 = format.lines().any(|line| {
+        let line: String = line.to_ascii_lowercase().split_whitespace().collect();
+        line == "objectformat=sha256"
+    });
+    match sha256 {
+        true => {
+            "[core]\nrepositoryformatversion = 1\nbare = true\n[extensions]\nobjectformat = sha256\n".into()
+        }
+        false => "[core]\nrepositoryformatversion = 0\nbare = true\n".into(),
+    }
+}
+
+/// A path as a line of `alternates`: in quotes where it could be read otherwise.
+fn quoted(path: &[u8]) -> Vec<u8> {
+    if path.iter().all(|b| b.is_ascii_graphic() && !b"\"\\#".contains(b)) {
+        return path.to_vec();
+    }
+    let mut line = vec![b'"'];
+    for byte in path {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', *byte]),
+            b' '..=b'~' => line.push(*byte),
+            other => line.extend(format!("\\{other:03o}").bytes()),
+        }
+    }
+    line.push(b'"');
+    line
+}
+
+fn read(from: Option<impl Read>, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(from) = from {
+        let read = from.take(most).read_to_end(&mut bytes)?;
+        if read as u64 == most {
+            return Err(io::Error::other("git said more than can be read"));
+        }
+    }
+    Ok(bytes)
+}

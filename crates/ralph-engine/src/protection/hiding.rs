@@ -1,0 +1,72 @@
+//! Paths that were hidden from git while a step ran: git then shows nobody what happens to them. They are shown again by
+//! git itself, which changes two bits of its index and nothing else; everything git obeys is as it was by then.
+
+use super::repositories::{History, Place, Repositories};
+use crate::bench::Bench;
+use ralph_tree::{ASSUMED, Index, SKIPPED};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The paths of the workspace that are hidden now and were not before.
+pub fn hidden(was: &Repositories, is: &Repositories, after: &Index) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for (old, new) in was.histories.iter().zip(&is.histories) {
+        for (path, how) in new.hidden.more_than(&old.hidden) {
+            let Some(path) = new.repository.in_workspace(path) else { continue };
+            // A sparse checkout skips what it does not show; what lies there all the same was meant to be hidden.
+            let sparse = how == SKIPPED && is_sparse(was, old) && after.get(&path).is_none();
+            if !sparse {
+                all.push(path);
+            }
+        }
+    }
+    all
+}
+
+fn is_sparse(was: &Repositories, history: &History) -> bool {
+    let of = |place: &&Place| place.dir == history.repository.own || place.dir == history.repository.common;
+    was.places.iter().filter(of).any(|place| place.index.get(b"info/sparse-checkout").is_some())
+}
+
+/// Shows again what was hidden since; what cannot be shown is told by the next look.
+pub fn show(bench: &Bench, was: &Repositories) {
+    let Some(program) = bench.equipment.git.as_deref() else { return };
+    for (old, new) in was.histories.iter().zip(&was.again().histories) {
+        for (flag, option) in [(ASSUMED, "--no-assume-unchanged"), (SKIPPED, "--no-skip-worktree")] {
+            let paths: Vec<&[u8]> = new
+                .hidden
+                .more_than(&old.hidden)
+                .filter(|(_, how)| how & flag != 0)
+                .map(|(path, _)| path)
+                .collect();
+            if paths.is_empty() {
+                continue;
+            }
+            let mut git = Command::new(program);
+            git.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C");
+            for (name, value) in [("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")] {
+                git.env(name, value);
+            }
+            for setting in ["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false"] {
+                git.args(["-c", setting]);
+            }
+            git.env("GIT_DIR", &new.repository.own).env("GIT_WORK_TREE", top(bench, new));
+            git.current_dir(top(bench, new)).args(["update-index", option, "-z", "--stdin"]);
+            let child = git.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+            let Ok(mut child) = child else { continue };
+            if let Some(mut input) = child.stdin.take() {
+                let _ = std::io::Write::write_all(&mut input, &paths.join(&0));
+            }
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Where the repository's files begin.
+fn top(bench: &Bench, history: &History) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    let repository = &history.repository;
+    let depth = repository.within.split(|b| *b == b'/').filter(|part| !part.is_empty()).count();
+    let above = bench.workspace.ancestors().nth(depth).unwrap_or(&bench.workspace);
+    above.join(std::ffi::OsStr::from_bytes(&repository.files))
+}

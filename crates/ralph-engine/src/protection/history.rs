@@ -1,0 +1,161 @@
+//! Commits made while a step ran: each one that a ref of the user's can reach now, or that HEAD or the stash named in
+//! between, is compared with its parents. A commit that touches a protected path is a violation even if a later one
+//! takes it back, because the path's content is then in the user's history.
+//!
+//! Whose a commit is: what any ref named before the step is not the step's. A fetch that only moves remote-tracking refs
+//! is no violation: those refs are a copy of what a server said. But what they gained during a step proves nothing later
+//! either, because an agent can write them too, and such a commit is looked at when a ref of the user's takes it up.
+
+use super::git::Git;
+use ralph_keep::Blobs;
+use ralph_tree::{Index, Protect, Refs, Repository, TreePath};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// Touched paths kept in the list.
+const MOST: usize = 1000;
+
+/// A protected path in a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touched {
+    /// The commit.
+    pub commit: String,
+    /// The path within the workspace, as it is shown.
+    pub path: String,
+    /// The content it got there; none where the commit removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+}
+
+/// What the search needs to know of the moment before.
+pub struct Before<'a> {
+    /// Where the refs stood.
+    pub refs: &'a Refs,
+    /// What refs named before a step of this run.
+    pub known: &'a BTreeSet<String>,
+    /// The files, for commits that only record what lay there.
+    pub files: &'a Index,
+    /// Their contents.
+    pub blobs: &'a Blobs,
+    /// What is protected.
+    pub protect: &'a Protect,
+}
+
+/// The names to start from, and those to stop at; none to start from means that nothing can be new.
+pub fn range(repository: &Repository, before: &Before<'_>, now: &Refs) -> (Vec<String>, Vec<String>) {
+    let passed = before.refs.passed_through(repository);
+    let new = |id: &&String| !before.known.contains(*id);
+    let tips: BTreeSet<&String> = now.local.iter().chain(&passed).filter(new).collect();
+    (tips.into_iter().cloned().collect(), before.known.iter().cloned().collect())
+}
+
+/// Every protected path in the commits between.
+pub fn touched(
+    git: &Git,
+    repository: &Repository,
+    before: &Before<'_>,
+    (tips, known): &(Vec<String>, Vec<String>),
+) -> io::Result<Vec<Touched>> {
+    let mut ends = String::new();
+    for id in tips {
+        ends.push_str(&format!("{id}\n"));
+    }
+    for id in known {
+        ends.push_str(&format!("^{id}\n"));
+    }
+    let commits = git.run(&["rev-list", "--ignore-missing", "--stdin"], ends.as_bytes())?;
+    if commits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let diff = ["diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames"];
+    let raw = git.run(&[&diff[..], &["--no-ext-diff", "--no-textconv"]].concat(), &commits)?;
+    let found = changes(&raw)
+        .filter_map(|change| {
+            let path = repository.in_workspace(change.path)?;
+            before.protect.protects(&path, false).then_some((change, path))
+        })
+        .take(MOST);
+    let mut names = Names { git, before, known: BTreeMap::new() };
+    let mut all = Vec::new();
+    for (change, path) in found {
+        if !names.only_records(&change, &path)? {
+            let (path, object) = (TreePath::from(path.as_slice()).to_string(), change.object());
+            all.push(Touched { commit: change.commit.to_owned(), path, object });
+        }
+    }
+    Ok(all)
+}
+
+/// One line of a raw diff.
+struct Change<'a> {
+    commit: &'a str,
+    /// The content before, in the first parent.
+    old: &'a str,
+    new: &'a str,
+    path: &'a [u8],
+}
+
+impl Change<'_> {
+    fn object(&self) -> Option<String> {
+        (!is_zero(self.new)).then(|| self.new.to_owned())
+    }
+}
+
+fn is_zero(id: &str) -> bool {
+    id.bytes().all(|b| b == b'0')
+}
+
+/// Reads `diff-tree --stdin --raw -z`: a commit's name, then for each path a line of colons, modes, names and status,
+/// and the path.
+fn changes(raw: &[u8]) -> impl Iterator<Item = Change<'_>> {
+    let mut words = raw.split(|b| *b == 0);
+    let mut commit = "";
+    std::iter::from_fn(move || {
+        loop {
+            let word = words.next()?;
+            // A commit's name ends with a line break or a NUL, depending on git's version.
+            let word = word.strip_prefix(b"\n").unwrap_or(word);
+            let Some(line) = word.strip_prefix(b":") else {
+                let text = std::str::from_utf8(word).unwrap_or_default().trim();
+                if !text.is_empty() {
+                    commit = text;
+                }
+                continue;
+            };
+            let parents = 1 + line.iter().take_while(|b| **b == b':').count();
+            let line = std::str::from_utf8(line.get(parents - 1..)?).unwrap_or_default();
+            let fields: Vec<&str> = line.split(' ').collect();
+            // Modes of the parents and of the result, then their names in the same order.
+            let old = fields.get(parents + 1).copied().unwrap_or_default();
+            let new = fields.get(2 * parents + 1).copied().unwrap_or_default();
+            return Some(Change { commit, old, new, path: words.next()? });
+        }
+    })
+}
+
+/// Contents by the names git would give them.
+struct Names<'a> {
+    git: &'a Git,
+    before: &'a Before<'a>,
+    known: BTreeMap<u128, String>,
+}
+
+impl Names<'_> {
+    /// The commit gives a file that was in the history already the very content that lay there before the step: the
+    /// user's own change, merely recorded. A file that was never committed before stays out of history.
+    fn only_records(&mut self, change: &Change<'_>, path: &[u8]) -> io::Result<bool> {
+        let Some(entry) = self.before.files.get(path).filter(|_| !is_zero(change.old)) else {
+            return Ok(false);
+        };
+        if !self.before.blobs.has(entry.hash) {
+            return Ok(false);
+        }
+        if !self.known.contains_key(&entry.hash) {
+            let content = std::fs::read(self.before.blobs.path(entry.hash))?;
+            let name = self.git.run(&["hash-object", "--no-filters", "--stdin"], &content)?;
+            self.known.insert(entry.hash, String::from_utf8_lossy(&name).trim().to_owned());
+        }
+        Ok(self.known.get(&entry.hash).is_some_and(|name| name == change.new))
+    }
+}

@@ -1,0 +1,168 @@
+//! The repositories of a workspace at one moment: what git obeys in each, and where its refs stood. Taken before every
+//! step that runs somebody's code, kept beside the run for a process that comes after a crash.
+
+use ralph_tree::{Hidden, Index, OBEYED, Protect, REFS, Refs, Repository, Tree, repositories};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// The list in the folder of a moment.
+const LIST: &str = "list.json";
+
+/// The repositories at one moment.
+#[derive(Debug, Default)]
+pub struct Repositories {
+    /// Directories with files that git obeys.
+    pub places: Vec<Place>,
+    /// Where refs stood.
+    pub histories: Vec<History>,
+}
+
+/// One directory of a repository's own.
+#[derive(Debug)]
+pub struct Place {
+    /// As people know it: `.git`, or an absolute path.
+    pub name: String,
+    /// Where it is.
+    pub dir: PathBuf,
+    /// What git obeys in it.
+    pub index: Arc<Index>,
+}
+
+/// One repository's refs.
+#[derive(Debug)]
+pub struct History {
+    /// The repository.
+    pub repository: Repository,
+    /// The files that hold its refs: where they are the same, so are the refs.
+    stamp: Index,
+    /// Where they stood.
+    pub refs: Refs,
+    /// What its index hides.
+    pub hidden: Hidden,
+}
+
+/// Name, the four paths, refs, and what is hidden.
+type KeptHistory = (String, [Vec<u8>; 4], String, Vec<(Vec<u8>, u8)>);
+
+/// What is kept of a moment, besides the indexes.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    places: Vec<(String, Vec<u8>)>,
+    histories: Vec<KeptHistory>,
+}
+
+impl Repositories {
+    /// As they are now. What is unchanged since the earlier look is not read again.
+    pub fn look(root: &Path, files: &Index, earlier: &Repositories) -> Repositories {
+        let mut now = Repositories::default();
+        for repository in repositories(root, files) {
+            let known = earlier.histories.iter().find(|h| h.repository == repository);
+            now.histories.push(History::look(repository.clone(), known));
+            let common = match repository.common.strip_prefix(root) {
+                Ok(inside) => inside.display().to_string(),
+                Err(_) => repository.common.display().to_string(),
+            };
+            for (name, dir) in [(repository.name, repository.own), (common, repository.common)] {
+                if !now.places.iter().any(|place| place.dir == dir) {
+                    let known = earlier.places.iter().find(|place| place.dir == dir);
+                    let index = obeyed(&dir, known.map(|place| &*place.index));
+                    now.places.push(Place { name, dir, index });
+                }
+            }
+        }
+        now
+    }
+
+    /// The same places, looked at again: what appears elsewhere is the tree's to judge.
+    pub fn again(&self) -> Repositories {
+        let place = |place: &Place| Place {
+            name: place.name.clone(),
+            dir: place.dir.clone(),
+            index: obeyed(&place.dir, Some(&place.index)),
+        };
+        let history = |history: &History| History::look(history.repository.clone(), Some(history));
+        Repositories {
+            places: self.places.iter().map(place).collect(),
+            histories: self.histories.iter().map(history).collect(),
+        }
+    }
+
+    /// Keeps this moment in a folder.
+    pub fn save(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
+        for (n, place) in self.places.iter().enumerate() {
+            place.index.save(&folder.join(format!("{n}.tree"))).map_err(|error| error.source)?;
+        }
+        let history = |h: &History| {
+            let r = &h.repository;
+            let paths = [bytes(&r.own), bytes(&r.common), r.files.clone(), r.within.clone()];
+            (r.name.clone(), paths, h.refs.to_text(), h.hidden.paths.clone().into_iter().collect())
+        };
+        let listed = Listed {
+            places: self.places.iter().map(|place| (place.name.clone(), bytes(&place.dir))).collect(),
+            histories: self.histories.iter().map(history).collect(),
+        };
+        let draft = folder.join("list.tmp");
+        fs::write(&draft, serde_json::to_vec(&listed)?)?;
+        fs::rename(draft, folder.join(LIST))
+    }
+
+    /// Reads a moment back; none where it is not whole.
+    pub fn load(folder: &Path) -> Option<Repositories> {
+        use std::os::unix::ffi::OsStringExt;
+        let path = |bytes: Vec<u8>| PathBuf::from(std::ffi::OsString::from_vec(bytes));
+        let listed: Listed = serde_json::from_slice(&fs::read(folder.join(LIST)).ok()?).ok()?;
+        let place = |(n, (name, dir)): (usize, (String, Vec<u8>))| {
+            let index = Arc::new(Index::load(&folder.join(format!("{n}.tree")))?);
+            Some(Place { name, dir: path(dir), index })
+        };
+        let history = |(name, [own, common, files, within], refs, hidden): KeptHistory| {
+            let repository = Repository { name, own: path(own), common: path(common), files, within };
+            let hidden = Hidden::of(hidden);
+            History { repository, stamp: Index::default(), refs: Refs::from_text(&refs), hidden }
+        };
+        Some(Repositories {
+            places: listed.places.into_iter().enumerate().map(place).collect::<Option<_>>()?,
+            histories: listed.histories.into_iter().map(history).collect(),
+        })
+    }
+
+    /// Every commit that any remote-tracking ref names.
+    pub fn remote(&self) -> BTreeSet<String> {
+        self.histories.iter().flat_map(|history| history.refs.remote.iter().cloned()).collect()
+    }
+}
+
+impl History {
+    fn look(repository: Repository, earlier: Option<&History>) -> History {
+        let stamp = walk(&repository.common, refs_globs(), earlier.map(|earlier| &earlier.stamp));
+        let own = repository.own == repository.common;
+        let refs = match earlier.filter(|earlier| own && earlier.stamp.same_contents(&stamp)) {
+            Some(earlier) => earlier.refs.clone(),
+            None => Refs::read(&repository),
+        };
+        let hidden = Hidden::read(&repository.own.join("index"), earlier.map(|earlier| &earlier.hidden));
+        History { repository, stamp, refs, hidden }
+    }
+}
+
+/// What git obeys in a directory; nothing where it cannot be looked at.
+pub fn obeyed(dir: &Path, earlier: Option<&Index>) -> Arc<Index> {
+    static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
+    Arc::new(walk(dir, GLOBS.get_or_init(|| Protect::new(OBEYED).ok()).as_ref(), earlier))
+}
+
+fn refs_globs() -> Option<&'static Protect> {
+    static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
+    GLOBS.get_or_init(|| Protect::new(REFS).ok()).as_ref()
+}
+
+fn walk(dir: &Path, globs: Option<&Protect>, earlier: Option<&Index>) -> Index {
+    let tree = globs.map(|globs| Tree::guarding(dir, globs.clone()));
+    tree.and_then(|tree| tree.walk(earlier).ok()).unwrap_or_default()
+}

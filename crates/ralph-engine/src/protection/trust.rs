@@ -1,0 +1,59 @@
+//! Which commits are nobody's offence in this run: those that a ref named before a step began. What remote-tracking refs
+//! gain while a step runs is told apart, because an agent can write those refs as well as a fetch can: it becomes known
+//! only when a ref of the user's names it, and then it was looked at. Kept beside the run, for all its processes.
+
+use super::repositories::Repositories;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+const KNOWN: &str = "known.refs";
+const UNPROVEN: &str = "unproven.refs";
+
+/// Commits by their names.
+#[derive(Debug, Default)]
+pub struct Trust {
+    /// Named by a ref before a step of this run.
+    pub known: BTreeSet<String>,
+    unproven: BTreeSet<String>,
+}
+
+impl Trust {
+    /// What this run knows so far.
+    pub fn load(folder: &Path) -> Trust {
+        let read = |name: &str| -> BTreeSet<String> {
+            let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
+            text.lines().map(ToOwned::to_owned).collect()
+        };
+        Trust { known: read(KNOWN), unproven: read(UNPROVEN) }
+    }
+
+    /// A step begins: what refs name now is not its doing.
+    pub fn begins(mut self, now: &Repositories, folder: &Path) {
+        let was = self.known.len();
+        for history in &now.histories {
+            let remote = history.refs.remote.iter().filter(|id| !self.unproven.contains(*id));
+            self.known.extend(history.refs.local.iter().chain(remote).cloned());
+        }
+        if self.known.len() != was {
+            write(folder, KNOWN, &self.known);
+        }
+    }
+
+    /// A step ended: what remote-tracking refs gained in it proves nothing.
+    pub fn ended(mut self, was: &Repositories, is: &Repositories, folder: &Path) {
+        let before = was.remote();
+        let gained: Vec<String> = is.remote().into_iter().filter(|id| !before.contains(id)).collect();
+        if !gained.is_empty() {
+            self.unproven.extend(gained);
+            write(folder, UNPROVEN, &self.unproven);
+        }
+    }
+}
+
+/// A list that cannot be written makes more commits be looked at, not fewer, once the run goes on elsewhere.
+fn write(folder: &Path, name: &str, ids: &BTreeSet<String>) {
+    let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
+    let draft = folder.join(format!("{name}.tmp"));
+    let _ = fs::write(&draft, text).and_then(|()| fs::rename(&draft, folder.join(name)));
+}

@@ -1,0 +1,88 @@
+//! The repositories of a workspace: where each keeps its own files, and which of those git obeys.
+//!
+//! `git_dir` finds the directories; the caller walks them with [`Tree::guarding`](crate::Tree::guarding), compares
+//! what git obeys like any protected path, and looks at history only where a ref moved.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::git_dir::GitDir;
+use crate::index::Index;
+use crate::path::shown;
+
+/// What git obeys in a repository's own directory: whoever writes one of these runs code, or hides files, the next
+/// time the user calls git.
+pub const OBEYED: &[&str] = &[
+    "/config",
+    "/config.worktree",
+    "/hooks/",
+    "/info/attributes",
+    "/info/exclude",
+    "/info/grafts",
+    "/info/sparse-checkout",
+    "/objects/info/alternates",
+    "/objects/info/http-alternates",
+    "/commondir",
+    "/gitdir",
+];
+
+/// Where a repository keeps its refs.
+pub const REFS: &[&str] = &["/HEAD", "/packed-refs", "/refs/", "/reftable/"];
+
+/// More repositories than this are not looked into.
+const MOST: usize = 64;
+
+/// One repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    /// Its directory as people know it: relative where it lies in the workspace.
+    pub name: String,
+    /// This work tree's own directory.
+    pub own: PathBuf,
+    /// Shared by all its work trees.
+    pub common: PathBuf,
+    /// Where its files begin, relative to the workspace.
+    pub files: Vec<u8>,
+    /// Where the workspace begins, relative to the repository's files.
+    pub within: Vec<u8>,
+}
+
+impl Repository {
+    /// A path of the repository as one of the workspace; none where it lies outside.
+    #[must_use]
+    pub fn in_workspace(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let path = match self.within.as_slice() {
+            b"" => path,
+            within => path.strip_prefix(within)?.strip_prefix(b"/")?,
+        };
+        Some(if self.files.is_empty() { path.to_vec() } else { [&self.files, &b"/"[..], path].concat() })
+    }
+}
+
+/// The repository around the workspace first, then those that begin in it, as a walk found them.
+#[must_use]
+pub fn repositories(root: &Path, index: &Index) -> Vec<Repository> {
+    let Ok(root) = root.canonicalize() else { return Vec::new() };
+    let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+    let around = GitDir::around(&root).map(|(top, git)| {
+        let within = root.strip_prefix(top).map(bytes).unwrap_or_default();
+        (Vec::new(), within, git)
+    });
+    let inner = index.repositories().filter(|entry| entry.path != b".git").take(MOST).filter_map(|entry| {
+        let dir = entry.path.strip_suffix(b"/.git")?;
+        let path = root.join(OsStr::from_bytes(dir));
+        Some((dir.to_vec(), Vec::new(), GitDir::at(&path)?))
+    });
+    let mut found: Vec<Repository> = Vec::new();
+    for (files, within, git) in around.into_iter().chain(inner) {
+        let (Ok(own), Ok(common)) = (git.own.canonicalize(), git.common.canonicalize()) else { continue };
+        if found.iter().any(|known| known.own == own) {
+            continue;
+        }
+        let name = own.strip_prefix(&root).unwrap_or(&own);
+        let name = shown(name.as_os_str().as_bytes());
+        found.push(Repository { name, own, common, files, within });
+    }
+    found
+}

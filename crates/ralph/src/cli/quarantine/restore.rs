@@ -1,0 +1,170 @@
+//! `ralph quarantine restore`: the offending content back where it was found, by explicit wish. Shows what it will do
+//! first; what is there now goes into quarantine itself before anything is replaced.
+
+use super::{Here, Kept};
+use crate::cli::undo::{agreed, lock};
+use crate::print::{print_json, say};
+use crate::problem::{Code, Problem};
+use ralph_engine::clock::utc;
+use ralph_engine::quarantine::{Case, Folder, Found, Item};
+use serde_json::{Value, json};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// What was asked for.
+pub struct Order<'a> {
+    /// Only these.
+    pub paths: &'a [String],
+    /// Only show it.
+    pub dry_run: bool,
+    /// Do not ask.
+    pub yes: bool,
+    /// As JSON.
+    pub json: bool,
+}
+
+/// One path and what will happen to it.
+struct Act<'a> {
+    found: &'a Found,
+    root: PathBuf,
+    to: PathBuf,
+    /// What is there now is neither gone nor the same.
+    replaces: bool,
+}
+
+/// Does it.
+pub fn restore(kept: &Kept, order: &Order<'_>, here: &Here) -> Result<u8, Problem> {
+    let workspace = Path::new(&kept.case.workspace);
+    let home = here.home()?;
+    let _lock = lock(&home, workspace, &format!("quarantine {}", kept.name))?;
+    let acts = acts(kept, order)?;
+    if !order.json {
+        say(&shown(kept, &acts));
+    }
+    let go = !order.dry_run && !acts.is_empty() && agreed(order.yes, order.json)?;
+    let aside = if go { Some(apply(kept, &acts, &home.quarantine())?) } else { None };
+    if order.json {
+        print_json(&as_json(kept, &acts, aside.as_deref()))?;
+    } else if let Some(aside) = &aside {
+        let replaced = acts.iter().any(|act| act.replaces);
+        let more =
+            if replaced { format!("; what was there lies in {}", aside.display()) } else { String::new() };
+        say(&format!("Done: {} put back{more}.\n", acts.len()));
+    }
+    Ok(0)
+}
+
+fn acts<'a>(kept: &'a Kept, order: &Order<'_>) -> Result<Vec<Act<'a>>, Problem> {
+    let wanted = |found: &&Found| order.paths.is_empty() || order.paths.contains(&found.path);
+    if let Some(unknown) = order.paths.iter().find(|path| !kept.case.found.iter().any(|f| f.path == **path)) {
+        return Err(Problem::new(Code::Usage, format!("`{unknown}` is not in case {}", kept.name))
+            .hint(format!("`ralph quarantine show {}` lists its paths", kept.name)));
+    }
+    let has_content = |found: &&Found| found.file.is_some() && found.commit.is_none();
+    let all = kept.case.found.iter().filter(has_content).filter(wanted).map(|found| {
+        let root = PathBuf::from(found.root.as_deref().unwrap_or(&kept.case.workspace));
+        let to = root.join(found.path().as_path());
+        let from = kept.folder.join(found.file.as_deref().unwrap_or_default());
+        let replaces = to.symlink_metadata().is_ok() && !is_same(&from, &to, found.link);
+        Act { found, root, to, replaces }
+    });
+    Ok(all.collect())
+}
+
+fn is_same(from: &Path, to: &Path, link: bool) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    match link {
+        true => fs::read_link(to)
+            .is_ok_and(|at| fs::read(from).is_ok_and(|kept| kept == at.as_os_str().as_bytes())),
+        false => {
+            to.symlink_metadata().is_ok_and(|meta| meta.is_file())
+                && fs::read(from).is_ok_and(|kept| fs::read(to).is_ok_and(|now| kept == now))
+        }
+    }
+}
+
+fn shown(kept: &Kept, acts: &[Act<'_>]) -> String {
+    let mut text = format!("The offending content of case {}, back where it was found:\n", kept.name);
+    for act in acts {
+        let what = if act.replaces { "replace" } else { "write" };
+        text.push_str(&format!("  {what} {}\n", act.found.path));
+    }
+    if acts.is_empty() {
+        text.push_str("  nothing to do: no content was found there\n");
+    }
+    if acts.iter().any(|act| act.replaces) {
+        text.push_str("What is replaced goes into quarantine itself first.\n");
+    }
+    text
+}
+
+/// What is there is put aside as a case of its own, whole and on the disk, before the first path is written.
+fn apply(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> Result<PathBuf, Problem> {
+    let cannot = |error: io::Error| {
+        Problem::new(Code::Journal, "what is there now could not be put aside, so nothing was changed")
+            .cause(&error)
+    };
+    let aside = if acts.iter().any(|act| act.replaces) {
+        put_aside(kept, acts, quarantine).map_err(cannot)?
+    } else {
+        PathBuf::new()
+    };
+    for act in acts {
+        write(kept, act).map_err(|error| {
+            Problem::new(Code::Busy, format!("{} could not be written", act.found.path)).cause(&error)
+        })?;
+    }
+    Ok(aside)
+}
+
+fn put_aside(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> io::Result<PathBuf> {
+    let run = quarantine.join(&kept.case.run);
+    let names = (1..).map(|n| run.join(format!("{:03}.r{n}", kept.case.iteration)));
+    let free = names.into_iter().find(|path| !path.exists()).unwrap_or_default();
+    let case = Case { at: utc(), found: Vec::new(), commits: Vec::new(), ..kept.case.clone() };
+    let Some(mut folder) = Folder::open(free.clone(), case)? else { return Ok(free) };
+    for act in acts.iter().filter(|act| act.replaces) {
+        let (path, how) = (act.found.path(), "replaced by `ralph quarantine restore`".to_owned());
+        let name = if act.found.root.is_some() { ".git" } else { "" };
+        folder.put(&Item { root: &act.root, name, path, how })?;
+    }
+    folder.close()
+}
+
+/// A draft beside the place takes it when it is whole.
+fn write(kept: &Kept, act: &Act<'_>) -> io::Result<()> {
+    let from = kept.folder.join(act.found.file.as_deref().unwrap_or_default());
+    let dir = act.to.parent().unwrap_or(&act.root);
+    fs::create_dir_all(dir)?;
+    if !dir.canonicalize()?.starts_with(act.root.canonicalize()?) {
+        return Err(io::Error::other("a link leads out of the workspace there"));
+    }
+    if from.is_dir() {
+        return Err(io::Error::other(format!("it was a directory; copy it by hand from {}", from.display())));
+    }
+    let draft = dir.join(format!(".ralph-{}.draft", std::process::id()));
+    let _ = fs::remove_file(&draft);
+    if act.found.link {
+        use std::os::unix::ffi::OsStringExt;
+        symlink(std::ffi::OsString::from_vec(fs::read(&from)?), &draft)?;
+    } else {
+        fs::copy(&from, &draft)?;
+        fs::set_permissions(&draft, fs::Permissions::from_mode(u32::from(act.found.mode)))?;
+    }
+    if act.to.is_dir() && !act.to.is_symlink() {
+        // It was put aside with all that lies in it.
+        fs::remove_dir_all(&act.to)?;
+    }
+    fs::rename(&draft, &act.to)
+}
+
+fn as_json(kept: &Kept, acts: &[Act<'_>], aside: Option<&Path>) -> Value {
+    json!({
+        "case": kept.name,
+        "acts": acts.iter().map(|act| json!({"path": act.found.path, "replaces": act.replaces})).collect::<Vec<_>>(),
+        "done": aside.is_some(),
+        "aside": aside.filter(|_| acts.iter().any(|act| act.replaces)).map(|path| path.display().to_string()),
+    })
+}
