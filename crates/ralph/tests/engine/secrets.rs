@@ -23,7 +23,7 @@ printf q7Zp2; printf LmX9vRt; printf '4KwB8nYc\n'
 printf '{"tool":"curl","args":"tango\\"Foxtrot\\/77+quebec"}\n'
 echo "on stderr: $MY_API_TOKEN" >&2
 echo x >> "file-$MY_API_TOKEN.txt"
-git add -A . && git -c user.name=a -c user.email=a@b commit -qm "Use $MY_API_TOKEN and $SHAPED"
+git add "file-$MY_API_TOKEN.txt" && git -c user.name=a -c user.email=a@b commit -qm "Use $MY_API_TOKEN and $SHAPED"
 cat <<END
 I used $MY_API_TOKEN and $SHAPED, see tango"Foxtrot/77+quebec.
 ---RALPH_STATUS---
