@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod bound;
 pub mod circuit;
+pub mod cleaning;
 pub mod clock;
 pub mod commit;
 pub mod daybook;

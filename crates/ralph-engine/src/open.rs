@@ -109,12 +109,14 @@ pub fn start(
     go(home, &store, started, State::default(), facts, (tree, index), equipment, watchers)
 }
 
-/// Goes on with a run that is not over. `change` may raise its limits.
+/// Goes on with a run that is not over. `change` may raise its limits; `whole` gives what the run was given its secrets
+/// back, which the journal does not hold.
 pub fn resume(
     home: &Home,
     id: &str,
     change: impl FnOnce(&Policy) -> Policy,
     equipment: impl FnOnce(&RunStarted) -> Equipment,
+    whole: impl FnOnce(RunStarted, &Equipment) -> RunStarted,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
@@ -131,6 +133,7 @@ pub fn resume(
     };
     not_open(&store, Path::new(&workspace), &started.policy)?;
     let equipment = equipment(&started);
+    let started = whole(started, &equipment);
     let tree = of_run::tree(Path::new(&workspace), &started)?;
     let left = Index::load(&home.index(Path::new(&workspace)));
     let now = tree.walk(left.as_ref())?;
@@ -189,7 +192,8 @@ fn go(
         .map_err(system("signals cannot be heard"))?;
     copy_of_the_day(home, &bench.start.zone);
     let daybook = Daybook::open(home, &bench.workspace, &bench.start.zone);
-    let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers);
+    let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers)
+        .redacting(Arc::clone(&bench.equipment.redactor));
     for fact in facts {
         run.keep()?;
         run.note(fact);

@@ -5,6 +5,7 @@ use crate::circuit;
 use crate::ears::Ears;
 use crate::ledger::{self, Books};
 use crate::provider;
+use crate::redact::Redactor;
 use crate::rows;
 use crate::told::Told;
 use crate::watch::Watchers;
@@ -14,6 +15,7 @@ use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Envelope, Fact, Record, Refuser, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Batch, CommitError, Put, Store, StoreError};
+use std::sync::Arc;
 
 /// The journal cannot be written; everything up to the last commit is safe.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,7 @@ pub struct Run<'a> {
     store: &'a dyn Store,
     stream: String,
     watchers: Watchers,
+    redactor: Option<Arc<Redactor>>,
     pending: Option<Pending>,
     memory: rows::Memory,
     last_because: Vec<Objection>,
@@ -62,11 +65,21 @@ impl<'a> Run<'a> {
     ) -> Run<'a> {
         let stream = stream_of(id);
         let memory = rows::Memory::of(id, store);
-        Run { state, world, ears, store, stream, watchers, pending: None, memory, last_because: Vec::new() }
+        let (pending, redactor, last_because) = (None, None, Vec::new());
+        Run { state, world, ears, store, stream, watchers, redactor, pending, memory, last_because }
+    }
+
+    /// The same run, whose facts are kept without secrets. What is decided follows from what is kept, so a journal
+    /// read again decides alike.
+    pub fn redacting(self, redactor: Arc<Redactor>) -> Run<'a> {
+        Run { redactor: Some(redactor), ..self }
     }
 
     /// A fact was heard: it is in the mind, and goes to disk with the decision that follows.
     pub fn note(&mut self, mut told: Told) {
+        if let Some(redactor) = &self.redactor {
+            told.seen = redactor.fact(told.seen);
+        }
         self.tell_the_day(&mut told);
         let before = told.reserve.is_some().then(|| self.state.clone());
         let record = self.record(Fact::Seen(told.seen.clone()));

@@ -157,7 +157,7 @@ fn a_name_cannot_break_out_of_a_json_string() {
 #[test]
 fn secrets_of_the_environment_are_hidden_by_name() {
     let env = [("GH_TOKEN", "zulu77-november"), ("HOME", "/home/someone"), ("DEBUG_TOKEN", "true")];
-    let redactor = Redactor::new(secrets_in_env(env).into_iter());
+    let redactor = Redactor::new(secrets_in_env(env, &[]).into_iter());
     assert_eq!(
         redactor.redact("/home/someone true zulu77-november"),
         "/home/someone true [redacted:GH_TOKEN]"
@@ -394,4 +394,137 @@ proptest! {
     fn words_pass_untouched(text in "([a-z]{1,12}[ .,\n-]){0,200}") {
         prop_assert!(matches!(redactor().redact(&text), Cow::Borrowed(_)));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the secret, whatever writes it, wherever it is cut: the stream gives what the whole text gives, and the
+    /// secret is in neither.
+    #[test]
+    fn no_writing_and_no_cut_lets_a_secret_through(
+        secret in "[ -~é🔑\n]{4}[!-~é]{8,40}",
+        ways in proptest::collection::vec(0_usize..7, 1..8),
+        filler in proptest::collection::vec("[a-zA-Z0-9 \\\\%\"\n]{0,60}", 1..6),
+        sizes in proptest::collection::vec(1_usize..40, 1..8),
+    ) {
+        prop_assume!(secret.trim().len() >= 8 && !secret.trim_start().get(..4).unwrap_or("\n").contains('\n'));
+        let secret = secret.trim();
+        let redactor = Redactor::new([("K", secret)].into_iter());
+        let mut text = String::new();
+        for (n, way) in ways.iter().enumerate() {
+            text.push_str(&filler[n % filler.len()].replace('\\', "/"));
+            // A word border: what stands before could else be read as the end of an escape.
+            text.push(' ');
+            text.push_str(&written(secret, *way));
+            text.push(' ');
+        }
+        let whole = redactor.redact(&text);
+        for way in 0..7 {
+            let form = written(secret, way);
+            prop_assert!(!whole.contains(&form), "{form:?} is left in {whole:?} of {text:?}");
+        }
+        prop_assert_eq!(whole.matches("[redacted:K]").count(), ways.len(), "{:?} of {:?}", whole, text);
+        let parts = in_chunks(&redactor, text.as_bytes(), &sizes);
+        prop_assert_eq!(String::from_utf8_lossy(&parts), whole);
+    }
+}
+
+/// The ways programs write a value: as it is; JSON as most, as PHP, as Python, as .NET do; JSON inside JSON; percent.
+fn written(value: &str, way: usize) -> String {
+    let json = |text: &str| {
+        let quoted = serde_json::to_string(text).unwrap();
+        quoted[1..quoted.len() - 1].to_owned()
+    };
+    let coded = |text: &str, which: fn(char) -> bool| {
+        let each = |c: char| match which(c) {
+            true => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")).collect(),
+            false => c.to_string(),
+        };
+        text.chars().map(each).collect::<String>()
+    };
+    match way {
+        0 => value.to_owned(),
+        1 => json(value),
+        2 => json(value).replace('/', "\\/"),
+        3 => coded(&json(value), |c| !c.is_ascii()).to_lowercase_escapes(),
+        4 => coded(&json(value), |c| !c.is_ascii() || "<>&'+`".contains(c)),
+        5 => json(&json(value)),
+        _ => value
+            .bytes()
+            .map(|b| {
+                if b.is_ascii_alphanumeric() || b"-_.~".contains(&b) {
+                    char::from(b).to_string()
+                } else {
+                    format!("%{b:02X}")
+                }
+            })
+            .collect(),
+    }
+}
+
+trait LowercaseEscapes {
+    fn to_lowercase_escapes(&self) -> String;
+}
+
+impl LowercaseEscapes for String {
+    fn to_lowercase_escapes(&self) -> String {
+        let mut parts = self.split("\\u");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| match part.get(..4) {
+            Some(hex) if hex.bytes().all(|b| b.is_ascii_hexdigit()) => {
+                format!("{text}\\u{}{}", hex.to_lowercase(), &part[4..])
+            }
+            _ => format!("{text}\\u{part}"),
+        })
+    }
+}
+
+#[test]
+fn a_known_value_is_found_in_base64() {
+    let redactor = redactor();
+    // "user:tango-Foxtrot.77+quebec" and the same after one and two more bytes.
+    for text in [
+        "dXNlcjp0YW5nby1Gb3h0cm90Ljc3K3F1ZWJlYw==",
+        "YXVzZXI6dGFuZ28tRm94dHJvdC43NytxdWViZWM=",
+        "YWJ1c2VyOnRhbmdvLUZveHRyb3QuNzcrcXVlYmVj",
+    ] {
+        let clean = redactor.redact(text).into_owned();
+        assert!(clean.contains("[redacted:DEPLOY_TOKEN]"), "{clean}");
+    }
+}
+
+#[test]
+fn facts_are_kept_without_secrets_and_a_run_gets_its_words_back() {
+    use ralph_rules::record::{Asked, Request, Restored, Seen};
+    let redactor = redactor();
+    let hint = |text: &str| Seen::Asked(Asked { request: Request::Hint { text: text.into() } });
+    assert_eq!(redactor.fact(hint("use abcdefgh1234")), hint("use [redacted:OVERLAP_A]"));
+    assert_eq!(redactor.fact(hint("use it")), hint("use it"));
+    let restored = |restored: &[&str], left: &[&str]| {
+        let names = |all: &[&str]| all.iter().map(ToString::to_string).collect();
+        Seen::Restored(Restored { restored: names(restored), left: names(left), tree: 7, quarantine: None })
+    };
+    assert_eq!(
+        redactor.fact(restored(&["[redacted:OVERLAP_A].env", "b"], &["abcdefgh1234.env"])),
+        restored(&["b"], &["[redacted:OVERLAP_A].env"]),
+        "what was left alone was not put back"
+    );
+}
+
+/// A secret that is spelt like one of the journal's own words does not break the journal.
+#[test]
+fn a_secret_like_a_word_of_the_journal_does_no_harm() {
+    use ralph_rules::record::{Asked, Request, Seen};
+    let redactor = Redactor::new([("A", "continue"), ("B", "abcdefgh1234")].into_iter());
+    let go_on = Seen::Asked(Asked { request: Request::Continue });
+    assert_eq!(redactor.fact(go_on.clone()), go_on);
+}
+
+#[test]
+fn no_secret_is_printed_by_accident() {
+    let key = ralph_engine::redact::Secret::new("abcdefgh1234");
+    assert_eq!(format!("{key} {key:?}"), "*** ***");
+    let shown = format!("{:?}", Redactor::new([("N", "abcdefgh1234")].into_iter()));
+    assert!(!shown.contains("abcdefgh1234") && !shown.contains(&format!("{:?}", b"abcdefgh1234")), "{shown}");
 }

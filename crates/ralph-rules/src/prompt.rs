@@ -34,21 +34,26 @@ pub fn compose(state: &State) -> String {
 
 /// The same, with what was wrong with the templates: one that fails in the night ends nothing.
 pub fn composed(state: &State) -> Composed {
+    state.start.as_deref().map_or_else(Composed::default, |start| composed_for(state, start))
+}
+
+/// The same with the task and the templates as they were really given: the state knows them without their secrets.
+pub fn composed_for(state: &State, given: &RunStarted) -> Composed {
     let Some(start) = state.start.as_deref() else { return Composed::default() };
     let data = data(state, start);
-    let mut made = Composed { text: start.prompt.clone(), mistake: None };
+    let mut made = Composed { text: given.prompt.clone(), mistake: None };
     let again = (state.calls.done > 0 || state.calls.grants > 0) && start.prompting.context;
     let hints = hints(state);
     if again || !hints.is_empty() {
         made.text.push_str("\n\n---\n");
     }
     if again {
-        made.section(CONTEXT, &start.prompting.templates, &data);
+        made.section(CONTEXT, &given.prompting.templates, &data);
     }
     made.text.push_str(&hints);
     if !start.rung(state.ladder.rung).system_prompt {
         made.text.push_str("\n\n---\n");
-        made.section(PROTOCOL, &start.prompting.templates, &data);
+        made.section(PROTOCOL, &given.prompting.templates, &data);
     }
     made
 }

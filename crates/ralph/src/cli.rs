@@ -26,6 +26,7 @@ mod prune;
 mod quarantine;
 mod questions;
 mod receipts;
+mod redact;
 mod refused;
 mod replay;
 mod report;
@@ -34,6 +35,7 @@ mod resume;
 mod run;
 mod runs;
 mod screen;
+mod secrets;
 mod stats;
 mod status;
 mod tasks;
@@ -45,7 +47,7 @@ mod verify;
 mod versions;
 
 use crate::env::Env;
-use crate::print::{lost, say};
+use crate::print::{self, lost, say};
 use crate::problem::{Code, Problem};
 use crate::style::{Style, When};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -117,6 +119,9 @@ enum Command {
     /// Put the workspace's files back as they were before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
+    /// Hide secrets in what earlier runs left: prompts, transcripts, verification output.
+    #[command(before_help = examples::REDACT)]
+    Redact(redact::Args),
     /// Show what was found at protected paths and put aside, or put it back.
     #[command(before_help = examples::QUARANTINE)]
     Quarantine(quarantine::Args),
@@ -168,6 +173,7 @@ enum Command {
 }
 
 /// What every command gets: where it is, where the truth lives, how to print.
+#[derive(Clone)]
 pub struct Here {
     /// The environment.
     pub env: Env,
@@ -238,7 +244,12 @@ pub fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     let color = args.color;
-    match here(&args).and_then(|here| answer(args.command, &here)) {
+    let done = here(&args).and_then(|here| {
+        let hidden = here.clone();
+        print::hide(move || secrets::redactor_anyway(&hidden.workspace, &hidden));
+        answer(args.command, &here)
+    });
+    match done {
         Ok(code) => match lost() {
             Some(problem) => wrong(&problem, color),
             None => ExitCode::from(code),
@@ -296,6 +307,7 @@ fn answer(command: Command, here: &Here) -> Result<u8, Problem> {
         Command::Hint(args) => ask::hint(&args, here),
         Command::Undo(args) => undo::undo(&args, here),
         Command::Verify(args) => verify::verify(&args, here),
+        Command::Redact(args) => redact::redact(&args, here),
         Command::Quarantine(args) => quarantine::quarantine(&args, here),
         Command::Prune(args) => prune::prune(&args, here),
         Command::Circuit(args) => circuit::circuit(&args, here),

@@ -34,6 +34,8 @@ mod mistakes;
 mod prices;
 #[path = "commands/prune.rs"]
 mod prune;
+#[path = "commands/redact.rs"]
+mod redact;
 #[path = "commands/report.rs"]
 mod report;
 #[path = "commands/runs.rs"]

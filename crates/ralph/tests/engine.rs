@@ -22,6 +22,8 @@ mod protection;
 mod recovery;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
+#[path = "engine/secrets.rs"]
+mod secrets;
 #[path = "engine/surroundings.rs"]
 mod surroundings;
 #[path = "engine/undo.rs"]

@@ -1,6 +1,7 @@
 //! Which values of the environment are secrets: those whose name says so, and passwords inside addresses. A value
 //! that ordinary output is full of (`true`, `/usr/bin`, `production`) is none, whatever its name.
 
+use super::Secret;
 use std::collections::BTreeSet;
 
 /// A shorter value is not taken for a secret.
@@ -25,20 +26,23 @@ const ANYWHERE: &[&str] = &[
 /// A name with one of these between its underscores is that of a secret (not `KEYBOARD`, `AUTHOR`).
 const AS_PART: &[&str] = &["KEY", "KEYS", "AUTH", "PASS", "PWD", "PAT", "CREDS", "COOKIE", "DSN"];
 
-/// The secrets among these (name, value) pairs, ordered by name, the longest value of a name first.
+/// The secrets among these (name, value) pairs, ordered by name. `also` names variables that are secret though their
+/// names do not say so.
 pub fn secrets_in_env<N: AsRef<str>, V: AsRef<str>>(
     vars: impl IntoIterator<Item = (N, V)>,
-) -> Vec<(String, String)> {
+    also: &[String],
+) -> Vec<(String, Secret)> {
     let mut found = BTreeSet::new();
     for (name, value) in vars {
         let (name, value) = (name.as_ref(), value.as_ref().trim());
-        if is_secret_name(name) && is_secret_value(value) {
-            found.insert((name.to_owned(), value.to_owned()));
+        let named = also.iter().any(|also| also == name);
+        if named || (is_secret_name(name) && is_secret_value(value)) {
+            found.insert((name.to_owned(), Secret::new(value)));
         }
         if let Some(password) = password_in_address(value)
             && is_secret_value(password)
         {
-            found.insert((name.to_owned(), password.to_owned()));
+            found.insert((name.to_owned(), Secret::new(password)));
         }
     }
     found.into_iter().collect()
@@ -54,7 +58,7 @@ fn is_secret_name(name: &str) -> bool {
         || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| AS_PART.contains(&part))
 }
 
-fn is_secret_value(value: &str) -> bool {
+pub(super) fn is_secret_value(value: &str) -> bool {
     value.len() >= SHORTEST
         && !is_word(value)
         && !is_number(value)
@@ -95,7 +99,7 @@ fn is_open_address(value: &str) -> bool {
 }
 
 /// The password of `scheme://user:password@host`.
-fn password_in_address(value: &str) -> Option<&str> {
+pub(super) fn password_in_address(value: &str) -> Option<&str> {
     let (_, rest) = value.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
     let (user, _) = authority.rsplit_once('@')?;
@@ -152,9 +156,16 @@ mod tests {
 
     #[test]
     fn passwords_are_found_in_addresses() {
-        let found =
-            secrets_in_env([("DATABASE_URL", "postgres://app:s3cr3t-pass@db/main?x=1"), ("HOME", "/home/a")]);
-        assert_eq!(found, [("DATABASE_URL".to_owned(), "s3cr3t-pass".to_owned())]);
-        assert_eq!(secrets_in_env([("A", "https://example.com/a:b@c")]), []);
+        let url = "postgres://app:s3cr3t-pass@db/main?x=1";
+        let found = secrets_in_env([("DATABASE_URL", url), ("HOME", "/home/a")], &[]);
+        assert_eq!(found, [("DATABASE_URL".to_owned(), Secret::new("s3cr3t-pass"))]);
+        assert_eq!(secrets_in_env([("A", "https://example.com/a:b@c")], &[]), []);
+    }
+
+    #[test]
+    fn a_variable_may_be_named_as_secret() {
+        let vars = [("CUSTOMER", "acme"), ("OTHER", "beta")];
+        let found = secrets_in_env(vars, &["CUSTOMER".to_owned(), "UNSET".to_owned()]);
+        assert_eq!(found, [("CUSTOMER".to_owned(), Secret::new("acme"))]);
     }
 }

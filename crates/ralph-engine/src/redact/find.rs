@@ -10,10 +10,16 @@ pub(super) const START: usize = 32;
 /// searched for apart from the shorter ones, which would make it stop at every second word.
 const LONG: usize = 4;
 
-#[derive(Debug)]
 pub(super) struct Finder {
     short: Search,
     long: Search,
+}
+
+/// It knows how secrets begin, so it says nothing.
+impl std::fmt::Debug for Finder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Finder")
+    }
 }
 
 impl Finder {
@@ -47,7 +53,6 @@ impl Finder {
     }
 }
 
-#[derive(Debug)]
 enum Search {
     Vector(packed::Searcher),
     Automaton(AhoCorasick),

@@ -3,9 +3,14 @@
 
 use super::{Redactor, find, fresh::Before, shape::Verdict};
 
-/// Bytes still to be left out at the start of the next text, because a secret reaches into it.
+/// What one text leaves for the next.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Swallow(usize);
+pub(super) struct Swallow {
+    /// Bytes still to be left out at its start, because a secret reaches into it.
+    bytes: usize,
+    /// Secrets hidden so far.
+    pub(super) found: u64,
+}
 
 /// What was found at a place.
 enum Place<'r> {
@@ -27,7 +32,7 @@ impl Redactor {
     ) -> usize {
         let visible = if last { text.len() } else { starts_visible(text).max(from) };
         let mut stop = visible;
-        let mut done = from + swallow.0;
+        let mut done = from + swallow.bytes;
         for at in self.finder.places(text, from).take_while(|at| *at < visible) {
             match self.judge(text, at, last, at < done) {
                 Place::Clear => {}
@@ -40,13 +45,14 @@ impl Redactor {
                     if at >= done {
                         give(text, done, at + keep, out);
                         out(label);
+                        swallow.found += 1;
                     }
                     done = done.max(at + len);
                 }
             }
         }
         give(text, done, stop, out);
-        *swallow = Swallow(done.saturating_sub(stop));
+        swallow.bytes = done.saturating_sub(stop);
         stop
     }
 
@@ -58,7 +64,7 @@ impl Redactor {
             return Place::Clear;
         };
         let mut best: Option<(usize, &[u8])> = None;
-        for known in &rules.known {
+        for known in rules.known.iter().filter_map(|n| self.known.get(*n)) {
             match known.judge(text, last) {
                 Verdict::No => {}
                 Verdict::More => return Place::Open,

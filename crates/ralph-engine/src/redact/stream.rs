@@ -36,9 +36,10 @@ impl<'r> Stream<'r> {
         self.push_to(chunk, &mut |clean| out.extend_from_slice(clean));
     }
 
-    /// Nothing follows: gives on what is still held.
-    pub fn finish_to(mut self, out: &mut impl FnMut(&[u8])) {
+    /// Nothing follows: gives on what is still held, and says how many secrets there were in all.
+    pub fn finish_to(mut self, out: &mut impl FnMut(&[u8])) -> u64 {
         self.redactor.scan(&self.tail, self.settled, true, &mut self.swallow, out);
+        self.swallow.found
     }
 
     /// Nothing follows: appends what is still held.

@@ -8,7 +8,7 @@ use crate::oracle::of_run;
 use crate::provider::{self, Answer};
 use crate::told::Told;
 use ralph_rules::money::Micro;
-use ralph_rules::prompt::{Composed, composed};
+use ralph_rules::prompt::{Composed, composed_for};
 use ralph_rules::record::{Admitted, Attempt, FileRef, Limits, Refused, Refuser, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Store, disk_free};
@@ -58,7 +58,7 @@ pub fn admit(bench: &Bench, store: &dyn Store, state: &State, order: &Order<'_>)
         _ => None,
     };
     bench.trying.store(tries.is_some() || order.anyway, Ordering::Relaxed);
-    let Composed { text: prompt, mistake } = composed(state);
+    let Composed { text: prompt, mistake } = composed_for(state, &bench.start);
     let kept = match keep_prompt(bench, order.id, &prompt) {
         Ok(kept) => kept,
         Err(error) => {

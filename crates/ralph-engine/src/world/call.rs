@@ -107,7 +107,9 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
         not_started: exit.not_started.is_some(),
         by_us: told.is_some() || exit.how == How::Lingered,
     };
-    let (mut reply, kept, spent, idle) = listener.close(seen, |reader| scratch.report(&line.reports, reader));
+    let redactor = &bench.equipment.redactor;
+    let (mut reply, kept, spent, idle) =
+        listener.close(seen, |reader| scratch.report(&line.reports, redactor, reader));
     if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
         failure.message = why.to_string();
     }

@@ -127,7 +127,8 @@ impl<'a> Listener<'a> {
             }
             _ => {}
         }
-        self.bench.watchers.activity(activity);
+        // What came in several pieces is whole only here.
+        self.bench.watchers.activity(&self.bench.equipment.redactor.activity(activity.clone()));
     }
 
     /// The loop hears of usage only when the reservation may fall behind it, or where other runs wait for a sign that

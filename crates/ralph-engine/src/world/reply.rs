@@ -28,7 +28,8 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
     CallEnded {
         id,
         text_bytes: reply.text_bytes,
-        text: tail(&reply.text, TEXT).to_string(),
+        // Before it is cut: half a secret would not be known.
+        text: tail(&bench.equipment.redactor.redact(&reply.text), TEXT).to_string(),
         ended_by: told.filter(|_| !reply.finished),
         failure,
         charged,
@@ -99,7 +100,7 @@ fn failure(bench: &Bench, reply: &Reply, told: Option<Why>) -> Option<Failure> {
     let failure = reply.failure.as_ref()?;
     Some(Failure {
         class: failure.class,
-        message: head(failure.message.trim(), MESSAGE),
+        message: head(bench.equipment.redactor.redact(failure.message.trim()).as_ref(), MESSAGE),
         reset_at: failure.reset.as_ref().and_then(|r| resolve(r, utc(), &bench.start.zone)),
     })
 }

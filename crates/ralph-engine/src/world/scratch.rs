@@ -3,6 +3,7 @@
 
 use crate::bench::Bench;
 use crate::home::Home;
+use crate::redact::Redactor;
 use ralph_agents::{Launch, Reader};
 use std::fs;
 use std::io::{self, Read};
@@ -37,12 +38,12 @@ impl Scratch {
         launch.files.iter().try_for_each(|(name, bytes)| fs::write(self.dir.join(name), bytes))
     }
 
-    /// Hands the reports over.
-    pub(super) fn report(&self, names: &[String], reader: &mut dyn Reader) {
+    /// Hands the reports over, without secrets.
+    pub(super) fn report(&self, names: &[String], redactor: &Redactor, reader: &mut dyn Reader) {
         for name in names {
             // An agent that ended early wrote none; its reader knows what that means.
             if let Ok(bytes) = read(&self.dir.join(name)) {
-                reader.read_report(name, &bytes);
+                reader.read_report(name, &redactor.redact_bytes(&bytes));
             }
         }
     }

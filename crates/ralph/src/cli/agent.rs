@@ -10,7 +10,7 @@ use ralph_agents::registry::{self, UnknownAgent};
 use ralph_agents::roster;
 use ralph_engine::equipment::{Equipment, Hired};
 use ralph_engine::provider;
-use ralph_engine::redact::{Redactor, secrets_in_env};
+use ralph_engine::redact::Redactor;
 use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,10 +101,9 @@ pub fn equipment(
     agent: &AgentChoice,
     ladder: &[AgentChoice],
     layers: &Layers,
+    redactor: Redactor,
     here: &Here,
 ) -> Result<Equipment, Problem> {
-    let given = std::iter::once(agent).chain(ladder).flat_map(|agent| layers.agent_env(&agent.name));
-    let secrets = secrets_in_env(Env::all().into_iter().chain(given));
     Ok(Equipment {
         tender: own_program()?,
         tender_args: vec!["__tend".into()],
@@ -112,7 +111,7 @@ pub fn equipment(
         rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
         git: git(here),
         prices: layers.prices(),
-        redactor: Arc::new(Redactor::new(secrets.into_iter())),
+        redactor: Arc::new(redactor),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),

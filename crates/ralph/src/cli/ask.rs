@@ -2,7 +2,7 @@
 //! in the run's inbox; whoever drives the run writes it into the journal, and only then is it said to be heard.
 
 use super::{Here, runs};
-use crate::print::say;
+use crate::print::{clean, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
@@ -121,7 +121,7 @@ fn ask(run: Option<&str>, request: &Request, then: &str, here: &Here) -> Result<
     }
     let body = serde_json::to_string(request)
         .map_err(|e| Problem::new(Code::Bug, "the request cannot be written").cause(&e))?;
-    let id = store.ask(&row.id, &body, utc()).map_err(|e| runs::broken(&e))?;
+    let id = store.ask(&row.id, &clean(&body), utc()).map_err(|e| runs::broken(&e))?;
     if !runs::is_running(&row, &home) && later {
         say(&format!("Run {short} does not run now; `ralph resume {short}` goes on with this hint.\n"));
         return Ok(0);

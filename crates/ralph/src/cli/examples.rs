@@ -102,6 +102,12 @@ Examples:
   ralph hint 7ebeed4a 'Leave the public API alone'      the run whose id ends so
   ralph hint - < note.txt                               read it from stdin";
 
+pub const REDACT: &str = "\
+Examples:
+  ralph redact --dry-run      which secrets lie in the files of the newest run of this workspace?
+  ralph redact                hide them
+  ralph redact --all          in the files of every run";
+
 pub const PRUNE: &str = "\
 Examples:
   ralph prune                 older than 90 days, or above 5 GB: shows it, then asks

@@ -41,7 +41,7 @@ pub fn prompt(args: &Args, layers: &Layers, here: &Here) -> Result<(String, Stri
 }
 
 /// Text of a bounded size; pipes are welcome.
-fn read(path: &Path) -> std::io::Result<String> {
+pub fn read(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {

@@ -1,7 +1,7 @@
 //! What was typed → what it means: flags over variables over files, ceilings over all, the agent found, the prompt read.
 
 use super::run::Args;
-use super::{Here, agent, ladder, prompt, tasks, templates};
+use super::{Here, agent, ladder, prompt, secrets, tasks, templates};
 use crate::config::{self, Layers, Preset};
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
@@ -81,7 +81,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     }
     let ladder = ladder::ladder(&chosen, args, &layers, here)?;
     let prompting = templates::prompting(&layers, here)?;
-    let equipment = agent::equipment(&chosen, &ladder, &layers, here)?;
+    let redactor = secrets::redactor(&layers, &here.workspace, here)?;
+    let equipment = agent::equipment(&chosen, &ladder, &layers, redactor, here)?;
     let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if verify.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")

@@ -4,11 +4,12 @@
 use super::resolve::{Changes, UNCONTAINED};
 use super::run::{Output, close, not_inside};
 use super::screen::{Watched, watchers};
-use super::{Here, agent, refused, runs};
+use super::{Here, agent, refused, runs, secrets};
 use crate::config;
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
 use crate::values;
+use ralph_engine::equipment::Equipment;
 use ralph_engine::open;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
@@ -66,11 +67,17 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
         max_time: args.max_time,
         no_wait: args.no_wait,
     };
-    go_on(&row.id, &changes, args.output, here)
+    go_on(&row.id, &changes, None, args.output, here)
 }
 
-/// Goes on with this run under these limits.
-pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result<u8, Problem> {
+/// Goes on with this run under these limits; `typed` is its task, where that was given once more.
+pub fn go_on(
+    id: &str,
+    changes: &Changes,
+    typed: Option<&str>,
+    output: Output,
+    here: &Here,
+) -> Result<u8, Problem> {
     let home = here.home()?;
     let records = runs::records(&runs::store(&home)?, id)?;
     let state = State::of(&records);
@@ -82,12 +89,14 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
         let message = format!("the workspace {} of run {} is gone", start.workspace, runs::short(id));
         return Err(Problem::new(Code::Busy, message).hint("put it back, or start a new run elsewhere"));
     }
+    let layers = config::load(workspace, here.env.config_home.as_deref())?;
+    let redactor = secrets::redactor(&layers, workspace, here)?;
+    let start = secrets::whole(start.clone(), &redactor, typed);
     for agent in std::iter::once(&start.agent).chain(&start.ladder) {
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
-    let layers = config::load(workspace, here.env.config_home.as_deref())?;
-    let equipment = agent::equipment(&start.agent, &start.ladder, &layers, here)?;
+    let equipment = agent::equipment(&start.agent, &start.ladder, &layers, redactor, here)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
@@ -101,8 +110,12 @@ pub fn go_on(id: &str, changes: &Changes, output: Output, here: &Here) -> Result
     if !output.quiet {
         say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
     }
+    for warning in secrets::lost(&start).iter().filter(|_| !output.quiet) {
+        say(&format!("{} {warning}\n", here.err_style().warn("warning:")));
+    }
+    let whole = |start, equipment: &Equipment| secrets::whole(start, &equipment.redactor, typed);
     let views = layers.views().only(&start.own_files);
     let watchers = watchers(Watched { id, records: &records, workspace, views }, output, &home, here);
-    let ended = open::resume(&home, id, change, |_| equipment, watchers);
+    let ended = open::resume(&home, id, change, |_| equipment, whole, watchers);
     close(ended, output, id, here)
 }

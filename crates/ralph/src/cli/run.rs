@@ -3,7 +3,7 @@
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
 use super::screen::{Watched, watchers};
-use super::{Here, detach, dry_run, resume, runs};
+use super::{Here, detach, dry_run, resume, runs, secrets};
 use crate::config::Preset;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -175,7 +175,8 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
             }
             let short = runs::short(&row.id);
             say(&format!("Going on with run {short}, which was interrupted (`--fresh` starts anew).\n"));
-            resume::go_on(&row.id, &resolved.changes(), args.output(), here)
+            let task = Some(resolved.plan.prompt.as_str());
+            resume::go_on(&row.id, &resolved.changes(), task, args.output(), here)
         }
         None => {
             let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -204,17 +205,19 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         // Another login is no other ladder.
         rungs.iter().map(|rung| AgentChoice { account: String::new(), ..rung.clone() }).collect()
     };
+    // The journal holds what was given without secrets.
+    let redactor = &resolved.equipment.redactor;
     let differs = [
-        (start.verify != plan.verify, "another verification"),
+        (!secrets::same(&start.verify, &plan.verify, redactor), "another verification"),
         (start.protect != plan.protect, "other protected paths"),
         (
             start.plan.as_ref().map(|p| &p.file) != plan.tasks.as_ref().map(|(file, _)| file),
             "another plan, or none",
         ),
         (start.agent.model != plan.agent.model, "another model"),
-        (start.agent.args != plan.agent.args, "other arguments for the agent"),
-        (ladder(&start.ladder) != ladder(&plan.ladder), "another ladder"),
-        (start.prompting != plan.prompting, "other prompt templates"),
+        (!secrets::same(&start.agent.args, &plan.agent.args, redactor), "other arguments for the agent"),
+        (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "another ladder"),
+        (!secrets::same(&start.prompting, &plan.prompting, redactor), "other prompt templates"),
         (limits(&start.policy) != limits(&plan.policy), "another time-out, rate, promise or threshold"),
     ];
     let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) else { return Ok(()) };
@@ -279,7 +282,10 @@ fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<(RunRow, RunSta
         let records = runs::records(&store, &row.id)?;
         let plan = &resolved.plan;
         let start = State::of(records.first()).start.map(|start| *start);
-        let same = |start: &RunStarted| start.prompt == plan.prompt && start.agent.name == plan.agent.name;
+        let redactor = &resolved.equipment.redactor;
+        let same = |start: &RunStarted| {
+            secrets::same(&start.prompt, &plan.prompt, redactor) && start.agent.name == plan.agent.name
+        };
         if let Some(start) = start.filter(same) {
             return Ok(Some((row, start)));
         }

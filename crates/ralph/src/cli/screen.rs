@@ -2,6 +2,7 @@
 
 use super::Here;
 use super::run::Output;
+use crate::print::clean;
 use crate::show::{Hour, Human, Json, Live, Mode};
 use crate::views::{Paths, Views};
 use ralph_engine::clock::utc;
@@ -62,7 +63,7 @@ fn ask(id: &str, home: &Home) -> Box<dyn Fn(&Request) -> bool + Send> {
     Box::new(move |request| {
         let Ok(Some(store)) = home.store_if_any() else { return false };
         let body = serde_json::to_string(request).unwrap_or_default();
-        store.ask(&id, &body, utc()).is_ok()
+        store.ask(&id, &clean(&body), utc()).is_ok()
     })
 }
 

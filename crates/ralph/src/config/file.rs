@@ -4,6 +4,7 @@
 use super::prices::PriceKeys;
 use super::values::{Dollars, Duration, Inside, Limit, Promise, Variable, View};
 use ralph_agents::registry;
+use ralph_engine::redact::Secret;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -21,6 +22,7 @@ pub struct File {
     pub gate: Gate,
     pub breaker: Breaker,
     pub protect: Protect,
+    pub redact: Redact,
     pub prompt: Prompt,
     pub ceilings: Ceilings,
     pub prices: PriceKeys,
@@ -64,7 +66,7 @@ pub struct AgentOverride {
     pub command: Option<String>,
     pub args: Option<Vec<String>>,
     pub model: Option<String>,
-    pub env: BTreeMap<Variable, String>,
+    pub env: BTreeMap<Variable, Secret>,
     pub timeout: Option<Limit>,
 }
 
@@ -183,6 +185,15 @@ pub struct Protect {
 pub enum OnViolation {
     Abort,
     Restore,
+}
+
+/// `[redact]`: what is secret besides what names and shapes tell. Never the values themselves.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Redact {
+    pub files: Vec<String>,
+    pub env: Vec<String>,
 }
 
 /// `[prompt]`.

@@ -315,6 +315,26 @@ pub const KEYS: &[Key] = &[
         ),
     ),
     by(
+        Who::Adds,
+        key(
+            "redact.files",
+            Kind::Texts,
+            "[]",
+            "",
+            "Files whose values are secret, besides .env: NAME=value lines, JSON or plain keys. Every value in them is hidden from all that ralph writes and prints.",
+        ),
+    ),
+    by(
+        Who::Adds,
+        key(
+            "redact.env",
+            Kind::Texts,
+            "[]",
+            "",
+            "Variables whose values are secret though their names do not say so (KEY, TOKEN, SECRET, PASSWORD and their like do).",
+        ),
+    ),
+    by(
         Who::Tightens,
         key(
             "sandbox.mode",

@@ -6,11 +6,12 @@ use super::file::{AgentOverride, Ceilings as CeilingKeys, File, Oracle, Preset, 
 use super::prices;
 use super::read::{Trust, read};
 use super::source::{Origin, Source};
-use super::values::View;
+use super::values::{Variable, View};
 use super::variables;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
+use ralph_engine::redact::Secret;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{self, Ceilings, Decline, OnViolation, Policy, Until};
 use ralph_rules::prices::Prices;
@@ -178,6 +179,8 @@ impl Layers {
             to.verify.commands = file.verify.commands;
         }
         to.protect.paths.extend(file.protect.paths);
+        to.redact.files.extend(file.redact.files);
+        to.redact.env.extend(file.redact.env);
         take(&mut to.protect.on_violation, file.protect.on_violation);
         to.verify.oracle_paths.extend(file.verify.oracle_paths);
         for (name, over) in file.agents {
@@ -235,7 +238,23 @@ impl Layers {
     /// The variables that an agent gets.
     pub fn agent_env(&self, name: &str) -> Vec<(String, String)> {
         let over = self.merged.agents.get(name);
-        over.into_iter().flat_map(|o| &o.env).map(|(name, value)| (name.0.clone(), value.clone())).collect()
+        over.into_iter().flat_map(|o| &o.env).map(|(name, value)| variable(name, value)).collect()
+    }
+
+    /// The variables that any agent gets.
+    pub fn agents_env(&self) -> Vec<(String, String)> {
+        let all = self.merged.agents.values().flat_map(|over| &over.env);
+        all.map(|(name, value)| variable(name, value)).collect()
+    }
+
+    /// Files whose values are secret.
+    pub fn redact_files(&self) -> &[String] {
+        &self.merged.redact.files
+    }
+
+    /// Variables that are secret, whatever their names say.
+    pub fn redact_env(&self) -> &[String] {
+        &self.merged.redact.env
     }
 
     /// The verify commands.
@@ -369,6 +388,11 @@ impl Layers {
             )
         })
     }
+}
+
+/// A variable as an agent is given it.
+fn variable(name: &Variable, value: &Secret) -> (String, String) {
+    (name.0.clone(), value.expose_text().unwrap_or_default().to_owned())
 }
 
 fn take<T>(to: &mut Option<T>, from: Option<T>) {

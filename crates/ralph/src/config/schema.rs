@@ -58,6 +58,9 @@ pub fn about(section: &str) -> &'static str {
         "gate" => "What ends a run as done.",
         "breaker" => "When stagnation stops a run.",
         "protect" => "What no agent may touch.",
+        "redact" => {
+            "What is hidden from transcripts, prompts, views and the screen, besides what names and shapes tell."
+        }
         "sandbox" => "How the agent is contained.",
         "prompt" => "What the agent is told.",
         "plan" => "A list of tasks that binds.",

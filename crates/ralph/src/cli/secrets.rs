@@ -1,0 +1,92 @@
+//! What is hidden from everything ralph writes and prints: values of the environment, of agents' own variables, of the
+//! files that `[redact]` names, and of `.env`. `ralph-engine/src/redact` finds them in output.
+
+use super::Here;
+use crate::config::{self, Layers};
+use crate::env::Env;
+use crate::problem::{Code, Problem};
+use ralph_engine::redact::{Redactor, Secret, secrets_in_env, secrets_in_file};
+use ralph_rules::record::RunStarted;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Read where it is there, without being named; only names that say so count in it.
+const ALWAYS: &str = ".env";
+
+/// Knows every secret of this workspace. A file that was named but cannot be read is a mistake: its values would show.
+pub fn redactor(layers: &Layers, workspace: &Path, here: &Here) -> Result<Redactor, Problem> {
+    let mut all = Vec::new();
+    for name in layers.redact_files() {
+        let path = place(name, workspace, here);
+        let found = secrets_in_file(&path, true).map_err(|error| {
+            Problem::new(
+                Code::Config,
+                format!("{}, which redact.files names, cannot be read", path.display()),
+            )
+            .cause(&error)
+            .hint("its values could not be hidden: make it readable, or take it out of redact.files")
+        });
+        all.extend(found?);
+    }
+    Ok(Redactor::new(all.into_iter().chain(always(layers, workspace)).collect::<Vec<_>>().into_iter()))
+}
+
+/// As far as it goes: for commands that must work where the configuration is broken, too.
+pub fn redactor_anyway(workspace: &Path, here: &Here) -> Redactor {
+    let layers = config::load(workspace, here.env.config_home.as_deref()).unwrap_or_default();
+    let files = layers.redact_files().iter().map(|name| place(name, workspace, here));
+    let named = files.flat_map(|path| secrets_in_file(&path, true).unwrap_or_default());
+    Redactor::new(named.chain(always(&layers, workspace)).collect::<Vec<_>>().into_iter())
+}
+
+/// A run's beginning as the user wrote it, as far as that can still be known; the journal holds it without secrets.
+/// `typed` is the task where it was given once more.
+pub fn whole(start: RunStarted, redactor: &Redactor, typed: Option<&str>) -> RunStarted {
+    let kept = start.prompt.clone();
+    let from_file = || {
+        let path = Path::new(&start.workspace).join(&start.prompt_from);
+        super::prompt::read(&path).ok().filter(|_| start.prompt_from != "argument")
+    };
+    let same = |text: &String| redactor.redact(text) == kept;
+    let prompt = typed.map(ToOwned::to_owned).filter(same);
+    let prompt = prompt.or_else(|| kept.contains(MARK).then(from_file).flatten().filter(same));
+    let mut whole = redactor.whole(start);
+    whole.prompt = prompt.unwrap_or(whole.prompt);
+    whole
+}
+
+/// Whether two texts, or things made of texts, are the same but for secrets.
+pub fn same<T: Serialize>(one: &T, other: &T, redactor: &Redactor) -> bool {
+    let clean = |it: &T| {
+        let mut value = serde_json::to_value(it).unwrap_or_default();
+        redactor.value(&mut value);
+        value
+    };
+    clean(one) == clean(other)
+}
+
+/// What to tell whoever resumes a run whose task held a key that nobody knows any more.
+pub fn lost(start: &RunStarted) -> Option<String> {
+    let lost = start.prompt.contains(MARK) || start.verify.iter().any(|command| command.contains(MARK));
+    lost.then(|| {
+        "a key stood in the task or a verify command; ralph keeps no keys, so [redacted:…] stands there now"
+            .into()
+    })
+}
+
+const MARK: &str = "[redacted:";
+
+fn always(layers: &Layers, workspace: &Path) -> Vec<(String, Secret)> {
+    let vars = Env::all().into_iter().chain(layers.agents_env());
+    let mut found = secrets_in_env(vars, layers.redact_env());
+    found.extend(secrets_in_file(&workspace.join(ALWAYS), false).unwrap_or_default());
+    found
+}
+
+/// `~/` is the user's home; everything else is looked for from the workspace.
+fn place(name: &str, workspace: &Path, here: &Here) -> PathBuf {
+    match (name.strip_prefix("~/"), &here.env.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => workspace.join(name),
+    }
+}
