@@ -1,14 +1,12 @@
 //! `ralph verify`: the verification alone, of this working tree or of any branch, whoever made it, with a receipt; and
 //! whether an older receipt still holds.
 
-use super::{Here, agent, runs};
+use super::{Here, agent, runs, secrets};
 use crate::config;
-use crate::env::Env;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
 use crate::show::seconds;
 use ralph_engine::receipt::{Receipt, diff_hash};
-use ralph_engine::redact::{Redactor, secrets_in_env};
 use ralph_engine::snapshots::Snapshots;
 use ralph_engine::solo::{self, Solo};
 use ralph_engine::{commit, oracle};
@@ -92,7 +90,8 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
             say(crate::plain::plain_lines(&result.tail).trim_end());
         }
     };
-    let receipt = solo::verify(&solo, &Redactor::new(secrets_in_env(Env::all()).into_iter()), told)
+    let redactor = secrets::redactor(&layers, &here.workspace, here)?;
+    let receipt = solo::verify(&solo, &redactor, told)
         .map_err(|e| Problem::new(Code::Busy, "the verification could not be carried out").cause(&e))?;
     match args.json {
         true => print_json(&receipt)?,
