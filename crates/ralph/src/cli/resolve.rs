@@ -83,15 +83,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let prompting = templates::prompting(&layers, here)?;
     let redactor = secrets::redactor(&layers, &here.workspace, here)?;
     let equipment = agent::equipment(&chosen, &ladder, &layers, redactor, here)?;
-    let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
-    if verify.iter().any(|command| command.trim().is_empty()) {
-        return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")
-            .hint("give a command that fails while the work is not done, like --verify 'cargo test'"));
-    }
-    if verify.is_empty() && policy.gate.until == Until::Verified {
-        return Err(Problem::new(Code::Config, "gate.until = \"verified\" needs something to verify with")
-            .hint("add --verify 'your test command', or commands under [verify]"));
-    }
+    let verify = verify(args, &layers, &policy)?;
     if verify.is_empty() {
         warnings.push(
             "nothing verifies the work: completion will be unverified (add --verify 'your test command')"
@@ -125,6 +117,20 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
     Ok(Resolved { plan, equipment, warnings, preset: layers.preset(), bound, views })
+}
+
+/// The commands that prove the work.
+fn verify(args: &Args, layers: &Layers, policy: &Policy) -> Result<Vec<String>, Problem> {
+    let verify = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
+    if verify.iter().any(|command| command.trim().is_empty()) {
+        return Err(Problem::new(Code::Usage, "an empty verify command proves nothing")
+            .hint("give a command that fails while the work is not done, like --verify 'cargo test'"));
+    }
+    if verify.is_empty() && policy.gate.until == Until::Verified {
+        return Err(Problem::new(Code::Config, "gate.until = \"verified\" needs something to verify with")
+            .hint("add --verify 'your test command', or commands under [verify]"));
+    }
+    Ok(verify)
 }
 
 fn policy(args: &Args, layers: &Layers) -> Result<(Policy, Vec<String>), Problem> {
