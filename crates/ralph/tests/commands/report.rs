@@ -6,8 +6,15 @@ use serde_json::Value;
 const RED: &str =
     "test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.0s";
 
+const GREEN: &str =
+    "test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.0s";
+
+fn verify(file: &str) -> String {
+    format!("if test -f {file}; then echo '{GREEN}'; else echo '{RED}'; false; fi")
+}
+
 fn proven(scene: &Scene, file: &str) -> Answer {
-    let verify = format!("test -f {file} || {{ echo '{RED}'; false; }}");
+    let verify = verify(file);
     let script = format!("write {file} x; spend 0.04; claim complete");
     scene.sim("Fix the parser", &["--verify", &verify, "--fresh"], &script)
 }
@@ -52,6 +59,16 @@ fn every_run_leaves_one_line_with_every_field_of_the_wrapper() {
     assert_eq!(line["verificationPassed"], true);
     let ignored = std::fs::read_to_string(scene.scratch.workspace().join(".ralph/.gitignore")).unwrap();
     assert_eq!(ignored, "*\n");
+}
+
+#[test]
+fn bent_tests_are_not_fixed() {
+    let scene = Scene::new();
+    scene.scratch.files(&[("check.sh", &verify("a")), ("green.sh", &format!("echo '{GREEN}'"))]);
+    let bent = scene.sim("Fix it", &["--verify", "sh check.sh"], "run cp green.sh check.sh; claim complete");
+    assert_eq!(bent.code, 4, "{}", bent.err);
+    assert_eq!(lines(&scene)[0]["abortReason"], "ORACLE_CHANGED");
+    assert_eq!(lines(&scene)[0]["testsFixed"], 0);
 }
 
 #[test]

@@ -3,20 +3,32 @@
 use crate::bed::{Bed, Done};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Every file of the workspace but git's own and ralph's views, with its content.
-fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
-    fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Vec<u8>>) {
+/// Everything in the workspace but git's own and ralph's views, by its name's bytes: kind, permissions and content.
+fn files(dir: &Path) -> BTreeMap<Vec<u8>, (char, u32, Vec<u8>)> {
+    fn look(dir: &Path, root: &Path, all: &mut BTreeMap<Vec<u8>, (char, u32, Vec<u8>)>) {
         for path in fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()) {
             if path.file_name().is_some_and(|name| name == ".git" || name == ".ralph") {
                 continue;
             }
-            if path.is_dir() {
+            let meta = fs::symlink_metadata(&path).unwrap();
+            let name = path.strip_prefix(root).unwrap().as_os_str().as_bytes().to_vec();
+            let mode = meta.permissions().mode() & 0o7777;
+            all.insert(
+                name,
+                match () {
+                    () if meta.is_symlink() => {
+                        ('l', 0, fs::read_link(&path).unwrap().into_os_string().into_vec())
+                    }
+                    () if meta.is_dir() => ('d', mode, Vec::new()),
+                    () => ('f', mode, fs::read(&path).unwrap()),
+                },
+            );
+            if meta.is_dir() {
                 look(&path, root, all);
-            } else {
-                let name = path.strip_prefix(root).unwrap().display().to_string();
-                all.insert(name, fs::read(&path).unwrap());
             }
         }
     }
@@ -25,17 +37,19 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// Ten iterations that each write, change and delete; the verification copies what it sees aside.
-const TEN: &str = "run echo $RALPH_ITERATION >> log.txt; mkdir -p d$RALPH_ITERATION; echo x > d$RALPH_ITERATION/f; \
-                   rm -rf d$((RALPH_ITERATION - 2)); git add -A; git commit -qm $RALPH_ITERATION\nclaim progress";
+/// Ten iterations that each write, change and delete files of every kind; the verification copies what it sees aside.
+const TEN: &str = "run n=$RALPH_ITERATION; echo $n >> log.txt; mkdir -p d$n; echo x > d$n/f; rm -rf d$((n - 2)); \
+                   printf 'a\\000\\377'$n > binary; ln -sfn d$n latest; mkdir empty$n; chmod 75$((n % 8)) d$n; \
+                   chmod 64$((n % 8)) log.txt; printf $n > \"$(printf 'n\\351')\"; \
+                   git add -A; git commit -qm $n\nclaim progress";
 
-fn ten() -> (Bed, Vec<BTreeMap<String, Vec<u8>>>) {
+fn ten() -> (Bed, Vec<BTreeMap<Vec<u8>, (char, u32, Vec<u8>)>>) {
     let bed = Bed::git(TEN);
     bed.scratch.files(&[("log.txt", "0\n"), ("mine.txt", "uncommitted")]);
     let mut seen = vec![files(&bed.scratch.workspace())];
     let aside = bed.scratch.root().join("aside");
     let copy =
-        format!("mkdir -p {0}; rm -rf {0}/$RALPH_ITERATION; cp -r . {0}/$RALPH_ITERATION", aside.display());
+        format!("mkdir -p {0}; rm -rf {0}/$RALPH_ITERATION; cp -a . {0}/$RALPH_ITERATION", aside.display());
     let done = bed.done(&["--max-iterations", "10", "--verify", &copy]);
     assert_eq!(done.result()["iterations"], 10, "{}", done.err);
     seen.extend((1..=10).map(|n| files(&aside.join(n.to_string()))));
@@ -72,10 +86,10 @@ fn what_was_changed_after_the_run_is_left_alone_unless_asked_for() {
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(done.err.contains("both.txt") && done.err.contains("--newer-too"), "{}", done.err);
     let kept = files(&bed.scratch.workspace());
-    assert!(!kept.contains_key("agent.txt"));
-    assert_eq!(kept["both.txt"], b"the user's newer work");
+    assert!(!kept.contains_key(b"agent.txt".as_slice()));
+    assert_eq!(kept[b"both.txt".as_slice()].2, b"the user's newer work");
     assert_eq!(undo(&bed, &["--yes", "--newer-too"]).code, 0);
-    assert_eq!(files(&bed.scratch.workspace())["both.txt"], b"old");
+    assert_eq!(files(&bed.scratch.workspace())[b"both.txt".as_slice()].2, b"old");
 }
 
 #[test]
@@ -102,5 +116,5 @@ fn a_run_that_was_killed_can_be_undone() {
     bed.nobody_is_left();
     let done = undo(&bed, &["--newer-too", "--yes"]);
     assert_eq!(done.code, 0, "{}", done.err);
-    assert!(!files(&bed.scratch.workspace()).contains_key("a.txt"));
+    assert!(!files(&bed.scratch.workspace()).contains_key(b"a.txt".as_slice()));
 }
