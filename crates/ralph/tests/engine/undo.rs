@@ -7,9 +7,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Everything in the workspace but git's own and ralph's views, by its name's bytes: kind, permissions and content.
-fn files(dir: &Path) -> BTreeMap<Vec<u8>, (char, u32, Vec<u8>)> {
-    fn look(dir: &Path, root: &Path, all: &mut BTreeMap<Vec<u8>, (char, u32, Vec<u8>)>) {
+/// By name: kind, permissions and content.
+type Files = BTreeMap<Vec<u8>, (char, u32, Vec<u8>)>;
+
+/// Everything in the workspace but git's own and ralph's views, by its name's bytes.
+fn files(dir: &Path) -> Files {
+    fn look(dir: &Path, root: &Path, all: &mut Files) {
         for path in fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()) {
             if path.file_name().is_some_and(|name| name == ".git" || name == ".ralph") {
                 continue;
@@ -43,7 +46,7 @@ const TEN: &str = "run n=$RALPH_ITERATION; echo $n >> log.txt; mkdir -p d$n; ech
                    chmod 64$((n % 8)) log.txt; printf $n > \"$(printf 'n\\351')\"; \
                    git add -A; git commit -qm $n\nclaim progress";
 
-fn ten() -> (Bed, Vec<BTreeMap<Vec<u8>, (char, u32, Vec<u8>)>>) {
+fn ten() -> (Bed, Vec<Files>) {
     let bed = Bed::git(TEN);
     bed.scratch.files(&[("log.txt", "0\n"), ("mine.txt", "uncommitted")]);
     let mut seen = vec![files(&bed.scratch.workspace())];
