@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// What is said beside a run's files.
 pub const NOTES: &str = "redacted.jsonl";
 /// What a run's files that hold words end with.
-const WORDS: &[&str] = &[".prompt.md", ".out.jsonl", ".err", ".out"];
+const WORDS: &[&str] = &[".prompt.md", ".out.jsonl", ".err", ".out", "receipt.md", "receipt.json"];
 const BLOCK: usize = 256 << 10;
 
 /// One file that held secrets, before and after.
