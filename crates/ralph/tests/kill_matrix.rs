@@ -85,7 +85,7 @@ fn killed_at_every_record_an_overspending_call_is_accounted_for() {
     assert_eq!(never.status.code(), Some(3), "{}", said(&undisturbed, "err"));
     let whole = Evidence::take(&undisturbed, "copy").unwrap();
     undisturbed.is_accounted_for(&whole, "undisturbed").unwrap();
-    assert!(undisturbed.real() > 1_500_000, "it must come near its limit");
+    assert!(undisturbed.real() >= 1_500_000, "two turns ahead of the third, the cap is passed: not before");
     let points: Vec<Point> = never.points.into_iter().filter(Point::is_sync).collect();
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

@@ -7,6 +7,8 @@ use ralph_store::DATABASE;
 use rusqlite::Connection;
 use std::process::Command;
 
+/// How long a turn takes: real ones take seconds, and ralph must come in between even on a busy machine.
+const TAKES: &str = "0.6";
 /// Micro-dollars of one turn; the estimate is 0.50 USD, and the call wants ten turns of it.
 const TURN: i64 = 500_000;
 const CAP: i64 = 2_000_000;
@@ -16,7 +18,7 @@ impl Scene {
     pub fn overspending() -> Scene {
         let scene = Scene::new();
         let tally = scene.file("tally");
-        let turn = format!("spend 0.5\nrun echo turn >> '{}'; sleep 0.15\n", tally.display());
+        let turn = format!("spend 0.5\nrun echo turn >> '{}'; sleep {TAKES}\n", tally.display());
         std::fs::write(scene.scratch.root().join("agent.sim"), turn.repeat(10) + "claim progress\n").unwrap();
         scene
     }
