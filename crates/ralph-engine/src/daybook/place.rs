@@ -1,6 +1,7 @@
 //! `.ralph/metrics/` of a workspace, written where an agent could have laid traps: no symbolic link is followed, no pipe
 //! is opened, and `.ralph/` ignores itself before anything is put into it.
 
+use ralph_os::HELD;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
@@ -14,7 +15,7 @@ pub(super) struct Place(OwnedFd);
 impl Place {
     /// The metrics of this workspace; made where they are not there.
     pub(super) fn metrics(workspace: &Path) -> io::Result<Place> {
-        let root = openat(CWD, workspace, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let root = openat(CWD, workspace, HELD | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         let ralph = below(&root, ".ralph")?;
         let made = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&ralph, ".gitignore", made, Mode::from_raw_mode(0o644)) {
@@ -70,7 +71,7 @@ fn below(dir: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
         Ok(()) | Err(Errno::EXIST) => {}
         Err(e) => return Err(e.into()),
     }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = HELD | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(dir, name, flags, Mode::empty())?)
 }
 
