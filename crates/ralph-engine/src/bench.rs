@@ -75,6 +75,8 @@ impl Bench {
     ) -> Bench {
         Bench {
             workspace: PathBuf::from(&start.workspace),
+            // A process that comes after a crash may have to prove before it calls.
+            base: Mutex::new(Base::load(&folder)),
             start,
             folder,
             tree,
@@ -88,7 +90,6 @@ impl Bench {
             held: AtomicI64::new(0),
             trying: AtomicBool::new(false),
             mouth: Mutex::new(mouth),
-            base: Mutex::default(),
             latest: Mutex::new(Latest { index: Arc::new(index), at: None }),
         }
     }

@@ -131,6 +131,15 @@ impl Bed {
         until(name, || self.scratch.workspace().join(name).exists().then_some(()));
     }
 
+    /// A file of the run holds these words.
+    pub fn awaits_output(&self, name: &str, words: &str) {
+        let named = |file: &PathBuf| file.file_name().is_some_and(|it| it == name);
+        until(words, || {
+            let text = fs::read_to_string(self.state_files().iter().find(|file| named(file))?).ok()?;
+            text.contains(words).then_some(())
+        });
+    }
+
     /// Makes an empty file in the workspace.
     pub fn touch(&self, name: &str) {
         File::create(self.scratch.workspace().join(name)).unwrap();

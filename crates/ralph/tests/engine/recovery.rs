@@ -118,3 +118,16 @@ fn an_iteration_that_a_crash_cut_in_two_is_billed_in_the_list() {
     let costs = status["iterations"].as_array().unwrap().iter().map(|i| i["cost_micro"].as_f64().unwrap());
     assert_eq!(costs.sum::<f64>() / 1e6, result["costUSD"].as_f64().unwrap());
 }
+
+/// The claim of a call that ended beside ralph's death is judged by a process that called nobody itself.
+#[test]
+fn a_test_that_was_bent_before_a_crash_is_not_believed_after_it() {
+    let bed = Bed::git("write check.sh true\nclaim complete\nlinger 60s");
+    bed.scratch.files(&[("check.sh", "test -f never.txt\n")]);
+    let live = bed.start(&["--verify", "sh check.sh"]);
+    bed.awaits_output("001.a1.out.jsonl", "EXIT_SIGNAL: true");
+    live.signal(Signal::KILL);
+    live.end();
+    bed.nobody_is_left();
+    Done::of(&mut bed.ralph(&["resume", "--json"])).ends(4, "ORACLE_CHANGED");
+}

@@ -1,5 +1,5 @@
 //! What is run again and again: a small repository with work of its user in it, an agent that needs three iterations
-//! and does no harm when it is asked twice, and one verification. Each case has a place of its own.
+//! and does no harm when it is asked twice, and a verification that it touches. Each case has a place of its own.
 
 use ralph_testkit::{Scratch, procs_with_tag};
 use std::path::PathBuf;
@@ -23,12 +23,14 @@ claim progress
 write one.txt one
 write two.txt two
 write three.txt three
+write check.sh grep -q three three.txt && grep -q two two.txt && grep -q one one.txt # seen
 claim complete
 ";
 
 /// What the user has in the workspace: committed, changed since, new and ignored. A secret among it is touched by the
 /// second call, and put back.
-const BEFORE: [(&str, &str); 2] = [(".gitignore", "*.log\n.env\n"), ("kept.txt", "committed\n")];
+const BEFORE: [(&str, &str); 3] =
+    [(".gitignore", "*.log\n.env\n"), ("check.sh", CHECK), ("kept.txt", "committed\n")];
 const DIRTY: [(&str, &str); 4] = [
     (".env", "KEY=user\n"),
     ("kept.txt", "changed by the user\n"),
@@ -36,9 +38,10 @@ const DIRTY: [(&str, &str); 4] = [
     ("own.log", "ignored\n"),
 ];
 /// What is there in the end.
-const AFTER: [(&str, &str); 8] = [
+const AFTER: [(&str, &str); 9] = [
     (".env", "KEY=user\n"),
     (".gitignore", "*.log\n.env\n"),
+    ("check.sh", "grep -q three three.txt && grep -q two two.txt && grep -q one one.txt # seen\n"),
     ("kept.txt", "changed by the user\n"),
     ("notes.txt", "new\n"),
     ("one.txt", "one\n"),
@@ -46,7 +49,9 @@ const AFTER: [(&str, &str); 8] = [
     ("three.txt", "three\n"),
     ("two.txt", "two\n"),
 ];
-const VERIFY: &str = "grep -q three three.txt && grep -q two two.txt && grep -q one one.txt";
+/// What verifies. The last call writes a remark into it, so that its older self must pass too.
+const CHECK: &str = "grep -q three three.txt && grep -q two two.txt && grep -q one one.txt\n";
+const VERIFY: &str = "sh check.sh";
 
 /// How long a process may outlive a killed ralph.
 const SOON: Duration = Duration::from_secs(2);
