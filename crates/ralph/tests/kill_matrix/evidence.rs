@@ -80,7 +80,9 @@ impl Evidence {
             let folder = restored.quarantine.as_deref().ok_or("nothing was put aside")?;
             let files = std::fs::read_dir(folder).map_err(|e| format!("the quarantine: {e}"))?.flatten();
             let texts: Vec<_> = files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
-            if !restored.left.is_empty() || !texts.iter().any(|text| text == "stolen\n") {
+            // The agent may have died between emptying the file and writing to it.
+            let taken = |text: &String| text == "stolen\n" || text.is_empty();
+            if !restored.left.is_empty() || !texts.iter().any(taken) {
                 return Err(format!("{:?} left, in quarantine: {texts:?}", restored.left));
             }
         }
