@@ -10,7 +10,7 @@ pub fn bench() -> Done {
         ("tree walk", "ralph-tree", "walk_bench"),
         ("commit", "ralph-store", "store_bench"),
         ("fifty processes", "ralph-store", "race_bench"),
-        ("tender", "ralph-tend", "tend_bench"),
+        ("supervisor", "ralph-supervisor", "supervisor_bench"),
         ("reader", "ralph-agents", "reader_bench"),
         ("redaction", "ralph-engine", "redact_bench"),
         ("whole product", "ralph", "product_bench"),

@@ -6,10 +6,10 @@ mod screen;
 
 use crate::aider::screen::Screen;
 use crate::args::names;
+use crate::error_phrases::{class_of, worded};
 use crate::output::aborted;
 use crate::plain::{Tail, clean};
-use crate::seam::{Abilities, Agent, Call, Exit, Failure, Heard, Launch, Reader, Reply};
-use crate::words::{class_of, worded};
+use crate::seam::{Abilities, Agent, Call, Exit, Failure, Launch, Reader, ReaderEvent, Reply};
 use ralph_rules::failure::Class;
 
 /// The prompt's file; its own flag reads it, so a prompt of any length is whole.
@@ -68,7 +68,7 @@ impl Agent for Aider {
         Box::new(AiderReader { screen: Screen::default(), stderr: Tail::new(STDERR) })
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
+    fn offline_reader(&self) -> Box<dyn Reader> {
         self.reader(&Call::default())
     }
 }
@@ -101,11 +101,11 @@ struct AiderReader {
 }
 
 impl Reader for AiderReader {
-    fn start(&mut self, out: &mut Vec<Heard>) {
-        out.push(Heard::CloseStdin);
+    fn start(&mut self, out: &mut Vec<ReaderEvent>) {
+        out.push(ReaderEvent::CloseStdin);
     }
 
-    fn read(&mut self, line: &[u8], out: &mut Vec<Heard>) {
+    fn read(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
         self.screen.line(&clean(&String::from_utf8_lossy(line)), out);
     }
 
@@ -182,7 +182,7 @@ mod tests {
         assert!(launch.args.iter().all(|arg| arg.len() < 200));
         let mut out = Vec::new();
         Aider.reader(&call).start(&mut out);
-        assert_eq!(out, [Heard::CloseStdin]);
+        assert_eq!(out, [ReaderEvent::CloseStdin]);
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! Claude Code: how it is started. `claude/hearing.rs` understands what it prints; `sim.rs` reuses it.
+//! Claude Code: how it is started. `claude/reader.rs` understands what it prints; `sim.rs` reuses it.
 //! Every call is a fresh conversation: a resumed one ignores a changed system prompt and, in new versions,
 //! reports the cost of all its calls together.
 
 pub(crate) mod accent;
 pub(crate) mod event;
-pub(crate) mod hearing;
 pub(crate) mod meter;
 pub(crate) mod opening;
+pub(crate) mod reader;
 pub(crate) mod tools;
 pub(crate) mod used;
 pub(crate) mod verdict;
 
 use crate::args::names;
-use crate::claude::hearing::Hearing;
+use crate::claude::reader::ClaudeReader;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
 use crate::terms::Terms;
@@ -69,13 +69,13 @@ impl Agent for Claude {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         Box::new(
-            EventReader::<Hearing>::new(&call.prompt, names(call, &["--output-format"]))
+            EventReader::<ClaudeReader>::new(&call.prompt, names(call, &["--output-format"]))
                 .on(Terms::of(call, RESUMING)),
         )
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<ClaudeReader>::offline_reader()
     }
 }
 
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn the_prompt_is_sent_and_stdin_closed() {
-        use crate::seam::Heard;
+        use crate::seam::ReaderEvent;
         let call = Call { prompt: "go".into(), ..Call::default() };
         let mut out = Vec::new();
         Claude.reader(&call).start(&mut out);
-        assert_eq!(out, [Heard::Send(b"go".to_vec()), Heard::CloseStdin]);
+        assert_eq!(out, [ReaderEvent::Send(b"go".to_vec()), ReaderEvent::CloseStdin]);
     }
 }

@@ -1,14 +1,14 @@
-//! Codex: how it is started. `codex/hearing.rs` understands what it prints. Every call is a fresh conversation; where
+//! Codex: how it is started. `codex/reader.rs` understands what it prints. Every call is a fresh conversation; where
 //! the user's own arguments resume one (`-- resume --last`), it reports the tokens of all its calls together, and
 //! they are booked as reported: too much is safe, too little is not.
 
 mod event;
 mod fault;
-mod hearing;
 mod legacy;
+mod reader;
 mod tool;
 
-pub use hearing::Hearing;
+pub use reader::CodexReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -19,7 +19,7 @@ use crate::terms::Terms;
 ///
 /// Its retries are not among them. They belong to the provider (`model_providers.NAME.request_max_retries`), whose
 /// name only the user's configuration knows, and for the built-in ones it refuses to be told. They last half a minute
-/// at most, are shown as they happen, and the one that has no end (`hearing.rs`, the network) is ended by us.
+/// at most, are shown as they happen, and the one that has no end (`reader.rs`, the network) is ended by us.
 const SETTINGS: &[&str] = &[
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
@@ -65,11 +65,11 @@ impl Agent for Codex {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, false).on(Terms::of(call, RESUMING)))
+        Box::new(EventReader::<CodexReader>::new(&call.prompt, false).on(Terms::of(call, RESUMING)))
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<CodexReader>::offline_reader()
     }
 }
 
@@ -99,7 +99,7 @@ fn args(call: &Call) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Heard;
+    use crate::seam::ReaderEvent;
 
     fn launched(args: &[&str]) -> Vec<String> {
         let args = args.iter().map(|a| (*a).to_owned()).collect();
@@ -146,6 +146,6 @@ mod tests {
         let call = Call { prompt: "go".into(), ..Call::default() };
         let mut out = Vec::new();
         Codex.reader(&call).start(&mut out);
-        assert_eq!(out, [Heard::Send(b"go".to_vec()), Heard::CloseStdin]);
+        assert_eq!(out, [ReaderEvent::Send(b"go".to_vec()), ReaderEvent::CloseStdin]);
     }
 }

@@ -1,10 +1,10 @@
 //! Any program as an agent: the prompt on its stdin, its output read as one of the known formats if it is one,
 //! else as plain text. Nothing is known of it while it runs, and its exit code is its word.
 
-use crate::claude::hearing::Hearing;
+use crate::claude::reader::ClaudeReader;
+use crate::error_phrases::{class_of_plain, worded};
 use crate::output::{Output, aborted};
-use crate::seam::{Abilities, Activity, Agent, Call, Exit, Failure, Heard, Launch, Reader, Reply};
-use crate::words::{class_of_plain, worded};
+use crate::seam::{Abilities, Activity, Agent, Call, Exit, Failure, Launch, Reader, ReaderEvent, Reply};
 use ralph_rules::failure::Class;
 
 /// The adapter.
@@ -34,7 +34,7 @@ impl Agent for Command {
         Box::new(CommandReader { prompt: call.prompt.as_bytes().to_vec(), output: Output::new() })
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
+    fn offline_reader(&self) -> Box<dyn Reader> {
         self.reader(&Call::default())
     }
 }
@@ -42,16 +42,16 @@ impl Agent for Command {
 /// The reader of one call of a program.
 pub struct CommandReader {
     prompt: Vec<u8>,
-    output: Output<Hearing>,
+    output: Output<ClaudeReader>,
 }
 
 impl Reader for CommandReader {
-    fn start(&mut self, out: &mut Vec<Heard>) {
-        out.push(Heard::Send(std::mem::take(&mut self.prompt)));
-        out.push(Heard::CloseStdin);
+    fn start(&mut self, out: &mut Vec<ReaderEvent>) {
+        out.push(ReaderEvent::Send(std::mem::take(&mut self.prompt)));
+        out.push(ReaderEvent::CloseStdin);
     }
 
-    fn read(&mut self, line: &[u8], out: &mut Vec<Heard>) {
+    fn read(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
         self.output.line(line, out, |text| Activity::Said { text });
     }
 
@@ -59,7 +59,7 @@ impl Reader for CommandReader {
         self.output.stderr(line);
     }
 
-    fn read_document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+    fn read_document(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> bool {
         self.output.document(bytes, out)
     }
 
@@ -74,7 +74,7 @@ impl Reader for CommandReader {
     }
 }
 
-fn failure(output: &Output<Hearing>, exit: Exit) -> Option<Failure> {
+fn failure(output: &Output<ClaudeReader>, exit: Exit) -> Option<Failure> {
     if exit.not_started || exit.by_us || exit.signal.is_some() {
         return Some(aborted(exit));
     }

@@ -1,12 +1,12 @@
-//! GitHub Copilot CLI: how it is started. `copilot/hearing.rs` understands what it prints; its tokens are only in
+//! GitHub Copilot CLI: how it is started. `copilot/reader.rs` understands what it prints; its tokens are only in
 //! a file that it writes at the end. Every call is a fresh conversation; of one that the user's own arguments
 //! resume, the file counts what it counts, and that is booked.
 
 mod event;
-mod hearing;
+mod reader;
 mod verdict;
 
-pub use crate::copilot::hearing::Hearing;
+pub use crate::copilot::reader::CopilotReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -54,11 +54,11 @@ impl Agent for Copilot {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         let may_be_text = names(call, &["--output-format", "-s", "--silent"]);
-        Box::new(EventReader::<Hearing>::new(&call.prompt, may_be_text).on(Terms::of(call, &[])))
+        Box::new(EventReader::<CopilotReader>::new(&call.prompt, may_be_text).on(Terms::of(call, &[])))
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<CopilotReader>::offline_reader()
     }
 }
 

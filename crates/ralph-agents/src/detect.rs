@@ -1,13 +1,13 @@
 //! Reads an output that is already there, of any size and whatever its format: what `ralph analyze` uses. The same
-//! readers as in a run; `detect/analyst.rs` feeds them piece by piece, `detect/array.rs` cuts long arrays.
+//! readers as in a run; `detect/offline_reader.rs` feeds them piece by piece, `detect/array.rs` cuts long arrays.
 
-mod analyst;
 mod array;
+mod offline_reader;
 
-pub use analyst::Analyst;
+pub use offline_reader::OfflineReader;
 
-use crate::claude::hearing::Hearing;
-use crate::dialect::{Dialect, Heed};
+use crate::claude::reader::ClaudeReader;
+use crate::dialect::{Dialect, LineKind};
 use crate::seam::{Exit, Reply};
 use crate::{codex, copilot, gemini, goose, grok, kimi, opencode, pi, qwen};
 use memchr::memchr;
@@ -24,23 +24,23 @@ type Listen = fn(&[u8]) -> (u32, bool);
 /// The agents' dialects. Where two find the same number of events the one with the accent wins, else the earlier
 /// one: some agents speak Claude's dialect.
 const DIALECTS: &[(&str, Listen)] = &[
-    ("claude", heard_in::<Hearing>),
-    ("codex", heard_in::<codex::Hearing>),
-    ("opencode", heard_in::<opencode::Hearing>),
-    ("gemini", heard_in::<gemini::Hearing>),
-    ("qwen", heard_in::<qwen::Hearing>),
-    ("goose", heard_in::<goose::Hearing>),
-    ("copilot", heard_in::<copilot::Hearing>),
-    ("kimi", heard_in::<kimi::Hearing>),
-    ("grok", heard_in::<grok::Hearing>),
-    ("pi", heard_in::<pi::Hearing>),
+    ("claude", heard_in::<ClaudeReader>),
+    ("codex", heard_in::<codex::CodexReader>),
+    ("opencode", heard_in::<opencode::OpencodeReader>),
+    ("gemini", heard_in::<gemini::GeminiReader>),
+    ("qwen", heard_in::<qwen::QwenReader>),
+    ("goose", heard_in::<goose::GooseReader>),
+    ("copilot", heard_in::<copilot::CopilotReader>),
+    ("kimi", heard_in::<kimi::KimiReader>),
+    ("grok", heard_in::<grok::GrokReader>),
+    ("pi", heard_in::<pi::PiReader>),
 ];
 
 /// Reads everything. `agent` picks the reader (none: found out); an `exit` without code and signal is unknown.
 pub fn read_all(bytes: &[u8], agent: Option<&str>, exit: Exit) -> Reply {
-    let mut analyst = Analyst::new(agent);
-    analyst.feed(bytes);
-    analyst.close(exit)
+    let mut offline_reader = OfflineReader::new(agent);
+    offline_reader.feed(bytes);
+    offline_reader.close(exit)
 }
 
 /// The agent that printed this, by its events; any program where none is known.
@@ -70,7 +70,7 @@ fn heard_in<D: Dialect>(sample: &[u8]) -> (u32, bool) {
     let mut out = Vec::new();
     let mut heard = 0;
     each_object(sample, |object| {
-        heard += u32::from(dialect.object(object, &mut out) == Heed::Event);
+        heard += u32::from(dialect.object(object, &mut out) == LineKind::Event);
         out.clear();
     });
     let document = std::str::from_utf8(sample.trim_ascii()).unwrap_or("");

@@ -1,19 +1,19 @@
 //! What an agent's adapter has to know of its own events; everything else about reading is shared. `output.rs`
 //! finds the events in the output, a `Dialect` understands them, `events.rs` makes a reader of the two.
 
-use crate::seam::{Exit, Failure, Heard, Reply};
+use crate::seam::{Exit, Failure, ReaderEvent, Reply};
 use crate::terms::Terms;
 use std::fmt::Debug;
 
 /// What a line was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heed {
+pub enum LineKind {
     /// An event of the known stream.
     Event,
     /// JSON, but no event that is known: a newer version may print such.
-    Unheard,
+    Unknown,
     /// No event.
-    No,
+    NotAnEvent,
 }
 
 /// How one agent's events read. Keeps little, whatever comes.
@@ -22,15 +22,15 @@ pub trait Dialect: Debug + Default + Send + 'static {
     fn on(&mut self, _terms: Terms) {}
 
     /// One JSON object as it was printed.
-    fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed;
+    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind;
 
     /// The whole output as one object that is no event: the reply of another output format. Says whether it was.
-    fn envelope(&mut self, _document: &str, _out: &mut Vec<Heard>) -> bool {
+    fn envelope(&mut self, _document: &str, _out: &mut Vec<ReaderEvent>) -> bool {
         false
     }
 
     /// A line that is no event; perhaps one that was too long for the hands and cut.
-    fn cut_short(&mut self, _line: &[u8], _out: &mut Vec<Heard>) {}
+    fn cut_short(&mut self, _line: &[u8], _out: &mut Vec<ReaderEvent>) {}
 
     /// What stood on an event's line before it: a program's chatter.
     fn beside(&mut self, _chatter: &[u8]) {}

@@ -2,10 +2,10 @@
 //! ask for), one JSON document, or plain text (what a user's own arguments may ask for).
 
 use crate::dialect::{Dialect, Ended};
+use crate::error_phrases::{class_of, class_of_plain, worded};
 use crate::output::{Output, aborted};
-use crate::seam::{Activity, Exit, Failure, Heard, Reader, Reply};
+use crate::seam::{Activity, Exit, Failure, Reader, ReaderEvent, Reply};
 use crate::terms::Terms;
-use crate::words::{class_of, class_of_plain, worded};
 use ralph_rules::failure::Class;
 
 /// The reader of one call of an agent that speaks dialect `D`.
@@ -28,21 +28,21 @@ impl<D: Dialect> EventReader<D> {
     }
 
     /// A reader of output that is there already, in any format.
-    pub fn analyst() -> Box<dyn Reader> {
+    pub fn offline_reader() -> Box<dyn Reader> {
         Box::new(EventReader::<D>::new("", true))
     }
 }
 
 impl<D: Dialect> Reader for EventReader<D> {
-    fn start(&mut self, out: &mut Vec<Heard>) {
+    fn start(&mut self, out: &mut Vec<ReaderEvent>) {
         // Left open, stdin keeps the client waiting for more prompt forever.
         if !self.prompt.is_empty() {
-            out.push(Heard::Send(std::mem::take(&mut self.prompt)));
+            out.push(ReaderEvent::Send(std::mem::take(&mut self.prompt)));
         }
-        out.push(Heard::CloseStdin);
+        out.push(ReaderEvent::CloseStdin);
     }
 
-    fn read(&mut self, line: &[u8], out: &mut Vec<Heard>) {
+    fn read(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
         self.output.line(line, out, |text| Activity::Noise { text });
     }
 
@@ -54,7 +54,7 @@ impl<D: Dialect> Reader for EventReader<D> {
         self.output.report(name, bytes);
     }
 
-    fn read_document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+    fn read_document(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> bool {
         self.output.document(bytes, out)
     }
 

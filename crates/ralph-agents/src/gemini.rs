@@ -1,12 +1,12 @@
-//! Gemini CLI: how it is started. `gemini/hearing.rs` understands what it prints. Every call is a fresh
+//! Gemini CLI: how it is started. `gemini/reader.rs` understands what it prints. Every call is a fresh
 //! conversation; it adds up nothing over calls, so what a resumed one reports is its own too.
 
 mod event;
 mod fault;
-mod hearing;
+mod reader;
 mod stderr;
 
-pub use crate::gemini::hearing::Hearing;
+pub use crate::gemini::reader::GeminiReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -47,11 +47,11 @@ impl Agent for Gemini {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["--output-format", "-o"])))
+        Box::new(EventReader::<GeminiReader>::new(&call.prompt, names(call, &["--output-format", "-o"])))
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<GeminiReader>::offline_reader()
     }
 }
 
@@ -80,7 +80,7 @@ fn args(call: &Call) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Heard;
+    use crate::seam::ReaderEvent;
 
     fn called(args: &[&str]) -> Call {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
@@ -128,6 +128,6 @@ mod tests {
     fn the_prompt_is_sent_and_stdin_closed() {
         let mut out = Vec::new();
         Gemini.reader(&called(&[])).start(&mut out);
-        assert_eq!(out, [Heard::Send(b"do the work".to_vec()), Heard::CloseStdin]);
+        assert_eq!(out, [ReaderEvent::Send(b"do the work".to_vec()), ReaderEvent::CloseStdin]);
     }
 }

@@ -1,12 +1,12 @@
-//! Goose: how it is started. `goose/hearing.rs` understands what it prints, `goose/fault.rs` how it words its errors.
+//! Goose: how it is started. `goose/reader.rs` understands what it prints, `goose/fault.rs` how it words its errors.
 //! Every call is a fresh conversation that is not kept; where the user's own arguments go on with one (`-r`, `-n`), it
 //! reports the tokens of all its calls together, and they are booked as reported.
 
 mod event;
 mod fault;
-mod hearing;
+mod reader;
 
-pub use hearing::Hearing;
+pub use reader::GooseReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -53,13 +53,13 @@ impl Agent for Goose {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         Box::new(
-            EventReader::<Hearing>::new(&prompt(call), names(call, &["--output-format"]))
+            EventReader::<GooseReader>::new(&prompt(call), names(call, &["--output-format"]))
                 .on(Terms::of(call, RESUMING)),
         )
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<GooseReader>::offline_reader()
     }
 }
 
@@ -97,7 +97,7 @@ fn args(call: &Call) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Heard;
+    use crate::seam::ReaderEvent;
 
     fn call(args: &[&str]) -> Call {
         Call {
@@ -114,7 +114,7 @@ mod tests {
         args.get(at + 1).map(String::as_str)
     }
 
-    fn sent(call: &Call) -> Vec<Heard> {
+    fn sent(call: &Call) -> Vec<ReaderEvent> {
         let mut out = Vec::new();
         Goose.reader(call).start(&mut out);
         out
@@ -134,7 +134,7 @@ mod tests {
         assert!(!args.iter().any(|a| a.contains("do the work")));
         assert!(launch.env.contains(&("GOOSE_MODE".into(), "auto".into())));
         assert!(!launch.env.iter().any(|(name, _)| name.contains("PROVIDER") || name.contains("KEY")));
-        assert_eq!(sent(&call), [Heard::Send(b"do the work".to_vec()), Heard::CloseStdin]);
+        assert_eq!(sent(&call), [ReaderEvent::Send(b"do the work".to_vec()), ReaderEvent::CloseStdin]);
     }
 
     #[test]
@@ -152,6 +152,6 @@ mod tests {
         let call = call(&["--system", "be brief"]);
         assert_eq!(value(&Goose.launch(&call).args, "--system"), Some("be brief"));
         let text = b"do the work\n\n---RALPH_STATUS---".to_vec();
-        assert_eq!(sent(&call), [Heard::Send(text), Heard::CloseStdin]);
+        assert_eq!(sent(&call), [ReaderEvent::Send(text), ReaderEvent::CloseStdin]);
     }
 }

@@ -1,12 +1,12 @@
 //! Grok Build: how it is started. Of its output formats the one in Claude's dialect tells most and is asked for;
-//! `grok/hearing.rs` hears that one and `grok/native.rs` its own. Every call is a fresh conversation.
+//! `grok/reader.rs` hears that one and `grok/native.rs` its own. Every call is a fresh conversation.
 
 mod event;
 mod fault;
-mod hearing;
 mod native;
+mod reader;
 
-pub use hearing::Hearing;
+pub use reader::GrokReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -58,11 +58,13 @@ impl Agent for Grok {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         // The prompt goes by file: it reads none from stdin.
-        Box::new(EventReader::<Hearing>::new("", names(call, &["--output-format"])).on(Terms::of(call, &[])))
+        Box::new(
+            EventReader::<GrokReader>::new("", names(call, &["--output-format"])).on(Terms::of(call, &[])),
+        )
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<GrokReader>::offline_reader()
     }
 }
 
@@ -105,7 +107,7 @@ fn args(call: &Call) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Heard;
+    use crate::seam::ReaderEvent;
 
     fn value<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
         let at = args.iter().position(|a| a == flag)?;
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(launch.files[0], ("prompt.md".to_owned(), b"do the work".to_vec()));
         let mut out = Vec::new();
         Grok.reader(&call()).start(&mut out);
-        assert_eq!(out, [Heard::CloseStdin]);
+        assert_eq!(out, [ReaderEvent::CloseStdin]);
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Kimi Code: how it is started. `kimi/hearing.rs` understands what it prints. It takes its prompt only as an
+//! Kimi Code: how it is started. `kimi/reader.rs` understands what it prints. It takes its prompt only as an
 //! argument; one that is too long for that is put into a file, and it is asked to read it. Every call is a fresh
 //! conversation.
 
 mod event;
-mod hearing;
+mod reader;
 
-pub use crate::kimi::hearing::Hearing;
+pub use crate::kimi::reader::KimiReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -56,11 +56,11 @@ impl Agent for Kimi {
 
     /// Its stdin is closed at once: the prompt is not sent there.
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new("", names(call, &["--output-format"])))
+        Box::new(EventReader::<KimiReader>::new("", names(call, &["--output-format"])))
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<KimiReader>::offline_reader()
     }
 }
 
@@ -93,7 +93,7 @@ fn args(call: &Call, by_file: bool) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Heard;
+    use crate::seam::ReaderEvent;
 
     fn call(prompt: String) -> Call {
         Call { prompt, model: Some("k2".into()), scratch: "/run/call".into(), ..Call::default() }
@@ -130,6 +130,6 @@ mod tests {
     fn nothing_is_sent_and_stdin_is_closed() {
         let mut out = Vec::new();
         Kimi.reader(&call("go".into())).start(&mut out);
-        assert_eq!(out, [Heard::CloseStdin]);
+        assert_eq!(out, [ReaderEvent::CloseStdin]);
     }
 }

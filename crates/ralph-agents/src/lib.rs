@@ -14,6 +14,7 @@ pub mod command;
 pub mod copilot;
 pub mod detect;
 mod dialect;
+mod error_phrases;
 mod events;
 pub mod gemini;
 pub mod goose;
@@ -35,6 +36,5 @@ pub mod seam;
 pub mod sim;
 mod tally;
 mod terms;
-mod words;
 
 pub use seam::*;

@@ -1,8 +1,8 @@
 //! Failures as litellm names them, the library through which Aider and mini-swe-agent speak to every provider:
 //! `litellm.RateLimitError: RateLimitError: OpenAIException - words`. The name is a fact, the words refine it.
 
+use crate::error_phrases::{class_of, class_of_answer, worded};
 use crate::seam::Failure;
-use crate::words::{class_of, class_of_answer, worded};
 use ralph_rules::failure::Class;
 
 /// How an error line of theirs begins.

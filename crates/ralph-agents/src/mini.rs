@@ -7,12 +7,12 @@ mod trajectory;
 use crate::aider::WIDE;
 use crate::args::names;
 use crate::claude::dollars;
+use crate::error_phrases::{class_of, worded};
 use crate::mini::screen::Screen;
 use crate::mini::trajectory::Trajectory;
 use crate::output::aborted;
 use crate::plain::{Tail, clean};
-use crate::seam::{Abilities, Agent, Call, Exit, Failure, Format, Heard, Launch, Reader, Reply};
-use crate::words::{class_of, worded};
+use crate::seam::{Abilities, Agent, Call, Exit, Failure, Format, Launch, Reader, ReaderEvent, Reply};
 use ralph_rules::failure::Class;
 
 /// Where it saves what it did.
@@ -71,7 +71,7 @@ impl Agent for Mini {
         Box::new(MiniReader { screen: Screen::default(), trajectory: None, stderr: Tail::new(STDERR) })
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
+    fn offline_reader(&self) -> Box<dyn Reader> {
         self.reader(&Call::default())
     }
 
@@ -124,11 +124,11 @@ struct MiniReader {
 }
 
 impl Reader for MiniReader {
-    fn start(&mut self, out: &mut Vec<Heard>) {
-        out.push(Heard::CloseStdin);
+    fn start(&mut self, out: &mut Vec<ReaderEvent>) {
+        out.push(ReaderEvent::CloseStdin);
     }
 
-    fn read(&mut self, line: &[u8], out: &mut Vec<Heard>) {
+    fn read(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
         self.screen.line(&clean(&String::from_utf8_lossy(line)), out);
     }
 
@@ -140,7 +140,7 @@ impl Reader for MiniReader {
         self.trajectory = Trajectory::read(bytes);
     }
 
-    fn read_document(&mut self, bytes: &[u8], _out: &mut Vec<Heard>) -> bool {
+    fn read_document(&mut self, bytes: &[u8], _out: &mut Vec<ReaderEvent>) -> bool {
         self.trajectory = Trajectory::read(bytes);
         self.trajectory.is_some()
     }

@@ -1,11 +1,11 @@
-//! opencode: how it is started. `opencode/hearing.rs` understands what it prints. Every call is a fresh conversation;
+//! opencode: how it is started. `opencode/reader.rs` understands what it prints. Every call is a fresh conversation;
 //! costs are told per step, so what a resumed one reports is its own too.
 
 mod event;
 mod fault;
-mod hearing;
+mod reader;
 
-pub use crate::opencode::hearing::Hearing;
+pub use crate::opencode::reader::OpencodeReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -41,12 +41,13 @@ impl Agent for Opencode {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         Box::new(
-            EventReader::<Hearing>::new(&call.prompt, names(call, &["--format"])).on(Terms::of(call, &[])),
+            EventReader::<OpencodeReader>::new(&call.prompt, names(call, &["--format"]))
+                .on(Terms::of(call, &[])),
         )
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<OpencodeReader>::offline_reader()
     }
 }
 
@@ -73,7 +74,7 @@ fn args(call: &Call) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Heard;
+    use crate::seam::ReaderEvent;
 
     fn called(args: &[&str]) -> Call {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
@@ -101,6 +102,6 @@ mod tests {
     fn the_prompt_is_sent_and_stdin_closed() {
         let mut out = Vec::new();
         Opencode.reader(&called(&[])).start(&mut out);
-        assert_eq!(out, [Heard::Send(b"do the work".to_vec()), Heard::CloseStdin]);
+        assert_eq!(out, [ReaderEvent::Send(b"do the work".to_vec()), ReaderEvent::CloseStdin]);
     }
 }

@@ -2,12 +2,12 @@
 //! tried as they are, then between their first and last brace, and at the end as one document. `events.rs` and
 //! `command.rs` put their own rules about exits on top; `dialect.rs` says what a dialect is.
 
-use crate::dialect::{Dialect, Ended, Heed};
+use crate::dialect::{Dialect, Ended, LineKind};
+use crate::error_phrases::worded;
 use crate::json::repaired;
 use crate::plain::{KEPT, Tail, clean, from_brace, is_blank, short_bytes};
-use crate::seam::{Activity, Exit, Failure, Format, Heard, Reply};
+use crate::seam::{Activity, Exit, Failure, Format, ReaderEvent, Reply};
 use crate::terms::Terms;
-use crate::words::worded;
 use ralph_rules::failure::Class;
 use serde_json::value::RawValue;
 
@@ -53,14 +53,14 @@ impl<D: Dialect> Output<D> {
     }
 
     /// One line of stdout. `shown_as` says how a line that is no event is shown.
-    pub fn line(&mut self, line: &[u8], out: &mut Vec<Heard>, shown_as: fn(String) -> Activity) {
+    pub fn line(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>, shown_as: fn(String) -> Activity) {
         let before = self.has_events();
-        let heed = if is_blank(line) { Heed::Unheard } else { self.heed(line, out) };
-        if heed == Heed::No {
+        let heed = if is_blank(line) { LineKind::Unknown } else { self.line_kind(line, out) };
+        if heed == LineKind::NotAnEvent {
             self.dialect.cut_short(line, out);
             self.garbled = self.garbled.saturating_add(1);
             if self.garbled <= SHOWN {
-                out.push(Heard::Activity(shown_as(short_bytes(line, 200))));
+                out.push(ReaderEvent::Activity(shown_as(short_bytes(line, 200))));
             }
         }
         match (before, self.has_events()) {
@@ -82,9 +82,9 @@ impl<D: Dialect> Output<D> {
 
     /// The whole output as one JSON document: an array of events, one event, or an older tool's reply.
     /// Says whether it was one.
-    pub fn document(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+    pub fn document(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> bool {
         let bytes = bytes.trim_ascii();
-        let known = self.json(bytes, out) == Heed::Event || self.envelope(bytes, out);
+        let known = self.json(bytes, out) == LineKind::Event || self.envelope(bytes, out);
         if known {
             self.events = self.events.max(1);
             self.document = true;
@@ -94,7 +94,7 @@ impl<D: Dialect> Output<D> {
         known
     }
 
-    fn envelope(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> bool {
+    fn envelope(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> bool {
         bytes.starts_with(b"{")
             && std::str::from_utf8(bytes).is_ok_and(|text| self.dialect.envelope(text, out))
     }
@@ -111,48 +111,51 @@ impl<D: Dialect> Output<D> {
         }
     }
 
-    fn heed(&mut self, line: &[u8], out: &mut Vec<Heard>) -> Heed {
+    fn line_kind(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) -> LineKind {
         let line = line.trim_ascii();
         let heed = self.json(line, out);
-        let inner = between_braces(line).filter(|inner| heed == Heed::No && inner.len() < line.len());
+        let inner =
+            between_braces(line).filter(|inner| heed == LineKind::NotAnEvent && inner.len() < line.len());
         let Some(inner) = inner else { return heed };
         let heed = self.json(inner, out);
-        if heed == Heed::Event {
+        if heed == LineKind::Event {
             self.dialect.beside(line.get(..memchr::memchr(b'{', line).unwrap_or(0)).unwrap_or_default());
         }
         // An array that is printed with a line per event.
-        self.document |= heed == Heed::Event && line.starts_with(b"[");
+        self.document |= heed == LineKind::Event && line.starts_with(b"[");
         heed
     }
 
     /// Bytes as JSON, repaired if need be.
-    fn json(&mut self, bytes: &[u8], out: &mut Vec<Heard>) -> Heed {
+    fn json(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> LineKind {
         if !matches!(bytes.first(), Some(b'{' | b'[')) {
-            return Heed::No;
+            return LineKind::NotAnEvent;
         }
-        let heed = std::str::from_utf8(bytes).map_or(Heed::No, |text| self.value(text, out));
+        let heed = std::str::from_utf8(bytes).map_or(LineKind::NotAnEvent, |text| self.value(text, out));
         match heed {
-            Heed::No => repaired(bytes).map_or(Heed::No, |text| self.value(&text, out)),
+            LineKind::NotAnEvent => {
+                repaired(bytes).map_or(LineKind::NotAnEvent, |text| self.value(&text, out))
+            }
             heed => heed,
         }
     }
 
-    fn value(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
+    fn value(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
         if !text.starts_with('[') {
             return self.object(text, out);
         }
-        let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else { return Heed::No };
-        let heard = items.iter().filter(|item| self.object(item.get(), out) == Heed::Event).count();
+        let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else { return LineKind::NotAnEvent };
+        let heard = items.iter().filter(|item| self.object(item.get(), out) == LineKind::Event).count();
         if heard == 0 {
-            return Heed::No;
+            return LineKind::NotAnEvent;
         }
         self.document = true;
-        Heed::Event
+        LineKind::Event
     }
 
-    fn object(&mut self, text: &str, out: &mut Vec<Heard>) -> Heed {
+    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
         let heed = self.dialect.object(text, out);
-        self.events = self.events.saturating_add(u32::from(heed == Heed::Event));
+        self.events = self.events.saturating_add(u32::from(heed == LineKind::Event));
         heed
     }
 

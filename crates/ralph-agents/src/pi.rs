@@ -1,10 +1,10 @@
-//! pi: how it is started. `pi/hearing.rs` understands what it prints. Every call is a fresh conversation; it adds
+//! pi: how it is started. `pi/reader.rs` understands what it prints. Every call is a fresh conversation; it adds
 //! up nothing over calls, so what a resumed one reports is its own too.
 
 mod event;
-mod hearing;
+mod reader;
 
-pub use crate::pi::hearing::Hearing;
+pub use crate::pi::reader::PiReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -45,11 +45,13 @@ impl Agent for Pi {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, names(call, &["--mode"])).on(Terms::of(call, &[])))
+        Box::new(
+            EventReader::<PiReader>::new(&call.prompt, names(call, &["--mode"])).on(Terms::of(call, &[])),
+        )
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<PiReader>::offline_reader()
     }
 }
 

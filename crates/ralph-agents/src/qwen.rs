@@ -1,10 +1,10 @@
-//! Qwen Code: how it is started. It speaks Claude's dialect with an accent, which `qwen/hearing.rs` knows.
+//! Qwen Code: how it is started. It speaks Claude's dialect with an accent, which `qwen/reader.rs` knows.
 //! Every call is a fresh conversation. Where the user's own arguments resume one, its account is that of the
 //! whole conversation; it is booked as told, which may be too much and never too little.
 
-mod hearing;
+mod reader;
 
-pub use hearing::Hearing;
+pub use reader::QwenReader;
 
 use crate::args::names;
 use crate::events::EventReader;
@@ -52,13 +52,13 @@ impl Agent for Qwen {
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
         Box::new(
-            EventReader::<Hearing>::new(&call.prompt, names(call, &["-o", "--output-format"]))
+            EventReader::<QwenReader>::new(&call.prompt, names(call, &["-o", "--output-format"]))
                 .on(Terms::of(call, RESUMING)),
         )
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<QwenReader>::offline_reader()
     }
 }
 

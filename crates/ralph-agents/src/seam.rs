@@ -17,7 +17,7 @@ pub trait Agent: Send + Sync {
     /// A fresh reader for one call's output.
     fn reader(&self, call: &Call) -> Box<dyn Reader>;
     /// A reader of an output that is there already, in whatever format the agent has.
-    fn analyst(&self) -> Box<dyn Reader>;
+    fn offline_reader(&self) -> Box<dyn Reader>;
     /// The arguments that make it print its version.
     fn version_args(&self) -> &'static [&'static str] {
         &["--version"]
@@ -88,28 +88,28 @@ pub struct Launch {
 /// Reads one call's output. Never panics, never quadratic, whatever the bytes.
 pub trait Reader: Send {
     /// Before the first byte: what to send (most send the prompt and close stdin).
-    fn start(&mut self, out: &mut Vec<Heard>);
+    fn start(&mut self, out: &mut Vec<ReaderEvent>);
     /// One line of stdout, without its line end. A line cut by the hands' cap comes as it was cut.
-    fn read(&mut self, line: &[u8], out: &mut Vec<Heard>);
+    fn read(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>);
     /// One line of stderr; most adapters only look for a known failure wording.
     fn read_stderr(&mut self, _line: &[u8]) {}
     /// A file of `Launch::reports`, read after the end and before `close`.
     fn read_report(&mut self, _name: &str, _bytes: &[u8]) {}
     /// The whole output as one document, where it is there already. Says whether it was one.
-    fn read_document(&mut self, _bytes: &[u8], _out: &mut Vec<Heard>) -> bool {
+    fn read_document(&mut self, _bytes: &[u8], _out: &mut Vec<ReaderEvent>) -> bool {
         false
     }
     /// The answer to an `Asks`.
-    fn answer(&mut self, _ask: u64, _allow: bool, _out: &mut Vec<Heard>) {}
+    fn answer(&mut self, _ask: u64, _allow: bool, _out: &mut Vec<ReaderEvent>) {}
     /// Ask the agent to stop in its own words.
-    fn cancel(&mut self, _out: &mut Vec<Heard>) {}
+    fn cancel(&mut self, _out: &mut Vec<ReaderEvent>) {}
     /// The output ended; what does it all mean?
     fn close(self: Box<Self>, exit: Exit) -> Reply;
 }
 
 /// Something an adapter heard in the output.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum ReaderEvent {
     /// Seen live, shown, not kept in the journal.
     Activity(Activity),
     /// Usage so far in this call.

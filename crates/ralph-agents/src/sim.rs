@@ -1,7 +1,7 @@
 //! The scripted agent that ships with ralph (`ralph agent-sim`): it prints Claude's format, so Claude's reader
 //! reads it. For demos and tests; it costs nothing and needs no key.
 
-use crate::claude::hearing::Hearing;
+use crate::claude::reader::ClaudeReader;
 use crate::events::EventReader;
 use crate::seam::{Abilities, Agent, Call, Launch, Reader};
 use crate::terms::Terms;
@@ -26,11 +26,11 @@ impl Agent for Sim {
     }
 
     fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<Hearing>::new(&call.prompt, false).on(Terms::of(call, &[])))
+        Box::new(EventReader::<ClaudeReader>::new(&call.prompt, false).on(Terms::of(call, &[])))
     }
 
-    fn analyst(&self) -> Box<dyn Reader> {
-        EventReader::<Hearing>::analyst()
+    fn offline_reader(&self) -> Box<dyn Reader> {
+        EventReader::<ClaudeReader>::offline_reader()
     }
 }
 

@@ -5,7 +5,7 @@
 mod support;
 
 use ralph_agents::detect::read_all;
-use ralph_agents::{Exit, Format, Heard, Reply, Reset};
+use ralph_agents::{Exit, Format, ReaderEvent, Reply, Reset};
 use support::{Capture, captures, feed, named, recorded};
 
 fn class(reply: &Reply) -> Option<String> {
@@ -36,7 +36,7 @@ fn every_reader_understands_every_recorded_call() {
         for capture in captures(agent) {
             let (heard, reply) = capture.read();
             check(&capture, &reply, agent);
-            let finals = heard.iter().filter(|h| **h == Heard::Final).count();
+            let finals = heard.iter().filter(|h| **h == ReaderEvent::Final).count();
             assert!(finals <= 1, "{agent}: {} final events in {}", finals, capture.file);
         }
     }
@@ -49,7 +49,7 @@ fn the_claude_reader_understands_every_recorded_call() {
     for capture in &all {
         let (heard, reply) = capture.read();
         assert_eq!(reply.garbled, 0, "{}", capture.file);
-        let finals = heard.iter().filter(|h| **h == Heard::Final).count();
+        let finals = heard.iter().filter(|h| **h == ReaderEvent::Final).count();
         let result = reply.finished && reply.format != Format::Text;
         assert_eq!(finals, usize::from(result), "{}", capture.file);
     }
@@ -84,7 +84,7 @@ fn analysis_without_an_exit_code_comes_to_the_same_class() {
 fn live_usage_is_the_final_usage_when_messages_come_in_parts() {
     let (heard, reply) = named("2.1.325-stream-json-partial.jsonl").read();
     let spent: Vec<_> =
-        heard.iter().filter_map(|h| if let Heard::Spent(s) = h { Some(s) } else { None }).collect();
+        heard.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(s) } else { None }).collect();
     assert_eq!(spent.last().unwrap().usage, reply.usage);
     assert!(spent.iter().any(|s| s.usage.output == 50), "the first message's end was seen live");
     assert!(spent.last().unwrap().dearest.0 * 2 >= spent.last().unwrap().total.0);

@@ -4,7 +4,7 @@
 mod support;
 
 use ralph_agents::detect::{read_all, whose};
-use ralph_agents::{Activity, Denial, Exit, Format, Heard, Reply, Reset};
+use ralph_agents::{Activity, Denial, Exit, Format, ReaderEvent, Reply, Reset};
 use ralph_rules::failure::Class;
 use support::{Capture, captures, feed};
 
@@ -18,7 +18,7 @@ fn zero() -> Exit {
     Exit { code: Some(0), ..Exit::default() }
 }
 
-fn read(events: &str) -> (Vec<Heard>, Reply) {
+fn read(events: &str) -> (Vec<ReaderEvent>, Reply) {
     feed("codex", &[], format!("{STARTED}{events}").as_bytes(), b"", zero())
 }
 
@@ -42,15 +42,16 @@ fn analysis_finds_out_whose_it_is_and_comes_to_the_same() {
 #[test]
 fn waiting_for_the_network_is_ended_by_us() {
     let (heard, reply) = named("0.166.0-json-down.jsonl").read();
-    let tries = heard.iter().filter(|h| matches!(h, Heard::Activity(Activity::Retrying { .. }))).count();
-    assert_eq!((tries, heard.iter().filter(|h| **h == Heard::Final).count()), (4, 1));
+    let tries =
+        heard.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
+    assert_eq!((tries, heard.iter().filter(|h| **h == ReaderEvent::Final).count()), (4, 1));
     assert_eq!((class(&reply), reply.finished), (Some(Class::Network), false));
     // Two tries and then an answer: nothing is ended, nothing has failed.
     let wait = "{\"type\":\"error\",\"message\":\"Reconnecting... waiting for network (x)\"}\n".repeat(2);
     let went_on =
         "{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\"type\":\"agent_message\",\"text\":\"hi\"}}\n";
     let (heard, reply) = read(&format!("{wait}{went_on}{wait}"));
-    assert!(!heard.contains(&Heard::Final) && class(&reply) == Some(Class::Network));
+    assert!(!heard.contains(&ReaderEvent::Final) && class(&reply) == Some(Class::Network));
     let (_, reply) = read(&format!("{wait}{went_on}"));
     assert_eq!(class(&reply), Some(Class::Aborted), "it went on before it ended");
 }
@@ -65,7 +66,7 @@ fn retries_and_warnings_are_no_failure() {
     ));
     assert_eq!((class(&reply), reply.text.as_str()), (None, "You've hit your usage limit."));
     assert_eq!((reply.usage.input, reply.usage.cache_read, reply.usage.output), (6, 4, 0));
-    assert!(heard.iter().any(|h| matches!(h, Heard::Activity(Activity::Retrying { .. }))));
+    assert!(heard.iter().any(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))));
 }
 
 #[test]
@@ -90,16 +91,16 @@ fn tools_are_told_with_what_they_do() {
         "{\"type\":\"turn.completed\",\"usage\":{}}\n",
     ));
     let tool = |name: &str, detail: &str, file: Option<&str>| {
-        Heard::Activity(Activity::Tool {
+        ReaderEvent::Activity(Activity::Tool {
             name: name.into(),
             detail: detail.into(),
             file: file.map(str::to_owned),
         })
     };
-    let ended = |failed| Heard::Activity(Activity::ToolEnded { failed });
-    let tools: Vec<Heard> = heard
+    let ended = |failed| ReaderEvent::Activity(Activity::ToolEnded { failed });
+    let tools: Vec<ReaderEvent> = heard
         .into_iter()
-        .filter(|h| matches!(h, Heard::Activity(Activity::Tool { .. } | Activity::ToolEnded { .. })))
+        .filter(|h| matches!(h, ReaderEvent::Activity(Activity::Tool { .. } | Activity::ToolEnded { .. })))
         .collect();
     assert_eq!(
         tools,
@@ -120,7 +121,7 @@ fn an_output_cut_by_the_hands_still_ends_the_tool() {
     let started = "{\"type\":\"item.started\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\",\"command\":\"ls\"}}\n";
     let cut = "{\"type\":\"item.completed\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\",\"aggregated_output\":\"xxx";
     let (heard, _) = read(&format!("{started}{cut}"));
-    assert!(heard.contains(&Heard::Activity(Activity::ToolEnded { failed: false })));
+    assert!(heard.contains(&ReaderEvent::Activity(Activity::ToolEnded { failed: false })));
 }
 
 #[test]

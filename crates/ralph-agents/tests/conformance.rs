@@ -86,7 +86,7 @@ fn what_an_agent_cannot_report_it_never_does() {
                 assert_eq!(reply.cost, None, "{agent}: {}", capture.file);
             }
             if !can.live_usage {
-                let live = heard.iter().any(|heard| matches!(heard, ralph_agents::Heard::Spent(_)));
+                let live = heard.iter().any(|heard| matches!(heard, ralph_agents::ReaderEvent::Spent(_)));
                 assert!(!live || reply.finished, "{agent}: usage before the end in {}", capture.file);
             }
         }

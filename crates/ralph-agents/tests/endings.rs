@@ -5,7 +5,7 @@
 mod support;
 
 use ralph_agents::detect::{read_all, whose};
-use ralph_agents::{Activity, Exit, Format, Heard, Reply};
+use ralph_agents::{Activity, Exit, Format, ReaderEvent, Reply};
 use ralph_rules::failure::Class;
 use support::{Capture, captures, feed};
 
@@ -111,9 +111,9 @@ fn kimis_last_words_are_heard_where_both_streams_are_one() {
 fn a_retry_of_pis_is_no_end_and_its_last_failure_is() {
     let heard = |file| {
         let (heard, reply) = one("pi", file).read();
-        let finals = heard.iter().filter(|h| **h == Heard::Final).count();
+        let finals = heard.iter().filter(|h| **h == ReaderEvent::Final).count();
         let retries =
-            heard.iter().filter(|h| matches!(h, Heard::Activity(Activity::Retrying { .. }))).count();
+            heard.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
         (finals, retries, reply)
     };
     let (finals, retries, reply) = heard("0.73.1-json-e429.jsonl");

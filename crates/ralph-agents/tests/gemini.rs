@@ -4,7 +4,7 @@
 mod support;
 
 use ralph_agents::detect::{read_all, whose};
-use ralph_agents::{Activity, Exit, Format, Heard, Reply};
+use ralph_agents::{Activity, Exit, Format, ReaderEvent, Reply};
 use ralph_rules::failure::Class;
 use support::{Capture, captures, feed};
 
@@ -20,7 +20,7 @@ fn zero() -> Exit {
     Exit { code: Some(0), ..Exit::default() }
 }
 
-fn read(lines: &[&str]) -> (Vec<Heard>, Reply) {
+fn read(lines: &[&str]) -> (Vec<ReaderEvent>, Reply) {
     feed("gemini", &[], lines.join("\n").as_bytes(), b"", zero())
 }
 
@@ -40,9 +40,9 @@ fn the_pieces_after_the_last_tool_are_the_final_message() {
     assert_eq!((reply.text.as_str(), reply.text_bytes), ("all done", 8));
     let said: Vec<&str> = heard
         .iter()
-        .filter_map(
-            |h| if let Heard::Activity(Activity::Said { text }) = h { Some(text.as_str()) } else { None },
-        )
+        .filter_map(|h| {
+            if let ReaderEvent::Activity(Activity::Said { text }) = h { Some(text.as_str()) } else { None }
+        })
         .collect();
     assert_eq!(said, ["on the way", "all done"], "shown in one piece each");
     let (_, reply) = read(&[INIT, &first, TOOL, DONE]);
@@ -82,7 +82,7 @@ fn a_stop_by_the_client_itself_counts_unless_the_agent_went_on() {
 fn two_results_are_one_end() {
     let said = says("x");
     let (heard, reply) = read(&[INIT, &said, DONE, DONE]);
-    assert_eq!(heard.iter().filter(|h| **h == Heard::Final).count(), 1);
+    assert_eq!(heard.iter().filter(|h| **h == ReaderEvent::Final).count(), 1);
     assert_eq!((reply.text.as_str(), class(&reply)), ("x", None));
 }
 
@@ -103,7 +103,7 @@ fn a_refused_tool_is_named_with_what_it_wanted() {
 fn a_tools_result_cut_by_the_hands_still_ends_the_tool() {
     let (heard, _) =
         read(&[INIT, TOOL, r#"{"type":"tool_result","tool_id":"t","status":"success","output":"xxx"#]);
-    assert!(heard.iter().any(|h| matches!(h, Heard::Activity(Activity::ToolEnded { .. }))));
+    assert!(heard.iter().any(|h| matches!(h, ReaderEvent::Activity(Activity::ToolEnded { .. }))));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod support;
 
 use ralph_agents::detect::{read_all, whose};
-use ralph_agents::{Activity, Denial, Exit, Format, Heard, Reply};
+use ralph_agents::{Activity, Denial, Exit, Format, ReaderEvent, Reply};
 use ralph_rules::failure::Class;
 use support::{Capture, captures, feed};
 
@@ -22,7 +22,7 @@ fn said(id: &str, text: &str, metadata: &str) -> String {
     )
 }
 
-fn read(lines: &[String]) -> (Vec<Heard>, Reply) {
+fn read(lines: &[String]) -> (Vec<ReaderEvent>, Reply) {
     let text = lines.join("\n") + "\n" + COMPLETE + "\n";
     feed("goose", &[], text.as_bytes(), b"", Exit { code: Some(0), ..Exit::default() })
 }
@@ -82,7 +82,7 @@ fn only_the_last_message_is_final_and_its_pieces_are_put_together() {
     ]);
     assert_eq!((reply.text.as_str(), reply.usage.input, reply.usage.output), ("one two", 10, 2));
     assert_eq!(reply.denials, [Denial { tool: "shell".into(), detail: "ls".into() }]);
-    assert!(heard.contains(&Heard::Activity(Activity::ToolEnded { failed: true })));
+    assert!(heard.contains(&ReaderEvent::Activity(Activity::ToolEnded { failed: true })));
     let (_, reply) = read(&[said("\"a\"", "let me look", "{}"), request.to_owned(), response.to_owned()]);
     assert_eq!((class(&reply), reply.text.as_str()), (None, ""), "what was said on the way is not final");
     let (_, reply) = read(&[request.to_owned()]);
@@ -128,5 +128,5 @@ fn a_document_tells_the_same_as_the_events() {
     assert_eq!((reply.format, reply.garbled, reply.finished), (Format::Json, 0, true));
     let (_, events) = named("1.34.0-stream-json.jsonl").read();
     assert_eq!((reply.text, reply.usage), (events.text, events.usage));
-    assert!(heard.iter().all(|h| !matches!(h, Heard::Final)), "known only when all of it was there");
+    assert!(heard.iter().all(|h| !matches!(h, ReaderEvent::Final)), "known only when all of it was there");
 }

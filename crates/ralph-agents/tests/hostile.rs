@@ -5,7 +5,7 @@ mod support;
 
 use proptest::prelude::*;
 use ralph_agents::detect::read_all;
-use ralph_agents::{Exit, Format, Heard, Reply};
+use ralph_agents::{Exit, Format, ReaderEvent, Reply};
 use ralph_rules::failure::Class;
 use std::sync::LazyLock;
 use support::sane::{code, grows, sane};
@@ -26,7 +26,7 @@ static STREAMS: LazyLock<Vec<&Capture>> = LazyLock::new(|| {
 });
 
 /// Reads a recorded call with another stdout.
-fn read_instead(capture: &Capture, stdout: &[u8]) -> (Vec<Heard>, Reply) {
+fn read_instead(capture: &Capture, stdout: &[u8]) -> (Vec<ReaderEvent>, Reply) {
     let changed = Capture { stdout: stdout.to_vec(), ..capture.clone() };
     changed.read()
 }

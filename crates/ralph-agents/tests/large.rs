@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod support;
 
-use ralph_agents::{Heard, Reply};
+use ralph_agents::{ReaderEvent, Reply};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 use support::sane::{code, sane};
@@ -43,7 +43,7 @@ fn blown_up(capture: &Capture, size: usize) -> Vec<u8> {
     [&capture.stdout[..at], &filler, &capture.stdout[at..]].concat()
 }
 
-fn read_instead(capture: &Capture, stdout: Vec<u8>) -> (Vec<Heard>, Reply) {
+fn read_instead(capture: &Capture, stdout: Vec<u8>) -> (Vec<ReaderEvent>, Reply) {
     Capture { stdout, ..capture.clone() }.read()
 }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use ralph_agents::detect::{read_all, whose};
-use ralph_agents::{Activity, Exit, Heard, Reply, Reset, Spent};
+use ralph_agents::{Activity, Exit, ReaderEvent, Reply, Reset, Spent};
 use ralph_rules::failure::Class;
 use ralph_rules::money::Micro;
 use support::{Capture, captures, feed};
@@ -21,7 +21,7 @@ fn zero() -> Exit {
     Exit { code: Some(0), ..Exit::default() }
 }
 
-fn read(lines: &[&str], exit: Exit) -> (Vec<Heard>, Reply) {
+fn read(lines: &[&str], exit: Exit) -> (Vec<ReaderEvent>, Reply) {
     feed("opencode", &[], lines.join("\n").as_bytes(), b"", exit)
 }
 
@@ -33,8 +33,8 @@ fn text(words: &str) -> String {
     format!(r#"{{"type":"text","sessionID":"s","part":{{"text":"{words}"}}}}"#)
 }
 
-fn spent(heard: &[Heard]) -> Vec<Spent> {
-    heard.iter().filter_map(|h| if let Heard::Spent(s) = h { Some(*s) } else { None }).collect()
+fn spent(heard: &[ReaderEvent]) -> Vec<Spent> {
+    heard.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(*s) } else { None }).collect()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn every_step_is_told_while_it_works() {
 #[test]
 fn no_end_is_announced_before_the_exit() {
     for capture in captures("opencode") {
-        assert!(!capture.read().0.contains(&Heard::Final), "{}", capture.file);
+        assert!(!capture.read().0.contains(&ReaderEvent::Final), "{}", capture.file);
     }
 }
 
@@ -107,7 +107,8 @@ fn what_has_no_price_is_not_free() {
 #[test]
 fn an_answer_that_breaks_off_again_and_again_is_seen() {
     let (heard, reply) = one("1.18.33-json-cut.jsonl").read();
-    let retries = heard.iter().filter(|h| matches!(h, Heard::Activity(Activity::Retrying { .. }))).count();
+    let retries =
+        heard.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
     assert!(retries > 10, "{retries}");
     assert_eq!((reply.text.as_str(), reply.cost), ("", None));
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use ralph_agents::Heard;
+use ralph_agents::ReaderEvent;
 use support::{Capture, captures, named};
 
 const TOLD: &[&str] = &[
@@ -116,7 +116,7 @@ const TOLD_BY_GEMINI: &[&str] = &[
 fn tell(capture: &Capture, name: &str) {
     let (heard, reply) = capture.read();
     let heard: Vec<_> =
-        heard.into_iter().filter(|h| !matches!(h, Heard::Send(_) | Heard::CloseStdin)).collect();
+        heard.into_iter().filter(|h| !matches!(h, ReaderEvent::Send(_) | ReaderEvent::CloseStdin)).collect();
     insta::assert_debug_snapshot!(name, (heard, reply));
 }
 

@@ -8,7 +8,7 @@ use ralph_agents::{Exit, Reply};
 use ralph_rules::cost::{Account, Cost, cost};
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::prices::Prices;
-use ralph_rules::record::{PriceFrom, Told};
+use ralph_rules::record::{ConversationTotals, PriceFrom};
 use support::{captures, feed};
 
 fn reply(agent: &str, file: &str, args: &[&str]) -> Reply {
@@ -17,7 +17,7 @@ fn reply(agent: &str, file: &str, args: &[&str]) -> Reply {
     feed(agent, args, &found.stdout, &found.stderr, Exit { code: Some(0), ..Exit::default() }).1
 }
 
-fn booked(reply: &Reply, model: Option<&str>, before: Option<Told>) -> Cost {
+fn booked(reply: &Reply, model: Option<&str>, before: Option<ConversationTotals>) -> Cost {
     let account = Account {
         reported: reply.cost,
         usage: reply.usage,
@@ -39,7 +39,7 @@ fn three_calls_of_one_conversation_cost_the_same_each() {
     for version in ["2.1.325", "1.0.60"] {
         let first = reply("claude", &format!("{version}-json-more-cum1.jsonl"), &resume[..2]);
         let first_cost = booked(&first, None, None);
-        let mut before = Some(Told { cost: first.cost, usage: first.usage });
+        let mut before = Some(ConversationTotals { cost: first.cost, usage: first.usage });
         for n in [2, 3] {
             let next = reply("claude", &format!("{version}-json-more-cum{n}.jsonl"), &resume);
             let cost = booked(&next, None, before);
@@ -65,7 +65,7 @@ fn tokens_of_a_codex_thread_are_counted_from_where_it_stood() {
     let own = booked(&first, Some("gpt-5"), None);
     let resumed = reply("codex", "0.166.0-json-resume.jsonl", &["resume", "x"]);
     assert!(resumed.covers.usage && resumed.usage.total() > first.usage.total());
-    let next = booked(&resumed, Some("gpt-5"), Some(Told { cost: None, usage: first.usage }));
+    let next = booked(&resumed, Some("gpt-5"), Some(ConversationTotals { cost: None, usage: first.usage }));
     assert_eq!((next.usage, next.charged), (own.usage, own.charged));
     assert_ne!(own.usage, Usage::default());
 }

@@ -70,7 +70,7 @@ pub(crate) fn memos(
     store: &dyn Store,
     state: &State,
     ending: Ending,
-    because: &[Objection],
+    reasons: &[Objection],
 ) -> Vec<(String, Option<String>)> {
     let Some(start) = state.start.as_deref() else { return Vec::new() };
     let mut memos = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn memos(
         let open = OpenBreaker {
             run: start.run.clone(),
             reason: ending.name().into(),
-            why: because.first().map(Objection::say).unwrap_or_default(),
+            why: reasons.first().map(Objection::say).unwrap_or_default(),
             at: state.at,
             error: error.or_else(|| state.checks.error().map(|e| e.head)),
             prompt: start.prompt_from.clone(),
@@ -106,8 +106,8 @@ pub fn changes_of(state: &State) -> Vec<Change> {
         iteration: Some(t.iteration),
         from: t.from,
         to: t.to,
-        code: t.because.as_ref().map(Objection::code).unwrap_or_default(),
-        why: t.because.as_ref().map(Objection::say).unwrap_or_default(),
+        code: t.reason.as_ref().map(Objection::code).unwrap_or_default(),
+        why: t.reason.as_ref().map(Objection::say).unwrap_or_default(),
     };
     state.circuit.history.iter().map(change).collect()
 }

@@ -7,7 +7,7 @@
 //! is heard out. A crash at any point leaves a journal from which the next process goes on.
 //!
 //! `next` is in the rules crate and pure. `Run` keeps state and journal in step (run.rs), `World` begins steps
-//! (world.rs), `Ears` brings the next fact (ears.rs).
+//! (world.rs), `EventSource` brings the next fact (event_source.rs).
 
 use crate::run::{Run, Unwritable};
 use ralph_rules::ending::Ending;
@@ -22,7 +22,7 @@ pub fn drive(run: &mut Run<'_>) -> Result<Ending, Unwritable> {
     }
 }
 
-/// One turn of the loop; `Some` is the end. `decide` and `keep` are false when the ledger refused a reservation:
+/// One turn of the loop; `Some` is the end. `decide` and `flush` are false when the ledger refused a reservation:
 /// then the fact is another one, and the rules are asked again.
 pub fn turn(run: &mut Run<'_>) -> Result<Option<Ending>, Unwritable> {
     let answer = next(&run.state);
@@ -32,18 +32,18 @@ pub fn turn(run: &mut Run<'_>) -> Result<Option<Ending>, Unwritable> {
                 run.world.begin(step, &run.state);
             }
         }
-        Next::End(why) => {
+        Next::Interrupt(why) => {
             if run.decide(&answer)? {
-                run.world.end(*why);
+                run.world.interrupt(*why);
             }
         }
-        Next::Keep { wake } => {
-            if run.keep()? {
-                let told = run.ears.hear(*wake);
-                run.note(told);
+        Next::Wait { wake } => {
+            if run.flush()? {
+                let observation = run.events.recv(*wake);
+                run.note(observation);
             }
         }
-        Next::Leave(ending) => {
+        Next::Exit(ending) => {
             if run.decide(&answer)? {
                 return Ok(Some(*ending));
             }

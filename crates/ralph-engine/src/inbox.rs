@@ -1,9 +1,9 @@
 //! The inbox: what people ask of a run from another terminal. Any process may leave a row there; only the run's own
 //! writer, through this thread, turns it into a fact.
 
-use crate::ears::Mouth;
+use crate::event_source::EventSender;
 use crate::home::Home;
-use crate::told::Told;
+use crate::observation::Observation;
 use ralph_rules::record::{Asked, Request, Seen};
 use ralph_store::{RequestId, Store};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -18,7 +18,7 @@ pub struct Reading {
 }
 
 /// Begins to read the inbox of a run. Without a store of its own (none could be opened) nobody can ask.
-pub fn read(home: &Home, run: &str, mouth: Mouth) -> Reading {
+pub fn read(home: &Home, run: &str, sender: EventSender) -> Reading {
     let (open, over) = channel::<()>();
     let (home, run) = (home.clone(), run.to_string());
     let _ = std::thread::Builder::new().name("inbox".into()).spawn(move || {
@@ -30,21 +30,22 @@ pub fn read(home: &Home, run: &str, mouth: Mouth) -> Reading {
                 continue;
             }
             version = now;
-            last = deliver(&store, &run, &mouth, last);
+            last = deliver(&store, &run, &sender, last);
         }
     });
     Reading { _open: open }
 }
 
-fn deliver(store: &dyn Store, run: &str, mouth: &Mouth, mut last: RequestId) -> RequestId {
+fn deliver(store: &dyn Store, run: &str, sender: &EventSender, mut last: RequestId) -> RequestId {
     for request in store.requests(run).unwrap_or_default() {
         if request.id <= last {
             continue;
         }
         last = request.id;
         if let Ok(asked) = serde_json::from_str::<Request>(&request.body) {
-            let told = Told { done: vec![request.id], ..Seen::Asked(Asked { request: asked }).into() };
-            let _ = mouth.send(told);
+            let observation =
+                Observation { done: vec![request.id], ..Seen::Asked(Asked { request: asked }).into() };
+            let _ = sender.send(observation);
         }
     }
     last

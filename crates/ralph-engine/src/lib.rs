@@ -1,28 +1,26 @@
 //! THE HANDS. Does what the rules ask, writes down what happened. No async runtime.
 //!
-//! Start with `drive.rs`: the loop, on one screen. `run.rs` keeps state and journal in step, `ears.rs` brings facts,
+//! Start with `drive.rs`: the loop, on one screen. `run.rs` keeps state and journal in step, `event_source.rs` brings facts,
 //! `hands.rs` begins steps (a file each in `world/`), `open.rs` starts and resumes runs, `watch.rs` feeds the screens.
 
-pub mod bench;
 pub mod bound;
 pub mod circuit;
 pub mod cleaning;
 pub mod clock;
-pub mod commit;
 pub mod daybook;
 pub mod drive;
-pub mod ears;
-pub mod equipment;
-pub mod hands;
+pub mod event_source;
+pub mod git_checkout;
 pub mod history;
 pub mod home;
 pub mod inbox;
 pub mod journal;
 pub mod ledger;
+pub mod live_world;
+pub mod observation;
 pub mod open;
 pub mod oracle;
 pub mod outcome;
-pub mod plan;
 pub mod protection;
 pub mod provider;
 pub mod quarantine;
@@ -32,10 +30,12 @@ pub mod redact;
 pub mod reset;
 pub mod rows;
 pub mod run;
+pub mod run_deps;
+pub mod run_spec;
 pub mod signals;
 pub mod snapshots;
-pub mod solo;
-pub mod told;
+pub mod standalone_verify;
+pub mod step_context;
 pub mod transcript;
 pub mod under_way;
 pub mod watch;

@@ -1,24 +1,24 @@
 //! How a run begins and goes on: take the workspace's lock, make sure nobody of an earlier run is alive, write down
 //! what was given, and drive. Recovery belongs to taking the lock, not to a command.
 
-use crate::bench::{Bench, TAG};
 use crate::circuit::{self, OpenBreaker, Unusable};
 use crate::clock::{Clock, utc};
 use crate::daybook::Daybook;
 use crate::drive::drive;
-use crate::ears::Hearing;
-use crate::equipment::Equipment;
-use crate::hands::Hands;
+use crate::event_source::ChannelEvents;
 use crate::home::Home;
 use crate::journal::{self, JournalError};
+use crate::live_world::LiveWorld;
+use crate::observation::Observation;
 use crate::oracle::{copy, of_run, scripts};
 use crate::outcome::{Outcome, cut, outcome};
-use crate::plan::Plan;
 use crate::protection::{BEFORE, Moment};
 use crate::reset::day_of;
 use crate::run::{Run, Unwritable, stream_of};
+use crate::run_deps::RunDeps;
+use crate::run_spec::RunSpec;
 use crate::snapshots::Snapshots;
-use crate::told::Told;
+use crate::step_context::{StepContext, TAG};
 use crate::watch::{Watcher, Watchers};
 use crate::world::verify::BYTECODE;
 use crate::{bound, inbox, receipt, signals};
@@ -93,20 +93,20 @@ pub enum OpenError {
 pub fn start(
     home: &Home,
     id: &str,
-    plan: Plan,
-    equipment: Equipment,
+    plan: RunSpec,
+    deps: RunDeps,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
     let _lock = take_lock(home, &store, &plan.workspace, id)?;
     not_open(&store, &plan.workspace, &plan.policy)?;
-    let mut started = run_started(id, plan, &equipment);
+    let mut started = run_started(id, plan, &deps);
     let workspace = PathBuf::from(&started.workspace);
     let tree = of_run::tree(&workspace, &started)?;
     let index = tree.walk(Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
-    go(home, &store, started, State::default(), facts, (tree, index), equipment, watchers)
+    go(home, &store, started, State::default(), facts, (tree, index), deps, watchers)
 }
 
 /// Goes on with a run that is not over. `change` may raise its limits; `whole` gives what the run was given its secrets
@@ -115,8 +115,8 @@ pub fn resume(
     home: &Home,
     id: &str,
     change: impl FnOnce(&Policy) -> Policy,
-    equipment: impl FnOnce(&RunStarted) -> Equipment,
-    whole: impl FnOnce(RunStarted, &Equipment) -> RunStarted,
+    deps: impl FnOnce(&RunStarted) -> RunDeps,
+    whole: impl FnOnce(RunStarted, &RunDeps) -> RunStarted,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
@@ -132,8 +132,8 @@ pub fn resume(
         }
     };
     not_open(&store, Path::new(&workspace), &started.policy)?;
-    let equipment = equipment(&started);
-    let started = whole(started, &equipment);
+    let deps = deps(&started);
+    let started = whole(started, &deps);
     let tree = of_run::tree(Path::new(&workspace), &started)?;
     let left = Index::load(&home.index(Path::new(&workspace)));
     let now = tree.walk(left.as_ref())?;
@@ -144,14 +144,14 @@ pub fn resume(
             now
         }
     };
-    let plan = started.plan.as_ref().map(|given| bound::seen(given, &equipment.redactor));
-    let resumed = Seen::Resumed(Resumed { version: equipment.version.clone(), rules: RULES, plan });
-    let mut facts = vec![Told { done: inbox::outdated(&store, id), ..resumed.into() }];
+    let plan = started.plan.as_ref().map(|given| bound::seen(given, &deps.redactor));
+    let resumed = Seen::Resumed(Resumed { version: deps.version.clone(), rules: RULES, plan });
+    let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
     let policy = change(&started.policy);
     if policy != started.policy {
         facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
     }
-    go(home, &store, started, state, facts, (tree, index), equipment, watchers)
+    go(home, &store, started, state, facts, (tree, index), deps, watchers)
 }
 
 #[allow(clippy::too_many_arguments)] // start and resume end here with everything they found out
@@ -160,9 +160,9 @@ fn go(
     store: &dyn Store,
     started: RunStarted,
     state: State,
-    facts: Vec<Told>,
+    facts: Vec<Observation>,
     (tree, index): (Tree, Index),
-    equipment: Equipment,
+    deps: RunDeps,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let id = started.run.clone();
@@ -170,73 +170,73 @@ fn go(
     let snapshots = Snapshots::of(home, Path::new(&started.workspace), &id);
     Home::make(&folder).map_err(system("the run's folder cannot be made"))?;
     let clock = Clock::from(state.ran);
-    let (ears, mouth) = Hearing::new(clock.clone());
+    let (event_source, sender) = ChannelEvents::new(clock.clone());
     let (watchers, gallery) = Watchers::start(watchers);
-    let reading = inbox::read(home, &id, mouth.clone());
-    let told = (mouth.clone(), clock.clone());
-    let bench = Arc::new(Bench::new(
+    let reading = inbox::read(home, &id, sender.clone());
+    let for_signals = (sender.clone(), clock.clone());
+    let ctx = Arc::new(StepContext::new(
         started,
         folder,
         (tree, snapshots),
         index,
-        equipment,
+        deps,
         clock,
         watchers.clone(),
-        mouth,
+        sender,
     ));
     if let Some(moment) = before_the_crash(home, &state, &id) {
-        bench.protection.go_on_from(moment.repositories);
+        ctx.protection.go_on_from(moment.repositories);
     }
-    let hands = Hands::new(Arc::clone(&bench), store).map_err(system("no thread could be started"))?;
-    let listening = signals::listen(told.0, told.1, bench.under_way.clone())
+    let world = LiveWorld::new(Arc::clone(&ctx), store).map_err(system("no thread could be started"))?;
+    let listening = signals::listen(for_signals.0, for_signals.1, ctx.under_way.clone())
         .map_err(system("signals cannot be heard"))?;
-    copy_of_the_day(home, &bench.start.zone);
-    let daybook = Daybook::open(home, &bench.workspace, &bench.start.zone);
-    let mut run = Run::new(&id, state, store, Box::new(hands), Box::new(ears), watchers)
-        .redacting(Arc::clone(&bench.equipment.redactor));
+    copy_of_the_day(home, &ctx.start.zone);
+    let daybook = Daybook::open(home, &ctx.workspace, &ctx.start.zone);
+    let mut run = Run::new(&id, state, store, Box::new(world), Box::new(event_source), watchers)
+        .redacting(Arc::clone(&ctx.deps.redactor));
     for fact in facts {
-        run.keep()?;
+        run.flush()?;
         run.note(fact);
     }
     let ended = drive(&mut run);
     if ended.is_err() {
         // Nothing can be written down any more, so nothing may go on.
-        bench.under_way.end(Why::Person, Duration::ZERO);
+        ctx.under_way.end(Why::Person, Duration::ZERO);
     }
-    let _ = bench.index().save(&home.index(&bench.workspace));
-    let _ = copy::remove(&bench.folder.join(BYTECODE));
-    put_aside_last(home, store, &bench);
+    let _ = ctx.index().save(&home.index(&ctx.workspace));
+    let _ = copy::remove(&ctx.folder.join(BYTECODE));
+    put_aside_last(home, store, &ctx);
     daybook.close(store, &id);
-    let (state, because) = run.finish();
-    keep_receipt(store, &bench, &state);
-    drop((reading, bench));
+    let (state, reasons) = run.finish();
+    keep_receipt(store, &ctx, &state);
+    drop((reading, ctx));
     gallery.close();
     drop(listening);
     let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
     let _ = store.truncate();
-    Ok(outcome(&state, ending, &because))
+    Ok(outcome(&state, ending, &reasons))
 }
 
 /// What was proven, beside the run's other files. Without it the journal still tells all of it.
-fn keep_receipt(store: &dyn Store, bench: &Bench, state: &State) {
-    let rows = store.iterations(&bench.start.run).unwrap_or_default();
-    let head = store.head(&stream_of(&bench.start.run)).ok().flatten();
-    let before = bench.snapshots.after(0);
-    let receipt = receipt::of_run(state, &rows, head.as_ref(), (before.as_ref(), &bench.index()));
-    let _ = std::fs::write(bench.folder.join("receipt.md"), receipt.markdown());
+fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State) {
+    let rows = store.iterations(&ctx.start.run).unwrap_or_default();
+    let head = store.head(&stream_of(&ctx.start.run)).ok().flatten();
+    let before = ctx.snapshots.after(0);
+    let receipt = receipt::of_run(state, &rows, head.as_ref(), (before.as_ref(), &ctx.index()));
+    let _ = std::fs::write(ctx.folder.join("receipt.md"), receipt.markdown());
     let _ = std::fs::write(
-        bench.folder.join("receipt.json"),
+        ctx.folder.join("receipt.json"),
         serde_json::to_vec_pretty(&receipt).unwrap_or_default(),
     );
 }
 
 /// The workspace as the run leaves it, and the keep made small again. Neither changes how the run ended.
-fn put_aside_last(home: &Home, store: &dyn Store, bench: &Bench) {
-    let _ = bench.snapshots.left(&bench.index());
-    let workspace = Some(bench.start.workspace.clone());
+fn put_aside_last(home: &Home, store: &dyn Store, ctx: &StepContext) {
+    let _ = ctx.snapshots.left(&ctx.index());
+    let workspace = Some(ctx.start.workspace.clone());
     let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
     let oldest_first: Vec<String> = runs.into_iter().rev().map(|run| run.id).collect();
-    let _ = bench.snapshots.prune(home, &oldest_first);
+    let _ = ctx.snapshots.prune(home, &oldest_first);
 }
 
 /// The tree before the step that was under way when an earlier process died: what differs from it is the agent's.
@@ -277,7 +277,7 @@ fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Resu
         ..RunFilter::default()
     };
     for run in store.runs(&filter)?.iter().filter(|run| run.pid.is_some()) {
-        let _ = ralph_tend::sweep(TAG, &run.id);
+        let _ = ralph_supervisor::sweep(TAG, &run.id);
     }
     Ok(lock)
 }
@@ -292,17 +292,17 @@ fn not_open(store: &dyn Store, workspace: &Path, policy: &Policy) -> Result<(), 
     }
 }
 
-fn run_started(id: &str, plan: Plan, equipment: &Equipment) -> RunStarted {
+fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
     let tasks = plan.tasks.map(|(file, path)| {
         let given = PlanGiven { file, path: path.to_string_lossy().into_owned(), ..PlanGiven::default() };
-        PlanGiven { seen: bound::seen(&given, &equipment.redactor), ..given }
+        PlanGiven { seen: bound::seen(&given, &deps.redactor), ..given }
     });
     let marker = plan.policy.gate.marker_file.as_deref();
     let marker_before = marker.and_then(|file| bound::marker(&plan.workspace, file));
     RunStarted {
         run: id.into(),
         rules: RULES,
-        version: equipment.version.clone(),
+        version: deps.version.clone(),
         workspace: plan.workspace.to_string_lossy().into_owned(),
         prompt: plan.prompt,
         prompt_from: plan.prompt_from,

@@ -11,7 +11,7 @@ pub mod scripts;
 pub mod view;
 
 use base::Base;
-use ralph_keep::Blobs;
+use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Kind, Oracle, TreePath};
 use std::io::Read;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl Sources<'_> {
     /// A content of today; not through links.
     pub fn now(&self, path: &[u8]) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = ralph_keep::open_beneath(self.root, path).ok()?;
+        let file = ralph_snapshots::open_beneath(self.root, path).ok()?;
         let size = file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
         (size as u64 <= LARGEST).then_some(bytes)
     }

@@ -51,11 +51,11 @@ pub struct Outcome {
 }
 
 /// The result of a run that ended so.
-pub fn outcome(state: &State, ending: Ending, because: &[Objection]) -> Outcome {
+pub fn outcome(state: &State, ending: Ending, reasons: &[Objection]) -> Outcome {
     let status = ending.status();
     let text = state.calls.text.clone();
     let done = status == Status::Completed;
-    let words = because.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
+    let words = reasons.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
     let start = state.start.as_deref();
     #[allow(clippy::cast_precision_loss)] // milliseconds of a run fit a double exactly
     let duration_seconds = state.ran as f64 / 1000.0;
@@ -75,7 +75,7 @@ pub fn outcome(state: &State, ending: Ending, because: &[Objection]) -> Outcome 
         output: done.then(|| text.clone()),
         last_output: (!done).then_some(text),
         error: (status == Status::Error).then(|| words.clone()),
-        details: details(state, because, words),
+        details: details(state, reasons, words),
     }
 }
 
@@ -91,10 +91,10 @@ pub fn cut(state: &State, error: &dyn std::error::Error) -> Outcome {
     }
 }
 
-fn details(state: &State, because: &[Objection], words: String) -> Value {
+fn details(state: &State, reasons: &[Objection], words: String) -> Value {
     let mut map = Map::new();
     map.insert("why".into(), Value::String(words));
-    map.insert("because".into(), json!(because));
+    map.insert("because".into(), json!(reasons));
     if !state.alerts.told.is_empty() {
         let alerts: Vec<&Objection> = state.alerts.told.iter().map(|(_, alert)| alert).collect();
         map.insert("alerts".into(), json!(alerts));
@@ -124,8 +124,8 @@ fn details(state: &State, because: &[Objection], words: String) -> Value {
 /// The last ending written in a journal, with its reasons.
 pub fn last_ending(records: &[Record]) -> Option<(Ending, &[Objection])> {
     records.iter().rev().find_map(|record| match &record.fact {
-        Fact::Decided(Decision { next: ralph_rules::next::Next::Leave(ending), because }) => {
-            Some((*ending, because.as_slice()))
+        Fact::Decided(Decision { next: ralph_rules::next::Next::Exit(ending), reasons }) => {
+            Some((*ending, reasons.as_slice()))
         }
         _ => None,
     })

@@ -14,7 +14,7 @@ pub use hiding::{hidden, show};
 pub use history::Touched;
 pub use repositories::{Place, Repositories, obeyed};
 
-use crate::bench::Bench;
+use crate::step_context::StepContext;
 use git::Git;
 use ralph_rules::record::{How, Violation};
 use ralph_tree::{Index, TreePath, violations};
@@ -73,41 +73,41 @@ impl Protection {
 
     /// Takes the moment before a step that now begins. Were ralph to die in it, the next process could not tell
     /// otherwise what was done; and nothing could be put back whose content is not kept.
-    pub fn begin(&self, bench: &Bench) {
-        let files = bench.index();
-        let now = Arc::new(Repositories::look(&bench.workspace, &files, &self.repositories()));
+    pub fn begin(&self, ctx: &StepContext) {
+        let files = ctx.index();
+        let now = Arc::new(Repositories::look(&ctx.workspace, &files, &self.repositories()));
         for place in &now.places {
             // What cannot be kept cannot be put back, and is then told as such.
-            let _ = bench.snapshots.keep().take_also(&place.dir, &place.index);
+            let _ = ctx.snapshots.keep().take_also(&place.dir, &place.index);
         }
-        Trust::load(&bench.folder).begins(&now, &bench.folder);
+        Trust::load(&ctx.folder).begins(&now, &ctx.folder);
         // Without it only a crash in this very step loses sight of a change; the step itself is not in danger.
-        let _ = Moment::save(&bench.folder, BEFORE, &files, &now);
+        let _ = Moment::save(&ctx.folder, BEFORE, &files, &now);
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 }
 
 /// Everything that was touched since the step began. What is found is kept beside the run first.
-pub fn found(bench: &Bench, before: &Index, after: &Index) -> Vec<Violation> {
-    let was = bench.protection.repositories();
+pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation> {
+    let was = ctx.protection.repositories();
     let is = was.again();
     let mut all: Vec<Violation> =
         violations(before, after).iter().map(|v| Violation::new(v.path.to_string(), how(v.how))).collect();
     for (was, is) in was.places.iter().zip(&is.places) {
-        all.extend(obeyed_differently(bench, was, is));
+        all.extend(obeyed_differently(ctx, was, is));
     }
     let path = |path: Vec<u8>| TreePath::from(path.as_slice()).to_string();
     all.extend(hidden(&was, &is, after).into_iter().map(|p| Violation::new(path(p), How::Hidden)));
-    let commits = histories(bench, before, &was, &is);
+    let commits = histories(ctx, before, &was, &is);
     all.extend(commits.iter().map(|touched| Violation {
         commit: Some(touched.commit.clone()).filter(|commit| !commit.is_empty()),
         ..Violation::new(touched.path.clone(), How::InHistory)
     }));
     if !all.is_empty() {
         // Without it the step that puts things back takes what it finds then for what was found now.
-        let _ = Moment::save(&bench.folder, SEEN, after, &is);
+        let _ = Moment::save(&ctx.folder, SEEN, after, &is);
         let list = serde_json::to_vec(&commits).unwrap_or_default();
-        let _ = fs::write(bench.folder.join(COMMITS), list);
+        let _ = fs::write(ctx.folder.join(COMMITS), list);
     }
     all.truncate(NAMES);
     all
@@ -117,26 +117,26 @@ pub fn found(bench: &Bench, before: &Index, after: &Index) -> Vec<Violation> {
 pub const COMMITS: &str = "seen.commits.json";
 
 /// What git obeys in one directory, and did not before.
-fn obeyed_differently(bench: &Bench, was: &Place, is: &Place) -> Vec<Violation> {
+fn obeyed_differently(ctx: &StepContext, was: &Place, is: &Place) -> Vec<Violation> {
     // A directory that is gone as a whole is the tree's to tell.
     if !is.dir.is_dir() {
-        let outside = !is.dir.starts_with(&bench.workspace) && !was.index.is_empty();
+        let outside = !is.dir.starts_with(&ctx.workspace) && !was.index.is_empty();
         return outside.then(|| Violation::new(was.name.clone(), How::Deleted)).into_iter().collect();
     }
     violations(&was.index, &is.index)
         .into_iter()
-        .filter(|v| !is_ordinary(bench, was, is, v.path.as_bytes()))
+        .filter(|v| !is_ordinary(ctx, was, is, v.path.as_bytes()))
         .map(|v| Violation::new(format!("{}/{}", was.name, v.path), how(v.how)))
         .collect()
 }
 
 /// A config in which only the branches follow other branches.
-pub fn is_ordinary(bench: &Bench, was: &Place, is: &Place, path: &[u8]) -> bool {
+pub fn is_ordinary(ctx: &StepContext, was: &Place, is: &Place, path: &[u8]) -> bool {
     let (Some(old), true) = (was.index.get(path), path == b"config") else { return false };
     let Some(new) = is.index.get(path).filter(|new| new.mode == old.mode && new.kind == old.kind) else {
         return false;
     };
-    let before = fs::read(bench.snapshots.keep().blobs().path(old.hash));
+    let before = fs::read(ctx.snapshots.keep().blobs().path(old.hash));
     let after = fs::read(is.dir.join("config"));
     match (before, after) {
         (Ok(before), Ok(after)) if after.len() as u64 == new.size => config::only_tracking(&before, &after),
@@ -145,24 +145,24 @@ pub fn is_ordinary(bench: &Bench, was: &Place, is: &Place, path: &[u8]) -> bool 
 }
 
 /// Protected paths in commits that were made meanwhile.
-fn histories(bench: &Bench, files: &Index, was: &Repositories, is: &Repositories) -> Vec<Touched> {
-    let trust = Trust::load(&bench.folder);
+fn histories(ctx: &StepContext, files: &Index, was: &Repositories, is: &Repositories) -> Vec<Touched> {
+    let trust = Trust::load(&ctx.folder);
     let mut all = Vec::new();
     for (was, is) in was.histories.iter().zip(&is.histories) {
         let before = history::Before {
             refs: &was.refs,
             known: &trust.known,
             files,
-            blobs: bench.snapshots.keep().blobs(),
-            protect: bench.tree.protect(),
+            blobs: ctx.snapshots.keep().blobs(),
+            protect: ctx.tree.protect(),
         };
         let range = history::range(&was.repository, &before, &is.refs);
         if range.0.is_empty() {
             continue;
         }
-        let program = bench.equipment.git.as_deref();
+        let program = ctx.deps.git.as_deref();
         let looked = program.ok_or_else(|| io::Error::other("git is not installed")).and_then(|program| {
-            let git = Git::beside(program, &was.repository, &bench.folder.join("history.git"))?;
+            let git = Git::beside(program, &was.repository, &ctx.folder.join("history.git"))?;
             history::touched(&git, &was.repository, &before, &range)
         });
         // Commits that cannot be looked at prove nothing; to take them for clean would hide what is in them.
@@ -172,17 +172,17 @@ fn histories(bench: &Bench, files: &Index, was: &Repositories, is: &Repositories
         };
         all.extend(looked.unwrap_or_else(cannot));
     }
-    trust.ended(was, is, &bench.folder);
+    trust.ended(was, is, &ctx.folder);
     all
 }
 
 /// The contents of protected paths in commits, for the quarantine: at most a hundred.
-pub fn contents(bench: &Bench, commits: &[Touched]) -> Vec<(Touched, Vec<u8>)> {
-    let repositories = bench.protection.repositories();
+pub fn contents(ctx: &StepContext, commits: &[Touched]) -> Vec<(Touched, Vec<u8>)> {
+    let repositories = ctx.protection.repositories();
     let mut all = Vec::new();
     for history in &repositories.histories {
-        let Some(program) = bench.equipment.git.as_deref() else { break };
-        let dir: PathBuf = bench.folder.join("history.git");
+        let Some(program) = ctx.deps.git.as_deref() else { break };
+        let dir: PathBuf = ctx.folder.join("history.git");
         let Ok(git) = Git::beside(program, &history.repository, &dir) else { continue };
         for touched in commits.iter().take(100) {
             let Some(object) = touched.object.as_deref() else { continue };

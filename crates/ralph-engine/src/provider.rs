@@ -111,9 +111,11 @@ pub fn account(program: Option<&str>, variables: impl IntoIterator<Item = (Strin
             .any(|end| name.ends_with(end))
             || ["HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"].contains(&name)
     };
-    let told: BTreeMap<String, String> = variables.into_iter().filter(|(name, _)| tells(name)).collect();
+    let settings: BTreeMap<String, String> = variables.into_iter().filter(|(name, _)| tells(name)).collect();
     let mut hash = blake3::Hasher::new();
-    for (name, value) in told.iter().map(|(n, v)| (n.as_str(), v.as_str())).chain(program.map(|p| ("", p))) {
+    for (name, value) in
+        settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).chain(program.map(|p| ("", p)))
+    {
         hash.update(name.as_bytes()).update(&[0]).update(value.as_bytes()).update(&[0]);
     }
     hash.finalize().to_hex().chars().take(8).collect()

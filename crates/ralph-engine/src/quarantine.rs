@@ -2,7 +2,7 @@
 //! One folder for each time, with a list people and programs can read. Nothing here is ever removed by ralph itself.
 
 use crate::protection::Touched;
-use ralph_keep::{Aside, put_aside};
+use ralph_snapshots::{Aside, put_aside};
 use ralph_tree::TreePath;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};

@@ -106,7 +106,7 @@ pub fn ran(check: &str, results: &[CheckResult]) -> Vec<Ran> {
     let one = |r: &CheckResult| Ran {
         command: r.command.clone(),
         check: check.into(),
-        passed: r.how == ralph_rules::record::Came::Passed,
+        passed: r.how == ralph_rules::record::CheckOutcome::Passed,
         exit: r.exit,
         ms: r.ms,
         counts: r.counts,

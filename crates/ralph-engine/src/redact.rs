@@ -4,18 +4,18 @@
 //! `redact/facts.rs` cleans what goes into the journal, `transcript.rs` writes what comes out of a stream.
 
 mod base64;
+mod encodings;
 mod env;
 mod facts;
 mod files;
 mod find;
 mod fresh;
-mod known;
+mod known_values;
 mod pem;
 mod scan;
 mod secret;
 mod shape;
 mod stream;
-mod written;
 
 pub use env::secrets_in_env;
 pub use files::{MOST, secrets_in_file};
@@ -26,7 +26,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use find::Finder;
-use known::Known;
+use known_values::Known;
 use scan::Swallow;
 use shape::Shape;
 
@@ -56,7 +56,7 @@ impl Redactor {
         let values: Vec<(String, Secret)> = values
             .map(|(name, value)| (name.as_ref().to_owned(), Secret::new(value.as_ref().trim_ascii())))
             .collect();
-        let known = known::all(values.iter().map(|(name, value)| (name, value)));
+        let known = known_values::all(values.iter().map(|(name, value)| (name, value)));
         let starts: Vec<_> = known.iter().map(Known::starts).collect();
         let finder = Finder::new(shape::starts().chain(starts.iter().flatten().map(Vec::as_slice)));
         let mut rules: Vec<Rules> = std::iter::repeat_with(Rules::default).take(256).collect();

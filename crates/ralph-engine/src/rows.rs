@@ -41,7 +41,7 @@ impl Memory {
         for record in records {
             newest = record.seq;
             counted |= self.account.follow(state, record);
-            if let Fact::Decided(Decision { next: Next::Leave(end), .. }) = &record.fact {
+            if let Fact::Decided(Decision { next: Next::Exit(end), .. }) = &record.fact {
                 ending = Some(*end);
             }
             if self.follow(state, record) {
@@ -90,8 +90,8 @@ impl Memory {
             }
             Fact::Seen(Seen::Inspected(seen)) => row.files = seen.files,
             Fact::Seen(Seen::Verified(_)) => row.verified = Some(state.checks.passed()),
-            Fact::Decided(decision) => match (&decision.next, decision.because.first()) {
-                (Next::Do(Step::Admit { .. }) | Next::Leave(_), Some(why)) => row.decision = why.code(),
+            Fact::Decided(decision) => match (&decision.next, decision.reasons.first()) {
+                (Next::Do(Step::Admit { .. }) | Next::Exit(_), Some(why)) => row.decision = why.code(),
                 _ => return false,
             },
             Fact::Seen(_) => return false,

@@ -2,12 +2,12 @@
 //! The only error that ends a run abruptly is that its journal cannot be written.
 
 use crate::circuit;
-use crate::ears::Ears;
+use crate::event_source::EventSource;
 use crate::ledger::{self, Books};
+use crate::observation::Observation;
 use crate::provider;
 use crate::redact::Redactor;
 use crate::rows;
-use crate::told::Told;
 use crate::watch::Watchers;
 use crate::world::World;
 use ralph_rules::next::Next;
@@ -35,20 +35,20 @@ pub struct Run<'a> {
     /// Begins steps.
     pub world: Box<dyn World + 'a>,
     /// Brings facts.
-    pub ears: Box<dyn Ears + 'a>,
+    pub events: Box<dyn EventSource + 'a>,
     store: &'a dyn Store,
     stream: String,
     watchers: Watchers,
     redactor: Option<Arc<Redactor>>,
     pending: Option<Pending>,
     memory: rows::Memory,
-    last_because: Vec<Objection>,
+    last_reasons: Vec<Objection>,
 }
 
 /// A fact that was heard and is not on disk yet: it waits for the decision that follows it.
 struct Pending {
     record: Record,
-    told: Told,
+    observation: Observation,
     /// The state before it, kept only where the ledger may still refuse it.
     before: Option<State>,
 }
@@ -60,13 +60,13 @@ impl<'a> Run<'a> {
         state: State,
         store: &'a dyn Store,
         world: Box<dyn World + 'a>,
-        ears: Box<dyn Ears + 'a>,
+        events: Box<dyn EventSource + 'a>,
         watchers: Watchers,
     ) -> Run<'a> {
         let stream = stream_of(id);
         let memory = rows::Memory::of(id, store);
-        let (pending, redactor, last_because) = (None, None, Vec::new());
-        Run { state, world, ears, store, stream, watchers, redactor, pending, memory, last_because }
+        let (pending, redactor, last_reasons) = (None, None, Vec::new());
+        Run { state, world, events, store, stream, watchers, redactor, pending, memory, last_reasons }
     }
 
     /// The same run, whose facts are kept without secrets. What is decided follows from what is kept, so a journal
@@ -76,20 +76,20 @@ impl<'a> Run<'a> {
     }
 
     /// A fact was heard: it is in the mind, and goes to disk with the decision that follows.
-    pub fn note(&mut self, mut told: Told) {
+    pub fn note(&mut self, mut observation: Observation) {
         if let Some(redactor) = &self.redactor {
-            told.seen = redactor.fact(told.seen);
+            observation.seen = redactor.fact(observation.seen);
         }
-        self.tell_the_day(&mut told);
-        let before = told.reserve.is_some().then(|| self.state.clone());
-        let record = self.record(Fact::Seen(told.seen.clone()));
+        self.tell_the_day(&mut observation);
+        let before = observation.reserve.is_some().then(|| self.state.clone());
+        let record = self.record(Fact::Seen(observation.seen.clone()));
         self.state.apply(&record);
-        self.pending = Some(Pending { record, told, before });
+        self.pending = Some(Pending { record, observation, before });
     }
 
     /// A call that closes says what its day came to, over all runs.
-    fn tell_the_day(&self, told: &mut Told) {
-        if let Seen::CallEnded(call) = &mut told.seen {
+    fn tell_the_day(&self, observation: &mut Observation) {
+        if let Seen::CallEnded(call) = &mut observation.seen {
             let books = Books::of_call(&self.state);
             call.day = books.and_then(|b| b.spend(self.store, self.state.budget.reserved, call.charged));
         }
@@ -103,21 +103,21 @@ impl<'a> Run<'a> {
         }
         self.state.apply(&record);
         self.watchers.record(&record);
-        self.last_because.clone_from(&decision.because);
+        self.last_reasons.clone_from(&decision.reasons);
         Ok(true)
     }
 
     /// Writes the pending fact alone. False: a reservation was refused, ask again.
-    pub fn keep(&mut self) -> Result<bool, Unwritable> {
+    pub fn flush(&mut self) -> Result<bool, Unwritable> {
         if self.pending.is_none() {
             return Ok(true);
         }
         self.write(None)
     }
 
-    /// Where the run stands now, and why it ended so; hands, ears and watchers are let go.
+    /// Where the run stands now, and why it ended so; hands, event_source and watchers are let go.
     pub fn finish(self) -> (State, Vec<Objection>) {
-        (self.state, self.last_because)
+        (self.state, self.last_reasons)
     }
 
     fn write(&mut self, decided: Option<&Record>) -> Result<bool, Unwritable> {
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
         match self.store.commit(&batch) {
             Ok(_) => {
                 if let Some(pending) = pending {
-                    self.world.kept(&pending.told.seen);
+                    self.world.kept(&pending.observation.seen);
                     self.watchers.record(&pending.record);
                 }
                 Ok(true)
@@ -147,35 +147,35 @@ impl<'a> Run<'a> {
         let Some(Pending { before: Some(before), .. }) = pending else { return };
         self.state = before;
         let refused = ledger::refused(refusal);
-        let tried = (refused.by == Refuser::Provider).then(|| self.ears.now().0);
+        let tried = (refused.by == Refuser::Provider).then(|| self.events.now().0);
         let tried = tried.and_then(|now| provider::tried_elsewhere(self.store, &self.state, now));
         self.note(Seen::Refused(tried.unwrap_or(refused)).into());
     }
 
     fn record(&self, fact: Fact) -> Record {
-        let (at, ran) = self.ears.now();
+        let (at, ran) = self.events.now();
         Record { seq: self.state.seq + 1, at: at.max(self.state.at), ran: ran.max(self.state.ran), fact }
     }
 
     fn batch(&mut self, pending: Option<&Pending>, decided: Option<&Record>) -> Batch {
         let records = pending.map(|p| &p.record).into_iter().chain(decided);
-        let mut batch = Batch { now: self.ears.now().0, ..Batch::default() };
+        let mut batch = Batch { now: self.events.now().0, ..Batch::default() };
         for record in records.clone() {
             batch.put.push(put(&self.stream, record));
         }
-        if let Some(Pending { told, .. }) = pending {
-            batch.reserve.clone_from(&told.reserve);
-            batch.settle.extend(told.settle.clone());
-            batch.done.extend(&told.done);
-            batch.memo.extend(provider::memos(self.store, &self.state, &told.seen));
+        if let Some(Pending { observation, .. }) = pending {
+            batch.reserve.clone_from(&observation.reserve);
+            batch.settle.extend(observation.settle.clone());
+            batch.done.extend(&observation.done);
+            batch.memo.extend(provider::memos(self.store, &self.state, &observation.seen));
         }
         if let Some(record) = decided
-            && let Fact::Decided(Decision { next: Next::Leave(ending), because }) = &record.fact
+            && let Fact::Decided(Decision { next: Next::Exit(ending), reasons }) = &record.fact
         {
             batch.settle.extend(ledger::unused(&self.state));
             let mut after = self.state.clone();
             after.apply(record);
-            batch.memo.extend(circuit::memos(self.store, &after, *ending, because));
+            batch.memo.extend(circuit::memos(self.store, &after, *ending, reasons));
         }
         batch.rows = self.memory.rows(&self.state, records);
         batch

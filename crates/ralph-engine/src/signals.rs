@@ -1,11 +1,11 @@
 //! Signals. The first Ctrl-C, SIGTERM or SIGHUP is a person's request to stop: the agent is ended, the workspace
-//! inspected, the journal closed. The second ends ralph at once; the tender then ends the agent, and the journal stays
+//! inspected, the journal closed. The second ends ralph at once; the supervisor then ends the agent, and the journal stays
 //! as after a crash. SIGUSR1 ends a wait, as `ralph continue` does. Ctrl-Z freezes the agent and the timers with ralph. A hang-up that
 //! was ignored when ralph started (nohup) stays ignored; the others are heard also by a run that a script put into the
 //! background.
 
 use crate::clock::Clock;
-use crate::ears::Mouth;
+use crate::event_source::EventSender;
 use crate::under_way::UnderWay;
 use ralph_rules::record::{Asked, Request, Seen};
 use rustix::process::{Signal, getpid, kill_process};
@@ -39,7 +39,7 @@ impl Drop for Listening {
 }
 
 /// Begins to listen.
-pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
+pub fn listen(sender: EventSender, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
     let hang_up = (!ralph_os::hang_up_is_ignored()).then_some(SIGHUP);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGTSTP, SIGCONT, SIGUSR1].into_iter().chain(hang_up))?;
     let handle = signals.handle();
@@ -50,7 +50,7 @@ pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Lis
                 SIGTSTP => freeze(&clock, &under_way),
                 SIGCONT => thaw(&clock, &under_way),
                 SIGUSR1 => {
-                    let _ = mouth.send(Seen::Asked(Asked { request: Request::Continue }).into());
+                    let _ = sender.send(Seen::Asked(Asked { request: Request::Continue }).into());
                 }
                 _ if asked => {
                     leave_screen();
@@ -60,7 +60,7 @@ pub fn listen(mouth: Mouth, clock: Clock, under_way: UnderWay) -> io::Result<Lis
                     asked = true;
                     let request = Request::Stop { after: false, signal };
                     // Nobody hears when the run is over already; the second signal then ends the process.
-                    let _ = mouth.send(Seen::Asked(Asked { request }).into());
+                    let _ = sender.send(Seen::Asked(Asked { request }).into());
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! reads them.
 
 use crate::home::Home;
-use ralph_keep::{Keep, Taken, prune};
+use ralph_snapshots::{SnapshotStore, Taken, prune};
 use ralph_tree::Index;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const LEFT: &str = "left.tree";
 /// The moments of one run.
 #[derive(Debug)]
 pub struct Snapshots {
-    keep: Keep,
+    keep: SnapshotStore,
     workspace: PathBuf,
     moments: PathBuf,
     quarantine: PathBuf,
@@ -26,7 +26,7 @@ impl Snapshots {
     /// Of this run in this workspace.
     pub fn of(home: &Home, workspace: &Path, run: &str) -> Snapshots {
         Snapshots {
-            keep: Keep::at(home.keep(workspace)),
+            keep: SnapshotStore::at(home.keep(workspace)),
             workspace: workspace.to_owned(),
             moments: moments(home, run),
             quarantine: home.quarantine().join(run),
@@ -34,7 +34,7 @@ impl Snapshots {
     }
 
     /// Where the contents lie.
-    pub fn keep(&self) -> &Keep {
+    pub fn keep(&self) -> &SnapshotStore {
         &self.keep
     }
 

@@ -2,11 +2,11 @@
 //! beside it, joined at the end with a line that says how much was left out. Memory stays small whatever comes.
 //! What comes here has been through a `redact::Stream`; after a crash `transcript/back.rs` reads both pieces again.
 
-mod back;
 mod piece;
 mod ring;
+mod ring_reader;
 
-pub use back::{read_back, recover};
+pub use ring_reader::{read_back, recover};
 
 use std::{
     ffi::OsString,
@@ -62,7 +62,7 @@ impl Transcript {
     pub fn create(path: &Path, cap: u64) -> io::Result<Self> {
         let head = Piece::create_new(path)?;
         // The ring of an earlier file of this name, removed since, would be taken for the end of this one.
-        back::remove(&ring_path(path))?;
+        ring_reader::remove(&ring_path(path))?;
         Ok(Self::on(head, path, cap))
     }
 
@@ -117,7 +117,7 @@ impl Transcript {
         self.flush();
         let mut kept = match &self.ring {
             None => self.head.kept(),
-            Some(ring) => back::join(&mut self.head, ring, &self.path),
+            Some(ring) => ring_reader::join(&mut self.head, ring, &self.path),
         };
         kept.bytes_total = self.total;
         kept.cut += self.lost;
@@ -130,8 +130,8 @@ impl Transcript {
             return;
         }
         if self.untold > 0 {
-            let told = gap(self.untold, "could not be written here");
-            if self.put(&told).is_ok() {
+            let note = gap(self.untold, "could not be written here");
+            if self.put(&note).is_ok() {
                 self.untold = 0;
             }
         }

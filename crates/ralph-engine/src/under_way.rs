@@ -2,7 +2,7 @@
 //! it. Told to end before it has started, it ends as soon as it has.
 
 use ralph_rules::next::Why;
-use ralph_tend::Tended;
+use ralph_supervisor::ProcessHandle;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ pub struct UnderWay(Arc<Mutex<Current>>);
 
 #[derive(Default)]
 struct Current {
-    tended: Option<Tended>,
-    told: Option<Why>,
+    process: Option<ProcessHandle>,
+    interrupted_by: Option<Why>,
     grace: Duration,
 }
 
@@ -24,45 +24,45 @@ impl UnderWay {
     }
 
     /// A process of the step has started.
-    pub fn started(&self, tended: &Tended) {
+    pub fn started(&self, process: &ProcessHandle) {
         let mut current = self.current();
-        current.tended = Some(tended.clone());
-        if current.told.is_some() {
-            tended.end(current.grace);
+        current.process = Some(process.clone());
+        if current.interrupted_by.is_some() {
+            process.end(current.grace);
         }
     }
 
     /// The process has ended.
     pub fn ended(&self) {
-        self.current().tended = None;
+        self.current().process = None;
     }
 
     /// Tells the step to end.
     pub fn end(&self, why: Why, grace: Duration) {
         let mut current = self.current();
-        current.told.get_or_insert(why);
+        current.interrupted_by.get_or_insert(why);
         current.grace = grace;
-        if let Some(tended) = &current.tended {
-            tended.end(grace);
+        if let Some(process) = &current.process {
+            process.end(grace);
         }
     }
 
     /// Why the step was told to end, if it was.
-    pub fn told(&self) -> Option<Why> {
-        self.current().told
+    pub fn interrupted_by(&self) -> Option<Why> {
+        self.current().interrupted_by
     }
 
     /// Freezes it (Ctrl-Z).
     pub fn freeze(&self) {
-        if let Some(tended) = &self.current().tended {
-            tended.stop();
+        if let Some(process) = &self.current().process {
+            process.stop();
         }
     }
 
     /// Lets it go on.
     pub fn thaw(&self) {
-        if let Some(tended) = &self.current().tended {
-            tended.cont();
+        if let Some(process) = &self.current().process {
+            process.cont();
         }
     }
 

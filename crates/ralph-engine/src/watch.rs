@@ -25,30 +25,30 @@ pub trait Watcher: Send {
     fn tick(&mut self) {}
 }
 
-enum Word {
+enum WatcherMessage {
     Record(Arc<Record>),
     Activity(Activity),
 }
 
-/// The way to all watchers of a run.
+/// The channel to all watchers of a run.
 #[derive(Clone)]
 pub struct Watchers {
-    ways: Vec<Way>,
+    channels: Vec<WatcherChannel>,
 }
 
-/// The way to one of them.
+/// The channel to one of them.
 #[derive(Clone)]
-struct Way {
-    to: Sender<Word>,
+struct WatcherChannel {
+    to: Sender<WatcherMessage>,
     waiting: Arc<AtomicUsize>,
 }
 
 /// The threads the watchers run in.
-pub struct Gallery {
-    seats: Vec<Seat>,
+pub struct WatcherThreads {
+    threads: Vec<WatcherThread>,
 }
 
-struct Seat {
+struct WatcherThread {
     thread: JoinHandle<()>,
     seen: Arc<AtomicUsize>,
 }
@@ -56,55 +56,56 @@ struct Seat {
 impl Watchers {
     /// Nobody watches.
     pub fn none() -> Watchers {
-        Watchers { ways: Vec::new() }
+        Watchers { channels: Vec::new() }
     }
 
     /// These watch.
-    pub fn start(watchers: Vec<Box<dyn Watcher>>) -> (Watchers, Gallery) {
-        let (mut ways, mut seats) = (Vec::new(), Vec::new());
+    pub fn start(watchers: Vec<Box<dyn Watcher>>) -> (Watchers, WatcherThreads) {
+        let (mut channels, mut threads) = (Vec::new(), Vec::new());
         for watcher in watchers {
             let (to, from) = channel();
             let (waiting, seen): (Arc<AtomicUsize>, Arc<AtomicUsize>) = Default::default();
             let (counted, progress) = (Arc::clone(&waiting), Arc::clone(&seen));
             let watch = move || watch(&from, &counted, &progress, watcher);
             if let Ok(thread) = std::thread::Builder::new().name("watcher".into()).spawn(watch) {
-                ways.push(Way { to, waiting });
-                seats.push(Seat { thread, seen });
+                channels.push(WatcherChannel { to, waiting });
+                threads.push(WatcherThread { thread, seen });
             }
         }
-        (Watchers { ways }, Gallery { seats })
+        (Watchers { channels }, WatcherThreads { threads })
     }
 
     /// A record was written.
     pub fn record(&self, record: &Record) {
-        if self.ways.is_empty() {
+        if self.channels.is_empty() {
             return;
         }
         let record = Arc::new(record.clone());
-        for way in &self.ways {
-            let _ = way.to.send(Word::Record(Arc::clone(&record)));
+        for channel in &self.channels {
+            let _ = channel.to.send(WatcherMessage::Record(Arc::clone(&record)));
         }
     }
 
     /// The agent does something.
     pub fn activity(&self, activity: &Activity) {
-        for way in &self.ways {
-            if way.waiting.fetch_add(1, Ordering::Relaxed) < BACKLOG {
-                let _ = way.to.send(Word::Activity(activity.clone()));
+        for channel in &self.channels {
+            if channel.waiting.fetch_add(1, Ordering::Relaxed) < BACKLOG {
+                let _ = channel.to.send(WatcherMessage::Activity(activity.clone()));
             } else {
-                way.waiting.fetch_sub(1, Ordering::Relaxed);
+                channel.waiting.fetch_sub(1, Ordering::Relaxed);
             }
         }
     }
 }
 
-impl Gallery {
+impl WatcherThreads {
     /// Lets the watchers say their last words, as long as one of them gets on. Every `Watchers` must be dropped before.
     pub fn close(self) {
         let (mut moved, mut seen) = (Instant::now(), 0);
-        while self.seats.iter().any(|seat| !seat.thread.is_finished()) && moved.elapsed() < LAST_WORDS {
+        while self.threads.iter().any(|watcher| !watcher.thread.is_finished()) && moved.elapsed() < LAST_WORDS
+        {
             std::thread::sleep(Duration::from_millis(1));
-            let now = self.seats.iter().map(|seat| seat.seen.load(Ordering::Relaxed)).sum();
+            let now = self.threads.iter().map(|watcher| watcher.seen.load(Ordering::Relaxed)).sum();
             if now != seen {
                 (moved, seen) = (Instant::now(), now);
             }
@@ -112,15 +113,20 @@ impl Gallery {
     }
 }
 
-fn watch(from: &Receiver<Word>, waiting: &AtomicUsize, seen: &AtomicUsize, mut watcher: Box<dyn Watcher>) {
+fn watch(
+    from: &Receiver<WatcherMessage>,
+    waiting: &AtomicUsize,
+    seen: &AtomicUsize,
+    mut watcher: Box<dyn Watcher>,
+) {
     use std::sync::mpsc::RecvTimeoutError;
     loop {
         match from.recv_timeout(Duration::from_millis(200)) {
-            Ok(Word::Record(record)) => {
+            Ok(WatcherMessage::Record(record)) => {
                 watcher.record(&record);
                 seen.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(Word::Activity(activity)) => {
+            Ok(WatcherMessage::Activity(activity)) => {
                 waiting.fetch_sub(1, Ordering::Relaxed);
                 watcher.activity(&activity);
                 seen.fetch_add(1, Ordering::Relaxed);

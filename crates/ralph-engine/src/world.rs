@@ -24,7 +24,7 @@ pub trait World {
     /// Begins a step that is already written down.
     fn begin(&mut self, step: &Step, state: &State);
     /// Tells what is under way to end; it still closes with its own fact.
-    fn end(&mut self, why: Why);
+    fn interrupt(&mut self, why: Why);
     /// A fact is on disk: a reservation that was asked for is really held.
     fn kept(&mut self, _seen: &Seen) {}
 }

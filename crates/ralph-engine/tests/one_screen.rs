@@ -13,7 +13,7 @@ fn the_loop_fits_on_one_screen() {
 
 #[test]
 fn the_loop_names_every_answer_of_the_rules() {
-    for answer in ["Next::Do", "Next::End", "Next::Keep", "Next::Leave"] {
+    for answer in ["Next::Do", "Next::Interrupt", "Next::Wait", "Next::Exit"] {
         assert!(LOOP.contains(answer), "{answer} is not answered in drive.rs itself");
     }
 }

@@ -12,8 +12,7 @@ mod simulation {
     pub mod books;
     pub mod character;
     pub mod dice;
-    pub mod hands;
-    pub mod hearing;
+    pub mod event_source;
     pub mod life;
     pub mod machine;
     pub mod mains;
@@ -23,6 +22,7 @@ mod simulation {
     pub mod tally;
     pub mod week;
     pub mod words;
+    pub mod world;
 }
 
 use simulation::pair::pair;

@@ -151,7 +151,7 @@ impl RunAccount {
                     self.working = asked.map(|a| (a.name.clone(), a.model.clone())).unwrap_or_default();
                     true
                 }
-                Next::Leave(ending) => self.left(*ending, record),
+                Next::Exit(ending) => self.left(*ending, record),
                 _ => false,
             },
             Fact::Seen(seen) => {

@@ -5,7 +5,7 @@ use crate::ending::{Ending, Reason};
 use crate::failure::{Class, Then};
 use crate::guard::time::{self, Moment};
 use crate::ladder;
-use crate::next::{Wake, act, interrupted, keep, leave, limits, person, verify};
+use crate::next::{Wake, act, exit, interrupted, limits, person, verify, wait};
 use crate::objection::Objection;
 use crate::policy::{MINUTE, Policy};
 use crate::record::{Attempt, Check, Decision, Ms, Refused, Refuser, RunStarted};
@@ -13,13 +13,13 @@ use crate::state::State;
 use crate::step::Step;
 
 /// Another call, a wait, or the end. `because` is what the judgement of the last iteration found.
-pub fn admission(state: &State, start: &RunStarted, mut because: Vec<Objection>) -> Decision {
+pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>) -> Decision {
     let policy = &start.policy;
     if let Some(decision) = baseline(state, policy) {
         return decision;
     }
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
-        return leave(interrupted(signal), vec![person("stop")]);
+        return exit(interrupted(signal), vec![person("stop")]);
     }
     if let Some(decision) = nothing_to_do(state) {
         return decision;
@@ -31,30 +31,30 @@ pub fn admission(state: &State, start: &RunStarted, mut because: Vec<Objection>)
         return decision;
     }
     if state.person.paused {
-        return keep(Wake { at: None, ran: policy.max_time });
+        return wait(Wake { at: None, ran: policy.max_time });
     }
     let id = state.calls.next_id();
     let rung = ladder::wanted(state, start);
-    because.extend(ladder::said(state, start, rung));
+    reasons.extend(ladder::said(state, start, rung));
     let anyway = state.person.skip_wait;
-    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy), rung, anyway }, because)
+    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy), rung, anyway }, reasons)
 }
 
 /// What was red before the agent came must be known; a baseline that never ends proves nothing.
 fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
     if let Some(command) = state.checks.baseline_timed_out() {
-        let because = Objection::BaselineTimedOut { command: command.into() };
-        return Some(leave(Ending::new(Reason::BaselineTimedOut, false), vec![because]));
+        let reasons = Objection::BaselineTimedOut { command: command.into() };
+        return Some(exit(Ending::new(Reason::BaselineTimedOut, false), vec![reasons]));
     }
     let commands = state.start.as_ref().map_or(0, |s| s.verify.len());
     if commands == 0 || state.checks.baseline.is_some() {
         return None;
     }
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
-        return Some(leave(interrupted(signal), vec![person("stop")]));
+        return Some(exit(interrupted(signal), vec![person("stop")]));
     }
     if let Some(late) = time::over(state.ran, 0, policy) {
-        return Some(leave(Ending::new(Reason::TimeLimit, false), vec![late]));
+        return Some(exit(Ending::new(Reason::TimeLimit, false), vec![late]));
     }
     let commands = u32::try_from(commands).unwrap_or(u32::MAX);
     Some(verify(Check::Baseline, policy, Objection::BaselineWanted { commands }))
@@ -65,7 +65,7 @@ fn nothing_to_do(state: &State) -> Option<Decision> {
     let untouched = state.calls.id == Attempt::default();
     let done = state.tasks.latest.as_ref().filter(|_| state.tasks.pending() == Some(0))?.done;
     (untouched && state.checks.baseline_green())
-        .then(|| leave(Ending::new(Reason::AlreadyComplete, true), vec![Objection::PlanComplete { done }]))
+        .then(|| exit(Ending::new(Reason::AlreadyComplete, true), vec![Objection::PlanComplete { done }]))
 }
 
 /// Failures that waiting cannot heal.
@@ -74,27 +74,27 @@ fn unavailable(state: &State) -> Option<Decision> {
     if fault.class.then() != Then::Stop || state.faults.forgiven {
         return None;
     }
-    let because = Objection::CallFailed {
+    let reasons = Objection::CallFailed {
         class: fault.class,
         message: fault.message.clone(),
         running: state.faults.running,
     };
-    Some(leave(Ending::new(Reason::AgentUnavailable, false), vec![because]))
+    Some(exit(Ending::new(Reason::AgentUnavailable, false), vec![reasons]))
 }
 
 /// The run's own limits: cost, time, iterations.
 fn spent(state: &State, policy: &Policy) -> Option<Decision> {
     let verified = state.checks.passed();
-    let stop = |reason, because| Some(leave(Ending::new(reason, verified), vec![because]));
-    if let Some(because) = state.budget.over(policy) {
-        return stop(Reason::CostLimit, because);
+    let stop = |reason, reasons| Some(exit(Ending::new(reason, verified), vec![reasons]));
+    if let Some(reasons) = state.budget.over(policy) {
+        return stop(Reason::CostLimit, reasons);
     }
-    if let Some(because) = time::over(state.ran, 0, policy) {
-        return stop(Reason::TimeLimit, because);
+    if let Some(reasons) = time::over(state.ran, 0, policy) {
+        return stop(Reason::TimeLimit, reasons);
     }
     let (used, max) = (state.calls.done, policy.max_iterations);
     (used >= max).then(|| {
-        leave(Ending::new(Reason::MaxIterations, verified), vec![Objection::IterationsReached { used, max }])
+        exit(Ending::new(Reason::MaxIterations, verified), vec![Objection::IterationsReached { used, max }])
     })
 }
 
@@ -115,15 +115,15 @@ fn waiting(state: &State, start: &RunStarted) -> Option<Decision> {
     let provider = fault.map(|f| f.class).filter(|class| class.then() == Then::Wait);
     if let Some(class) = provider {
         if !state.faults.wait_fits(since, until, policy) {
-            let because = Objection::WaitTooLong { until, max_wait: policy.max_wait };
-            return Some(leave(gave_up(class), vec![failed(state), because]));
+            let reasons = Objection::WaitTooLong { until, max_wait: policy.max_wait };
+            return Some(exit(gave_up(class), vec![failed(state), reasons]));
         }
         if policy.no_wait {
-            let because = Objection::NoWait { until: Some(until) };
-            return Some(leave(gave_up(class), vec![failed(state), because]));
+            let reasons = Objection::NoWait { until: Some(until) };
+            return Some(exit(gave_up(class), vec![failed(state), reasons]));
         }
     }
-    Some(wait(state, policy, since, until))
+    Some(wait_until(state, policy, since, until))
 }
 
 fn failed(state: &State) -> Objection {
@@ -146,32 +146,32 @@ fn gave_up(class: Class) -> Ending {
 }
 
 /// A wait that would end after the run's deadline stops at once.
-fn wait(state: &State, policy: &Policy, since: Moment, until: Ms) -> Decision {
+fn wait_until(state: &State, policy: &Policy, since: Moment, until: Ms) -> Decision {
     if let Some(late) = time::over(state.ran, until - state.at, policy) {
-        return leave(Ending::new(Reason::TimeLimit, state.checks.passed()), vec![late]);
+        return exit(Ending::new(Reason::TimeLimit, state.checks.passed()), vec![late]);
     }
     let awake = since.awake_until(until);
-    keep(Wake { at: Some(until), ran: Some(policy.max_time.map_or(awake, |max| max.min(awake))) })
+    wait(Wake { at: Some(until), ran: Some(policy.max_time.map_or(awake, |max| max.min(awake))) })
 }
 
 /// The reservation was refused: a wait, or the end.
 pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision {
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
-        return leave(interrupted(signal), vec![person("stop")]);
+        return exit(interrupted(signal), vec![person("stop")]);
     }
     let (total, cap) = (crate::money::Micro(refused.total), crate::money::Micro(refused.cap));
     match refused.by {
-        Refuser::RunCap => leave(
+        Refuser::RunCap => exit(
             Ending::new(Reason::CostLimit, state.checks.passed()),
             vec![Objection::CostReached { spent: total, cap }],
         ),
         // Others took of the day's rest meanwhile: less is asked for.
         Refuser::DayCap if refused.total < refused.cap => admission(state, start, Vec::new()),
-        Refuser::DayCap => leave(
+        Refuser::DayCap => exit(
             Ending::new(Reason::DailyBudget, state.checks.passed()),
             vec![Objection::DayReached { spent: total, cap }],
         ),
-        Refuser::Disk | Refuser::Store => leave(
+        Refuser::Disk | Refuser::Store => exit(
             Ending::new(Reason::StoreUnsafe, false),
             vec![Objection::StoreUnsafe { what: refused.what.clone() }],
         ),
@@ -201,10 +201,10 @@ fn full(state: &State, start: &RunStarted, refused: &Refused) -> Decision {
         ),
     };
     if policy.no_wait {
-        return leave(ending, vec![why, Objection::NoWait { until: Some(until) }]);
+        return exit(ending, vec![why, Objection::NoWait { until: Some(until) }]);
     }
     if !fits {
-        return leave(ending, vec![why, Objection::WaitTooLong { until, max_wait: policy.max_wait }]);
+        return exit(ending, vec![why, Objection::WaitTooLong { until, max_wait: policy.max_wait }]);
     }
-    wait(state, policy, since, until)
+    wait_until(state, policy, since, until)
 }

@@ -82,32 +82,33 @@ pub struct Transition {
     pub from: Breaker,
     /// To this.
     pub to: Breaker,
-    /// Why.
-    pub because: Option<Objection>,
+    /// The objection that caused it.
+    #[serde(rename = "because")]
+    pub reason: Option<Objection>,
 }
 
 impl Circuit {
     /// A decision was written down; `derived` is the breaker it was made with.
     pub(crate) fn decided(&mut self, derived: Breaker, decision: &Decision, at: Ms, iteration: u32) {
         let ending = match &decision.next {
-            Next::Leave(ending) => Some(ending),
+            Next::Exit(ending) => Some(ending),
             _ => None,
         };
         let from = self.now;
         if ending.is_some_and(|e| e.reason == Reason::Blocked) {
-            let because = decision.because.first().cloned();
-            self.note(Transition { at, iteration, from, to: from, because });
+            let reason = decision.reasons.first().cloned();
+            self.note(Transition { at, iteration, from, to: from, reason });
         }
         // Work that was proven done, or an agent that could not be used, opens nothing, whatever the counts.
         if derived == from || (derived == Breaker::Open && !ending.is_some_and(Ending::opens_breaker)) {
             return;
         }
-        let because = match derived {
+        let reason = match derived {
             Breaker::Closed => Some(Objection::ProgressAgain),
-            _ => decision.because.iter().find(|o| concerns(o)).cloned(),
+            _ => decision.reasons.iter().find(|o| concerns(o)).cloned(),
         };
         self.now = derived;
-        self.note(Transition { at, iteration, from, to: derived, because });
+        self.note(Transition { at, iteration, from, to: derived, reason });
     }
 
     fn note(&mut self, transition: Transition) {

@@ -3,7 +3,7 @@
 
 use crate::money::{Micro, Usage};
 use crate::prices::Prices;
-use crate::record::{PriceFrom, Told};
+use crate::record::{ConversationTotals, PriceFrom};
 
 /// What is known of a call when it has closed.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct Account<'a> {
     /// The reported tokens may be those of a whole conversation.
     pub sums_usage: bool,
     /// What the conversation had come to before this call, where that is known.
-    pub before: Option<Told>,
+    pub before: Option<ConversationTotals>,
     /// Cost seen while it ran.
     pub live: Micro,
     /// That cost is a guess: the model's price is not known.
@@ -48,7 +48,7 @@ pub struct Cost {
     /// Its tokens.
     pub usage: Usage,
     /// What the conversation has come to, where one goes on.
-    pub told: Option<Told>,
+    pub told: Option<ConversationTotals>,
 }
 
 /// What a call cost.
@@ -68,7 +68,7 @@ pub fn cost(account: &Account<'_>, prices: &Prices) -> Cost {
     let rounded = reported.is_some_and(|cost| account.live <= cost.plus(Micro((cost.0 / 100).max(100))));
     let charged = if account.guessed || rounded { charged } else { charged.max(account.live) };
     let told = (account.sums_cost || account.sums_usage)
-        .then_some(Told { cost: account.reported, usage: account.usage });
+        .then_some(ConversationTotals { cost: account.reported, usage: account.usage });
     Cost { charged, price, reported, computed, usage, told }
 }
 
@@ -223,12 +223,13 @@ mod tests {
 
     #[test]
     fn tokens_of_a_whole_thread_are_counted_from_where_it_stood() {
-        let before = Some(Told { cost: None, usage: tokens(60_000) });
+        let before = Some(ConversationTotals { cost: None, usage: tokens(60_000) });
         let account = Account { sums_usage: true, before, ..account() };
         let own = cost(&account, &Prices::default());
         assert_eq!((own.usage, own.charged), (tokens(40_000), Micro(120_000)));
         assert_eq!(own.told.map(|told| told.usage), Some(tokens(100_000)));
-        let shrunk = Account { before: Some(Told { cost: None, usage: tokens(200_000) }), ..account };
+        let shrunk =
+            Account { before: Some(ConversationTotals { cost: None, usage: tokens(200_000) }), ..account };
         assert_eq!(cost(&shrunk, &Prices::default()).usage, tokens(100_000), "another thread");
     }
 }

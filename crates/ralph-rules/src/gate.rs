@@ -5,7 +5,7 @@ use crate::claim::{Claim, Evidence, Exit, Progress, Tests};
 use crate::ending::Reason;
 use crate::objection::Objection;
 use crate::policy::{GatePolicy, Until};
-use crate::record::Came;
+use crate::record::CheckOutcome;
 use crate::state::State;
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ pub enum Answer {
         /// With a passing verification.
         verified: bool,
         /// The facts.
-        because: Objection,
+        reasons: Objection,
     },
     /// Not yet, because of this.
     GoOn(Objection),
@@ -141,7 +141,7 @@ fn unproven(state: &State, claimed: bool) -> Option<Objection> {
     let first = || state.start.as_ref().and_then(|start| start.verify.first().cloned());
     let (command, how, exit) = match state.checks.failing() {
         Some(failing) => (failing.command.clone(), failing.how, failing.exit),
-        None => (first().unwrap_or_default(), Came::NotRun, None),
+        None => (first().unwrap_or_default(), CheckOutcome::NotRun, None),
     };
     Some(Objection::VerificationFailed { command, how, exit, claimed })
 }
@@ -181,19 +181,19 @@ fn claimed(state: &State, policy: &GatePolicy) -> Answer {
     if passed {
         return proven(state, indicators);
     }
-    let because = Objection::ClaimUnverified { indicators };
-    Answer::Done { reason: Reason::GatePassed, verified: false, because }
+    let reasons = Objection::ClaimUnverified { indicators };
+    Answer::Done { reason: Reason::GatePassed, verified: false, reasons }
 }
 
 /// Green before and nothing changed: a claim is believed only on the second such iteration running.
 fn proven(state: &State, indicators: u32) -> Answer {
     let verified = true;
     if !state.checks.baseline_green() || state.trees.changed_in_run() {
-        let because = Objection::ClaimAndProof { indicators };
-        return Answer::Done { reason: Reason::GatePassed, verified, because };
+        let reasons = Objection::ClaimAndProof { indicators };
+        return Answer::Done { reason: Reason::GatePassed, verified, reasons };
     }
     if state.signals.running(|s| s.exit == Exit::True && s.passed && !s.changed && !s.against) >= 2 {
-        return Answer::Done { reason: Reason::AlreadyComplete, verified, because: Objection::NothingToDo };
+        return Answer::Done { reason: Reason::AlreadyComplete, verified, reasons: Objection::NothingToDo };
     }
     Answer::GoOn(Objection::SeeItTwice)
 }
@@ -211,8 +211,8 @@ fn signals(state: &State, policy: &GatePolicy) -> Answer {
     if let Some(what) = state.tasks.against() {
         return Answer::GoOn(Objection::ContradictoryClaim { what });
     }
-    let because = Objection::SignalsRunning { iterations: running, verified: passed };
-    Answer::Done { reason: Reason::CompletionSignals, verified: passed, because }
+    let reasons = Objection::SignalsRunning { iterations: running, verified: passed };
+    Answer::Done { reason: Reason::CompletionSignals, verified: passed, reasons }
 }
 
 /// A passing verification alone ends the run, provided it proves something.
@@ -222,7 +222,7 @@ fn until_verified(state: &State) -> Answer {
         return Answer::GoOn(no.unwrap_or(Objection::NoClaim));
     }
     if state.trees.changed_in_run() || !state.checks.baseline_green() {
-        return Answer::Done { reason: Reason::GatePassed, verified: true, because: Objection::ProofAlone };
+        return Answer::Done { reason: Reason::GatePassed, verified: true, reasons: Objection::ProofAlone };
     }
     Answer::GoOn(Objection::GreenBefore)
 }

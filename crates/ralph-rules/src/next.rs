@@ -25,14 +25,17 @@ pub enum Next {
     /// Begin this in the world.
     Do(Step),
     /// Tell what is under way to end, and hear it out.
-    End(Why),
+    #[serde(rename = "end")]
+    Interrupt(Why),
     /// Nothing to do until somebody speaks, or until then.
-    Keep {
+    #[serde(rename = "keep")]
+    Wait {
         /// When the clock should speak at the latest.
         wake: Wake,
     },
     /// This process's part is over.
-    Leave(Ending),
+    #[serde(rename = "leave")]
+    Exit(Ending),
 }
 
 /// Why something under way is told to end.
@@ -67,10 +70,10 @@ impl Wake {
 
 /// What now?
 pub fn next(state: &State) -> Decision {
-    let Some(start) = state.start.as_deref() else { return keep(Wake::NEVER) };
+    let Some(start) = state.start.as_deref() else { return wait(Wake::NEVER) };
     match &state.phase {
-        Phase::Unborn | Phase::Over => keep(Wake::NEVER),
-        _ if state.ending.is_some() => keep(Wake::NEVER),
+        Phase::Unborn | Phase::Over => wait(Wake::NEVER),
+        _ if state.ending.is_some() => wait(Wake::NEVER),
         Phase::Ready => admission(state, start, Vec::new()),
         Phase::Admitted => admitted(state, start),
         Phase::Refused(refused) => crate::admission::refused(state, start, refused),
@@ -80,22 +83,22 @@ pub fn next(state: &State) -> Decision {
             vec![Objection::CallWasOpen { attempt: state.calls.id.to_string() }],
         ),
         Phase::Answered => {
-            let mut because = vec![Objection::CallClosed { iteration: state.calls.id.iteration }];
-            because.extend(alerts::due(state, &start.policy));
-            act(Step::Inspect { before: state.trees.before }, because)
+            let mut reasons = vec![Objection::CallClosed { iteration: state.calls.id.iteration }];
+            reasons.extend(alerts::due(state, &start.policy));
+            act(Step::Inspect { before: state.trees.before }, reasons)
         }
         Phase::Inspected => inspected(state, start),
         Phase::Verifying(_) => verifying(state, start),
         Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
         Phase::Admitting | Phase::Ending | Phase::Recovering | Phase::Inspecting | Phase::Restoring => {
-            keep(Wake::NEVER)
+            wait(Wake::NEVER)
         }
     }
 }
 
 fn admitted(state: &State, start: &RunStarted) -> Decision {
     if let Some(signal) = state.person.stop.or(state.person.stop_after) {
-        return leave(interrupted(signal), vec![person("stop")]);
+        return exit(interrupted(signal), vec![person("stop")]);
     }
     let step = Step::Call {
         id: state.calls.id,
@@ -113,51 +116,51 @@ fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Dec
     let policy = &start.policy;
     let limit = start.rung(state.ladder.rung).timeout.unwrap_or(policy.timeout);
     if state.person.stop.is_some() {
-        return end(Why::Person, person("stop"));
+        return interrupt(Why::Person, person("stop"));
     }
     if let Some(late) = time::over(state.ran, 0, policy) {
-        return end(Why::Time, late);
+        return interrupt(Why::Time, late);
     }
     let ms = state.ran - since;
     if ms >= limit {
-        return end(Why::Deadline, Objection::CallTooLong { ms, limit });
+        return interrupt(Why::Deadline, Objection::CallTooLong { ms, limit });
     }
     if let Some(ms) = state.calls.silent {
-        return end(Why::Silence, Objection::TooSilent { ms, limit: policy.idle_timeout });
+        return interrupt(Why::Silence, Objection::TooSilent { ms, limit: policy.idle_timeout });
     }
     let budget = &state.budget;
     let reached = Objection::CostReached { spent: budget.spent.plus(budget.live), cap: policy.max_cost };
     match budget.ahead(policy) {
-        _ if state.calls.extension_refused => return end(Why::Budget, reached),
-        Ahead::Over => return end(Why::Budget, reached),
+        _ if state.calls.extension_refused => return interrupt(Why::Budget, reached),
+        Ahead::Over => return interrupt(Why::Budget, reached),
         Ahead::Raise(to) if !extending => {
             let (seen, dearest, reserved) = (budget.live, budget.dearest, budget.reserved);
-            let mut because = vec![Objection::UsageAhead { seen, dearest, reserved }];
-            because.extend(alerts::due(state, policy));
+            let mut reasons = vec![Objection::UsageAhead { seen, dearest, reserved }];
+            reasons.extend(alerts::due(state, policy));
             // The last turns before the cap are reserved too, so that what is known never falls behind.
             let limits = Limits { run: policy.max_cost.plus(dearest.times(2)), ..limits(policy) };
-            return act(Step::Extend { id: state.calls.id, to, limits }, because);
+            return act(Step::Extend { id: state.calls.id, to, limits }, reasons);
         }
         _ => {}
     }
     let deadline = since.saturating_add(limit);
-    keep(Wake { at: None, ran: Some(policy.max_time.map_or(deadline, |max| max.min(deadline))) })
+    wait(Wake { at: None, ran: Some(policy.max_time.map_or(deadline, |max| max.min(deadline))) })
 }
 
 /// A person, or the run's time, may end a verification; then it has no verdict.
 fn verifying(state: &State, start: &RunStarted) -> Decision {
     if state.checks.told.is_some() {
-        return keep(Wake::NEVER);
+        return wait(Wake::NEVER);
     }
     if state.person.stop.is_some() {
-        return end(Why::Person, person("stop"));
+        return interrupt(Why::Person, person("stop"));
     }
     let Some(ends) = time::ends_verification(state.checks.began, &start.policy) else {
-        return keep(Wake::NEVER);
+        return wait(Wake::NEVER);
     };
     match time::over(state.ran, 0, &start.policy) {
-        Some(late) if state.ran >= ends => end(Why::Time, late),
-        _ => keep(Wake { at: None, ran: Some(ends) }),
+        Some(late) if state.ran >= ends => interrupt(Why::Time, late),
+        _ => wait(Wake { at: None, ran: Some(ends) }),
     }
 }
 
@@ -167,7 +170,7 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
         return decision;
     }
     if let Some(signal) = state.person.stop {
-        return leave(interrupted(signal), vec![person("stop")]);
+        return exit(interrupted(signal), vec![person("stop")]);
     }
     if !state.calls.counted {
         return admission(state, start, Vec::new());
@@ -178,7 +181,7 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     if state.checks.told == Some(Why::Time)
         && let Some(late) = time::over(state.ran, 0, &start.policy)
     {
-        return leave(Ending::new(Reason::TimeLimit, false), vec![late]);
+        return exit(Ending::new(Reason::TimeLimit, false), vec![late]);
     }
     let trees = &state.trees;
     let clean =
@@ -191,8 +194,8 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
 fn violated(state: &State, policy: &Policy) -> Option<Decision> {
     let trees = &state.trees;
     if !trees.violations.is_empty() && !trees.unrestorable {
-        let because = Objection::ProhibitedPath { paths: trees.violations.clone() };
-        return Some(act(Step::Restore { paths: trees.violations.clone() }, vec![because]));
+        let reasons = Objection::ProhibitedPath { paths: trees.violations.clone() };
+        return Some(act(Step::Restore { paths: trees.violations.clone() }, vec![reasons]));
     }
     if trees.touched.is_empty() {
         return None;
@@ -201,13 +204,13 @@ fn violated(state: &State, policy: &Policy) -> Option<Decision> {
     if policy.on_violation == OnViolation::Restore && trees.violations.is_empty() && !limit {
         return None;
     }
-    let mut because = vec![Objection::ProhibitedPath { paths: trees.touched.clone() }];
-    because.extend(limit.then_some(Objection::RestoreLimit { times: trees.restores }));
-    Some(leave(Ending::new(Reason::ProhibitedPath, false), because))
+    let mut reasons = vec![Objection::ProhibitedPath { paths: trees.touched.clone() }];
+    reasons.extend(limit.then_some(Objection::RestoreLimit { times: trees.restores }));
+    Some(exit(Ending::new(Reason::ProhibitedPath, false), reasons))
 }
 
-pub(crate) fn verify(check: Check, policy: &Policy, because: Objection) -> Decision {
-    act(Step::Verify { check, deadline: policy.verify_timeout }, vec![because])
+pub(crate) fn verify(check: Check, policy: &Policy, reasons: Objection) -> Decision {
+    act(Step::Verify { check, deadline: policy.verify_timeout }, vec![reasons])
 }
 
 pub(crate) fn limits(policy: &Policy) -> Limits {
@@ -227,18 +230,18 @@ pub(crate) fn person(request: &str) -> Objection {
     Objection::PersonAsked { request: request.into() }
 }
 
-pub(crate) fn act(step: Step, because: Vec<Objection>) -> Decision {
-    Decision { next: Next::Do(step), because }
+pub(crate) fn act(step: Step, reasons: Vec<Objection>) -> Decision {
+    Decision { next: Next::Do(step), reasons }
 }
 
-pub(crate) fn keep(wake: Wake) -> Decision {
-    Decision { next: Next::Keep { wake }, because: Vec::new() }
+pub(crate) fn wait(wake: Wake) -> Decision {
+    Decision { next: Next::Wait { wake }, reasons: Vec::new() }
 }
 
-pub(crate) fn leave(ending: Ending, because: Vec<Objection>) -> Decision {
-    Decision { next: Next::Leave(ending), because }
+pub(crate) fn exit(ending: Ending, reasons: Vec<Objection>) -> Decision {
+    Decision { next: Next::Exit(ending), reasons }
 }
 
-fn end(why: Why, because: Objection) -> Decision {
-    Decision { next: Next::End(why), because: vec![because] }
+fn interrupt(why: Why, reasons: Objection) -> Decision {
+    Decision { next: Next::Interrupt(why), reasons: vec![reasons] }
 }

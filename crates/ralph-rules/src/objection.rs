@@ -4,7 +4,7 @@
 use crate::claim::{Code, Lint};
 use crate::failure::Class;
 use crate::money::Micro;
-use crate::record::{Came, Ms, Violation};
+use crate::record::{CheckOutcome, Ms, Violation};
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub enum Objection {
     ExplicitContinue,
     UnreadableBlock { lint: Code },
     NoClaim,
-    VerificationFailed { command: String, how: Came, exit: Option<i32>, claimed: bool },
+    VerificationFailed { command: String, how: CheckOutcome, exit: Option<i32>, claimed: bool },
     ClaimWithoutEvidence { indicators: u32, needed: u32 },
     ContradictoryClaim { what: String },
     Blocked { recommendation: String },
@@ -136,8 +136,10 @@ impl Objection {
             O::VerificationFailed { command, how, exit, claimed } => {
                 let but = if *claimed { "the agent says it is done, but " } else { "" };
                 match (how, exit) {
-                    (Came::TimedOut, _) => format!("{but}`{command}` did not end within its deadline"),
-                    (Came::NotRun, _) => format!("{but}`{command}` could not be run"),
+                    (CheckOutcome::TimedOut, _) => {
+                        format!("{but}`{command}` did not end within its deadline")
+                    }
+                    (CheckOutcome::NotRun, _) => format!("{but}`{command}` could not be run"),
                     (_, Some(code)) => format!("{but}`{command}` failed with exit {code}"),
                     _ => format!("{but}`{command}` failed"),
                 }

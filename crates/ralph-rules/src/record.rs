@@ -95,5 +95,6 @@ pub struct Decision {
     /// What now.
     pub next: Next,
     /// Why: the same objects go to the screen, the prompt and `explain`.
-    pub because: Vec<Objection>,
+    #[serde(rename = "because")]
+    pub reasons: Vec<Objection>,
 }

@@ -40,7 +40,7 @@ pub fn replay(records: &[Record]) -> Replayed {
         let interrupted = matches!(record.fact, Fact::Seen(Seen::Resumed(_) | Seen::PolicyChanged(_)));
         let agrees = match written {
             Some(written) => *written == today,
-            None => interrupted || matches!(today.next, Next::Keep { .. }),
+            None => interrupted || matches!(today.next, Next::Wait { .. }),
         };
         found.decisions += u64::from(written.is_some());
         if !agrees {

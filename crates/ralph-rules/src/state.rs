@@ -131,10 +131,10 @@ impl State {
         self.seq = record.seq;
         match &record.fact {
             Fact::Decided(decision) => {
-                if matches!(decision.next, Next::Do(Step::Admit { .. })) && !decision.because.is_empty() {
-                    self.objections.clone_from(&decision.because);
+                if matches!(decision.next, Next::Do(Step::Admit { .. })) && !decision.reasons.is_empty() {
+                    self.objections.clone_from(&decision.reasons);
                 }
-                self.alerts.decided(&decision.because, self.calls.id.iteration);
+                self.alerts.decided(&decision.reasons, self.calls.id.iteration);
                 self.decided(&decision.next);
                 if let Some(start) = &self.start {
                     let derived = breaker(self, &start.policy);
@@ -155,15 +155,17 @@ impl State {
     fn decided(&mut self, next: &Next) {
         match next {
             Next::Do(step) => self.begun(step),
-            Next::End(why) if matches!(self.phase, Phase::Verifying(_)) => self.checks.told = Some(*why),
-            Next::End(why) => {
+            Next::Interrupt(why) if matches!(self.phase, Phase::Verifying(_)) => {
+                self.checks.told = Some(*why)
+            }
+            Next::Interrupt(why) => {
                 self.calls.ended_by = Some(*why);
                 if matches!(self.phase, Phase::Calling { .. }) {
                     self.phase = Phase::Ending;
                 }
             }
-            Next::Keep { .. } => {}
-            Next::Leave(ending) => {
+            Next::Wait { .. } => {}
+            Next::Exit(ending) => {
                 self.ending = Some(*ending);
                 if !ending.resumable() {
                     self.phase = Phase::Over;

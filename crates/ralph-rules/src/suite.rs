@@ -65,7 +65,7 @@ pub fn counts(output: &[u8]) -> Option<Counts> {
 #[derive(Debug, Default)]
 pub struct Counter {
     lines: line::Lines,
-    heard: runners::Heard,
+    heard: runners::RunnerOutput,
     xml: junit::Suites,
 }
 

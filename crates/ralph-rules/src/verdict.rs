@@ -8,7 +8,7 @@ use crate::claim::{Code, Progress};
 use crate::ending::{Ending, Reason};
 use crate::failure::Then;
 use crate::gate::{Answer, gate};
-use crate::next::{leave, verify};
+use crate::next::{exit, verify};
 use crate::objection::Objection;
 use crate::policy::{Decline, Oracle, Policy};
 use crate::record::{Check, Decision, RunStarted};
@@ -27,33 +27,33 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     if let Some(decision) = blocked(state) {
         return decision;
     }
-    let mut because = touched(state);
+    let mut reasons = touched(state);
     match gate(state, &policy.gate) {
-        Answer::Done { reason, verified, because: proof } if because.is_empty() => {
+        Answer::Done { reason, verified, reasons: proof } if reasons.is_empty() => {
             match done(state, policy, reason, verified, proof) {
                 Ok(decision) => return decision,
-                Err(no) => because.push(no),
+                Err(no) => reasons.push(no),
             }
         }
         Answer::Done { .. } => {}
-        Answer::GoOn(objection) => because.push(objection),
+        Answer::GoOn(objection) => reasons.push(objection),
     }
     let verified = state.checks.passed();
     if let Some((reason, guard)) = crashed(state).or_else(|| guards(state, policy)) {
-        because
+        reasons
             .retain(|o| !matches!((o, &guard), (Objection::CallFailed { .. }, Objection::CallFailed { .. })));
-        because.insert(0, guard);
-        return leave(Ending::new(reason, verified), because);
+        reasons.insert(0, guard);
+        return exit(Ending::new(reason, verified), reasons);
     }
-    because.extend(notes(state, policy));
-    admission(state, start, because)
+    reasons.extend(notes(state, policy));
+    admission(state, start, reasons)
 }
 
 /// The agent says a person is needed; whatever EXIT_SIGNAL says.
 fn blocked(state: &State) -> Option<Decision> {
     let block = state.claim.block.as_ref().filter(|b| b.status == Progress::Blocked)?;
-    let because = Objection::Blocked { recommendation: block.recommendation.clone() };
-    Some(leave(Ending::new(Reason::Blocked, false), vec![because]))
+    let reasons = Objection::Blocked { recommendation: block.recommendation.clone() };
+    Some(exit(Ending::new(Reason::Blocked, false), vec![reasons]))
 }
 
 /// An iteration that touched a protected path can never succeed, also when the path was put back.
@@ -68,10 +68,10 @@ fn done(
     policy: &Policy,
     reason: Reason,
     verified: bool,
-    because: Objection,
+    reasons: Objection,
 ) -> Result<Decision, Objection> {
     let (changed, fewer) = (&state.trees.oracle, state.checks.fewer_tests());
-    let mut because = vec![because];
+    let mut reasons = vec![reasons];
     if verified && policy.oracle == Oracle::Guard {
         let files = changed.clone();
         match (state.checks.oracle_holds(), fewer.clone()) {
@@ -80,18 +80,18 @@ fn done(
                 return Ok(verify(Check::WithBaselineOracle, policy, Objection::OracleFlagged { files }));
             }
             (Some(false), _) => {
-                let because = [Some(Objection::OracleChanged { files }), missing(state)];
-                let because = because.into_iter().flatten().collect();
-                return Ok(leave(Ending::new(Reason::OracleChanged, false), because));
+                let reasons = [Some(Objection::OracleChanged { files }), missing(state)];
+                let reasons = reasons.into_iter().flatten().collect();
+                return Ok(exit(Ending::new(Reason::OracleChanged, false), reasons));
             }
             _ => {}
         }
     } else if verified && policy.oracle == Oracle::Flag && !changed.is_empty() {
-        because.push(Objection::OracleFlagged { files: changed.clone() });
+        reasons.push(Objection::OracleFlagged { files: changed.clone() });
     }
-    because.extend(fewer.filter(|_| verified));
-    because.extend((verified && state.checks.flaky).then_some(Objection::Flaky));
-    Ok(leave(Ending::new(reason, verified), because))
+    reasons.extend(fewer.filter(|_| verified));
+    reasons.extend((verified && state.checks.flaky).then_some(Objection::Flaky));
+    Ok(exit(Ending::new(reason, verified), reasons))
 }
 
 /// With the baseline's tests put back some did not run.
@@ -102,15 +102,15 @@ fn missing(state: &State) -> Option<Objection> {
 /// Failures that count as iterations but not without end.
 fn crashed(state: &State) -> Option<(Reason, Objection)> {
     let fault = state.faults.last.as_ref()?;
-    let because =
+    let reasons =
         |running| Objection::CallFailed { class: fault.class, message: fault.message.clone(), running };
     match fault.class.then() {
         Then::GoOnTwice => {
             let (_, running) = state.faults.iterations.filter(|(_, n)| *n >= TWICE)?;
-            Some((Reason::Blocked, because(running)))
+            Some((Reason::Blocked, reasons(running)))
         }
         Then::Pause if state.faults.crashes >= CRASHES => {
-            Some((Reason::AgentUnavailable, because(state.faults.crashes)))
+            Some((Reason::AgentUnavailable, reasons(state.faults.crashes)))
         }
         _ => None,
     }

@@ -11,13 +11,13 @@ use ralph_rules::failure::Class;
 use ralph_rules::grounds::{Grounds, Moved, grounds};
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Decline;
-use ralph_rules::record::{CallEnded, Came, Fact, RunStarted, Seen};
+use ralph_rules::record::{CallEnded, CheckOutcome, Fact, RunStarted, Seen};
 use ralph_rules::state::State;
 
 /// From, to, after which iteration, and the code of why.
 fn history(state: &State) -> Vec<(Breaker, Breaker, u32, String)> {
     let why = |o: &Option<Objection>| o.as_ref().map(Objection::code).unwrap_or_default();
-    state.circuit.history.iter().map(|t| (t.from, t.to, t.iteration, why(&t.because))).collect()
+    state.circuit.history.iter().map(|t| (t.from, t.to, t.iteration, why(&t.reason))).collect()
 }
 
 fn row(from: Breaker, to: Breaker, iteration: u32, why: &str) -> (Breaker, Breaker, u32, String) {
@@ -62,19 +62,19 @@ type Opens = (&'static str, fn(&mut Journal));
 fn each_guard_that_opens_it_is_named() {
     let table: [Opens; 3] = [
         ("same_error", |j| {
-            j.iteration(&more(), true, Some(Came::Failed));
+            j.iteration(&more(), true, Some(CheckOutcome::Failed));
         }),
         ("denied", |j| {
             j.admit();
             let call = CallEnded { denials: vec!["Bash".into()], ..j.closing(&more()) };
             j.see(Seen::CallEnded(Box::new(call)));
             j.inspected(false);
-            j.verified(Came::Passed);
+            j.verified(CheckOutcome::Passed);
         }),
         ("output_decline", |j| {
             let text =
                 if j.state.calls.done == 3 { "Ok." } else { "I looked at the parser, then at the rest." };
-            j.iteration(text, true, Some(Came::Failed));
+            j.iteration(text, true, Some(CheckOutcome::Failed));
         }),
     ];
     for (code, iteration) in table {
@@ -97,8 +97,8 @@ fn a_blocked_agent_is_noted_and_a_proven_one_opens_nothing() {
     assert_eq!(history(&journal.state), [row(Breaker::Closed, Breaker::Closed, 1, "blocked")]);
 
     let mut journal = Journal::after_baseline(false, |start| start.policy.breaker.same_error = 0);
-    (0..3).for_each(|_| drop(journal.iteration(&more(), false, Some(Came::Failed)).clone()));
-    journal.iteration(&done(), false, Some(Came::Passed));
+    (0..3).for_each(|_| drop(journal.iteration(&more(), false, Some(CheckOutcome::Failed)).clone()));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
     assert_eq!(journal.state.circuit.now, Breaker::HalfOpen);
 }
@@ -113,7 +113,7 @@ fn refused_tools_are_named_with_the_setting_that_allows_them() {
         journal.inspected(false);
     }
     journal.ended_with(Reason::PermissionDenied, 1);
-    let said = journal.answer.because[0].say();
+    let said = journal.answer.reasons[0].say();
     assert!(said.starts_with("Bash, Edit refused in 3 iterations"), "{said}");
     assert!(said.ends_with("allowed by --allowedTools Bash,Edit"), "{said}");
 }
@@ -127,7 +127,7 @@ fn a_tree_seen_before_is_told_with_its_iteration() {
         journal.tree = tree;
         let seen = journal.inspection(u32::from(tree != journal.state.trees.before));
         journal.see(Seen::Inspected(seen));
-        let said = journal.answer.because.iter().find_map(|o| match o {
+        let said = journal.answer.reasons.iter().find_map(|o| match o {
             Objection::SeenBefore { iteration } => Some(*iteration),
             _ => None,
         });
@@ -140,7 +140,7 @@ fn broken_rules_of_the_block_are_told() {
     let mut journal = Journal::unverified(|_| {});
     let text = more().replace("RECOMMENDATION:", "MOOD: fine\nRECOMMENDATION:");
     journal.iteration(&text, true, None);
-    let said: Vec<String> = journal.answer.because.iter().map(Objection::code).collect();
+    let said: Vec<String> = journal.answer.reasons.iter().map(Objection::code).collect();
     assert_eq!(said, ["explicit_continue", "lint"]);
     let prompt = ralph_rules::prompt::compose(&journal.state);
     assert!(prompt.contains("extra_field"), "{prompt}");
@@ -189,9 +189,9 @@ fn judged(journal: &Journal) -> Vec<Grounds> {
 #[test]
 fn a_judgement_stands_on_what_was_counted() {
     let mut journal = Journal::after_baseline(false, |_| {});
-    journal.iteration(&more(), true, Some(Came::Failed));
-    journal.iteration(&more(), false, Some(Came::Failed));
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
+    journal.iteration(&more(), false, Some(CheckOutcome::Failed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     let judged = judged(&journal);
     assert_eq!(judged.len(), 3);
     assert_eq!(judged.iter().map(|g| g.iteration).collect::<Vec<_>>(), [1, 2, 3]);

@@ -10,12 +10,12 @@ use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::policy::{MINUTE, SECOND};
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Came, HOUR, Ms, Request, Seen};
+use ralph_rules::record::{CheckOutcome, HOUR, Ms, Request, Seen};
 use ralph_rules::step::Step;
 
 /// One call that fails, and the look at the workspace after it.
 fn fail(journal: &mut Journal, class: Class, reset_in: Option<Ms>, changed: bool) {
-    if matches!(journal.answer.next, Next::Keep { .. }) {
+    if matches!(journal.answer.next, Next::Wait { .. }) {
         let until = journal.waits_until();
         let wait = until - journal.now();
         journal.later(wait).see(Seen::Woke);
@@ -24,7 +24,7 @@ fn fail(journal: &mut Journal, class: Class, reset_in: Option<Ms>, changed: bool
     journal.fails(class, reset_in);
     journal.inspected(changed);
     if matches!(journal.answer.next, Next::Do(Step::Verify { .. })) {
-        journal.verified(Came::Failed);
+        journal.verified(CheckOutcome::Failed);
     }
 }
 
@@ -91,7 +91,7 @@ fn a_limit_that_lasts_longer_than_ralph_may_wait_ends_with_75() {
         let journal = failed(class, Some(7 * HOUR));
         journal.ended_with(Reason::RateLimit, 75);
         assert!(journal.ended().resumable());
-        assert!(journal.answer.because.iter().any(|o| o.code() == "wait_too_long"), "{:?}", journal.answer);
+        assert!(journal.answer.reasons.iter().any(|o| o.code() == "wait_too_long"), "{:?}", journal.answer);
     }
 }
 
@@ -101,10 +101,10 @@ fn failures_without_a_reset_back_off_within_bounds() {
         let mut journal = Journal::after_baseline(false, |_| {});
         journal.cost = 0;
         let (mut before, mut failures) = (journal.now(), 0);
-        while !matches!(journal.answer.next, Next::Leave(_)) {
+        while !matches!(journal.answer.next, Next::Exit(_)) {
             fail(&mut journal, class, None, false);
             failures += 1;
-            if let Next::Keep { .. } = journal.answer.next {
+            if let Next::Wait { .. } = journal.answer.next {
                 let wait = journal.waits_until() - journal.now();
                 assert!((SECOND..=15 * MINUTE + SECOND).contains(&wait), "{wait}");
                 assert!(journal.now() >= before);
@@ -139,7 +139,7 @@ fn a_call_that_ends_well_begins_the_waiting_anew() {
     }
     let wait = journal.waits_until() - journal.now();
     journal.later(wait).see(Seen::Woke);
-    journal.iteration("more to do", true, Some(Came::Failed));
+    journal.iteration("more to do", true, Some(CheckOutcome::Failed));
     fail(&mut journal, Class::Outage, None, false);
     assert!(journal.waits_until() - journal.now() <= 6 * SECOND, "back to the first step");
 }
@@ -181,7 +181,7 @@ fn a_context_too_long_and_a_refusal_are_borne_once() {
 #[test]
 fn two_running_means_running() {
     let mut journal = failed(Class::Refusal, None);
-    journal.iteration("more to do", true, Some(Came::Failed));
+    journal.iteration("more to do", true, Some(CheckOutcome::Failed));
     fail(&mut journal, Class::Refusal, None, false);
     journal.goes_on("call_failed");
     fail(&mut journal, Class::ContextTooLong, None, false);
@@ -195,12 +195,12 @@ fn the_shortest_context_follows_a_context_too_long() {
     journal.admit();
     journal.says("more to do");
     journal.inspected(true);
-    journal.verified_saying(Came::Failed, &long);
+    journal.verified_saying(CheckOutcome::Failed, &long);
     let full = compose(&journal.state).len();
     journal.admit();
     journal.fails(Class::ContextTooLong, None);
     journal.inspected(false);
-    journal.verified_saying(Came::Failed, &long);
+    journal.verified_saying(CheckOutcome::Failed, &long);
     let short = compose(&journal.state);
     assert!(short.len() + 2_000 < full, "{} after {full}", short.len());
     assert!(!short.contains("a long story"));
@@ -236,7 +236,7 @@ fn crashes_that_leave_work_behind_go_on() {
     let mut journal = Journal::after_baseline(false, |_| {});
     for n in 0..9 {
         fail(&mut journal, Class::Aborted, None, n % 2 == 0);
-        assert!(!matches!(journal.answer.next, Next::Leave(_)), "{:?}", journal.answer);
+        assert!(!matches!(journal.answer.next, Next::Exit(_)), "{:?}", journal.answer);
     }
     assert_eq!(journal.state.calls.done, 9);
 }
@@ -248,10 +248,10 @@ fn work_of_a_crashed_call_is_kept_and_verified() {
     journal.fails(Class::Aborted, None);
     journal.inspected(true);
     assert!(matches!(journal.answer.next, Next::Do(Step::Verify { .. })));
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.later(5 * SECOND).see(Seen::Woke);
     assert!(compose(&journal.state).contains("without a result"), "{}", compose(&journal.state));
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -296,7 +296,7 @@ fn our_own_time_outs_are_aborted_calls() {
     journal.ends_call(Why::Deadline);
     journal.fails(Class::Aborted, None);
     journal.inspected(false);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal.holds();
     assert_eq!(journal.state.calls.done, 1);
 }

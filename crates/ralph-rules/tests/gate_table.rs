@@ -10,7 +10,7 @@ use ralph_rules::failure::Class;
 use ralph_rules::next::Next;
 use ralph_rules::policy::Until;
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Came, Seen};
+use ralph_rules::record::{CheckOutcome, Seen};
 use ralph_rules::step::Step;
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
@@ -24,7 +24,7 @@ fn unverified(text: &str) -> Journal {
     journal
 }
 
-fn verified(text: &str, how: Came) -> Journal {
+fn verified(text: &str, how: CheckOutcome) -> Journal {
     let mut journal = Journal::after_baseline(false, |_| {});
     journal.iteration(text, true, Some(how));
     journal
@@ -33,8 +33,8 @@ fn verified(text: &str, how: Came) -> Journal {
 #[test]
 fn an_explicit_no_wins_over_everything() {
     let no = format!("{TWO_PHRASES}\n\n{}", more());
-    verified(&no, Came::Passed).goes_on("explicit_continue");
-    verified(&no, Came::Failed).goes_on("explicit_continue");
+    verified(&no, CheckOutcome::Passed).goes_on("explicit_continue");
+    verified(&no, CheckOutcome::Failed).goes_on("explicit_continue");
     unverified(&no).goes_on("explicit_continue");
     let mut again = unverified(&no);
     again.iteration(&no, true, None);
@@ -44,7 +44,7 @@ fn an_explicit_no_wins_over_everything() {
 #[test]
 fn a_claim_with_proof_is_done() {
     for text in [done(), PROMISE.into(), format!("{PROMISE}\n\n{}", done())] {
-        let journal = verified(&text, Came::Passed);
+        let journal = verified(&text, CheckOutcome::Passed);
         journal.ended_with(Reason::GatePassed, 0);
         assert!(journal.ended().verified);
         assert_eq!(journal.ended().status(), Status::Completed);
@@ -54,9 +54,9 @@ fn a_claim_with_proof_is_done() {
 #[test]
 fn green_before_and_nothing_changed_is_believed_the_second_time() {
     let mut journal = Journal::after_baseline(true, |_| {});
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.goes_on("see_it_twice");
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::AlreadyComplete, 0);
     assert!(journal.ended().verified);
 }
@@ -64,22 +64,22 @@ fn green_before_and_nothing_changed_is_believed_the_second_time() {
 #[test]
 fn green_before_and_something_changed_is_believed_at_once() {
     let mut journal = Journal::after_baseline(true, |_| {});
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
 #[test]
 fn twice_means_twice_running() {
     let mut journal = Journal::after_baseline(true, |_| {});
-    journal.iteration(&done(), false, Some(Came::Passed));
-    journal.iteration(&more(), false, Some(Came::Passed));
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
+    journal.iteration(&more(), false, Some(CheckOutcome::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.goes_on("see_it_twice");
 }
 
 #[test]
 fn a_claim_is_not_believed_against_verification() {
-    for how in [Came::Failed, Came::TimedOut, Came::NotRun] {
+    for how in [CheckOutcome::Failed, CheckOutcome::TimedOut, CheckOutcome::NotRun] {
         let journal = verified(&done(), how);
         journal.goes_on("verification_failed");
         let prompt = compose(&journal.state);
@@ -95,7 +95,7 @@ fn a_rejected_claim_is_never_accepted_by_force() {
         journal.says(&done());
         journal.inspected(true);
         let error = format!("error: {}", ["one", "two", "three"][n % 3]);
-        journal.verified_saying(Came::Failed, &error);
+        journal.verified_saying(CheckOutcome::Failed, &error);
         journal.goes_on("verification_failed");
     }
 }
@@ -125,9 +125,9 @@ fn signs_without_a_claim_count_in_two_iterations_running() {
     journal.ended_with(Reason::CompletionSignals, 0);
     assert!(!journal.ended().verified);
 
-    let mut journal = verified(ONE_PHRASE, Came::Passed);
+    let mut journal = verified(ONE_PHRASE, CheckOutcome::Passed);
     journal.goes_on("no_claim");
-    journal.iteration(ONE_PHRASE, true, Some(Came::Passed));
+    journal.iteration(ONE_PHRASE, true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::CompletionSignals, 0);
     assert!(journal.ended().verified, "a passing verification is the second indicator");
 }
@@ -144,11 +144,11 @@ fn signs_that_are_interrupted_begin_anew() {
 
 #[test]
 fn signs_against_verification_are_nothing() {
-    let mut journal = verified(TWO_PHRASES, Came::Failed);
-    journal.iteration(TWO_PHRASES, true, Some(Came::Failed));
+    let mut journal = verified(TWO_PHRASES, CheckOutcome::Failed);
+    journal.iteration(TWO_PHRASES, true, Some(CheckOutcome::Failed));
     journal.goes_on("verification_failed");
     unverified(NO_WORD).goes_on("no_claim");
-    verified(NO_WORD, Came::Passed).goes_on("no_claim");
+    verified(NO_WORD, CheckOutcome::Passed).goes_on("no_claim");
 }
 
 #[test]
@@ -156,17 +156,18 @@ fn contradictions_lower_a_claim() {
     for text in
         [block(Progress::Complete, Tests::Failing, true), block(Progress::InProgress, Tests::Passing, true)]
     {
-        verified(&text, Came::Passed).goes_on("contradictory_claim");
+        verified(&text, CheckOutcome::Passed).goes_on("contradictory_claim");
         unverified(&text).goes_on("contradictory_claim");
     }
-    verified(&block(Progress::Complete, Tests::Failing, true), Came::Failed).goes_on("contradictory_claim");
+    verified(&block(Progress::Complete, Tests::Failing, true), CheckOutcome::Failed)
+        .goes_on("contradictory_claim");
 }
 
 #[test]
 fn blocked_ends_the_run_whatever_the_signal_says() {
     for exit in [false, true] {
         let text = block(Progress::Blocked, Tests::Passing, exit);
-        verified(&text, Came::Passed).ended_with(Reason::Blocked, 2);
+        verified(&text, CheckOutcome::Passed).ended_with(Reason::Blocked, 2);
         unverified(&text).ended_with(Reason::Blocked, 2);
     }
 }
@@ -174,27 +175,27 @@ fn blocked_ends_the_run_whatever_the_signal_says() {
 #[test]
 fn an_unreadable_block_is_a_no() {
     let cut = done().replace("---END_RALPH_STATUS---", "");
-    verified(&format!("{TWO_PHRASES}\n\n{cut}"), Came::Passed).goes_on("unreadable_block");
+    verified(&format!("{TWO_PHRASES}\n\n{cut}"), CheckOutcome::Passed).goes_on("unreadable_block");
 }
 
 #[test]
 fn where_promise_and_block_disagree_the_block_decides() {
-    verified(&format!("{}\n\n<promise>COMPLETE</promise>", more()), Came::Passed)
+    verified(&format!("{}\n\n<promise>COMPLETE</promise>", more()), CheckOutcome::Passed)
         .goes_on("explicit_continue");
 }
 
 #[test]
 fn the_promise_is_the_runs_own() {
     let mut journal = Journal::after_baseline(false, |s| s.policy.gate.promise = "ALL-GREEN".into());
-    journal.iteration(PROMISE, true, Some(Came::Passed));
+    journal.iteration(PROMISE, true, Some(CheckOutcome::Passed));
     journal.goes_on("no_claim");
-    journal.iteration("<promise>ALL-GREEN</promise>", true, Some(Came::Passed));
+    journal.iteration("<promise>ALL-GREEN</promise>", true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
 #[test]
 fn a_marker_file_is_a_claim_and_no_proof() {
-    for (how, ends) in [(Came::Passed, true), (Came::Failed, false)] {
+    for (how, ends) in [(CheckOutcome::Passed, true), (CheckOutcome::Failed, false)] {
         let mut journal = Journal::after_baseline(false, |_| {});
         journal.admit();
         journal.says(NO_WORD);
@@ -203,7 +204,7 @@ fn a_marker_file_is_a_claim_and_no_proof() {
         seen.marker = true;
         journal.see(Seen::Inspected(seen));
         journal.verified(how);
-        assert_eq!(matches!(journal.answer.next, Next::Leave(_)), ends);
+        assert_eq!(matches!(journal.answer.next, Next::Exit(_)), ends);
     }
 }
 
@@ -213,7 +214,7 @@ fn a_failed_call_claims_nothing() {
     journal.admit();
     journal.fails(Class::Truncated, None);
     journal.inspected(true);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.goes_on("call_failed");
 }
 
@@ -221,22 +222,22 @@ fn a_failed_call_claims_nothing() {
 fn until_verified_asks_for_proof_alone() {
     let until = |green: bool| Journal::after_baseline(green, |s| s.policy.gate.until = Until::Verified);
     let mut journal = until(false);
-    journal.iteration(&more(), false, Some(Came::Passed));
+    journal.iteration(&more(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
     let mut journal = until(true);
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.goes_on("green_before");
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.goes_on("green_before");
-    journal.iteration(NO_WORD, true, Some(Came::Passed));
+    journal.iteration(NO_WORD, true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
     for text in [done(), more(), NO_WORD.into()] {
         let mut journal = until(false);
-        journal.iteration(&text, true, Some(Came::Failed));
+        journal.iteration(&text, true, Some(CheckOutcome::Failed));
         journal.goes_on("verification_failed");
     }
     let mut blocked = until(false);
-    blocked.iteration(&block(Progress::Blocked, Tests::NotRun, false), true, Some(Came::Passed));
+    blocked.iteration(&block(Progress::Blocked, Tests::NotRun, false), true, Some(CheckOutcome::Passed));
     blocked.ended_with(Reason::Blocked, 2);
 }
 
@@ -249,7 +250,7 @@ fn signals_of_an_earlier_run_never_count() {
     assert!(matches!(journal.answer.next, Next::Do(Step::Admit { .. })));
 }
 
-fn marked(journal: &mut Journal, text: &str, how: Came) {
+fn marked(journal: &mut Journal, text: &str, how: CheckOutcome) {
     journal.admit();
     journal.says(text);
     let mut seen = journal.inspection(0);
@@ -261,21 +262,21 @@ fn marked(journal: &mut Journal, text: &str, how: Came) {
 #[test]
 fn a_marker_file_counts_like_the_signal_in_every_row() {
     let mut journal = Journal::after_baseline(true, |_| {});
-    marked(&mut journal, NO_WORD, Came::Passed);
+    marked(&mut journal, NO_WORD, CheckOutcome::Passed);
     journal.goes_on("see_it_twice");
-    marked(&mut journal, NO_WORD, Came::Passed);
+    marked(&mut journal, NO_WORD, CheckOutcome::Passed);
     journal.ended_with(Reason::AlreadyComplete, 0);
     let mut journal = Journal::after_baseline(false, |_| {});
-    marked(&mut journal, &more(), Came::Passed);
+    marked(&mut journal, &more(), CheckOutcome::Passed);
     journal.goes_on("explicit_continue");
 }
 
 #[test]
 fn a_contradicted_claim_is_not_the_first_of_two() {
     let mut journal = Journal::after_baseline(true, |_| {});
-    journal.iteration(&block(Progress::Complete, Tests::Failing, true), false, Some(Came::Passed));
+    journal.iteration(&block(Progress::Complete, Tests::Failing, true), false, Some(CheckOutcome::Passed));
     journal.goes_on("contradictory_claim");
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.goes_on("see_it_twice");
 }
 
@@ -285,8 +286,8 @@ fn a_failed_call_is_not_the_first_of_two() {
     journal.admit();
     journal.fails(Class::Truncated, None);
     journal.inspected(true);
-    journal.verified(Came::Passed);
-    journal.iteration(NO_WORD, true, Some(Came::Passed));
+    journal.verified(CheckOutcome::Passed);
+    journal.iteration(NO_WORD, true, Some(CheckOutcome::Passed));
     journal.goes_on("no_claim");
 }
 
@@ -320,8 +321,8 @@ fn a_preset_may_ask_for_the_signal_twice() {
     journal.iteration(PROMISE, true, None);
     journal.goes_on("signal_again");
     let mut journal = Journal::after_baseline(false, twice);
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.goes_on("signal_again");
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }

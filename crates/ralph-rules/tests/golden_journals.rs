@@ -38,10 +38,10 @@ const RUNS: [Golden; 11] = [
 
 fn completed_in_3() -> Journal {
     let mut journal = Journal::after_baseline(false, |_| {});
-    journal.iteration(&more(), true, Some(Came::Failed));
-    journal.iteration(&done(), true, Some(Came::Failed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Failed));
     journal.ask(Request::Hint { text: "look at the lexer".into() });
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal
 }
 
@@ -55,14 +55,14 @@ fn unverified() -> Journal {
 fn stall() -> Journal {
     let mut journal = Journal::after_baseline(false, |_| {});
     for _ in 0..4 {
-        journal.iteration("I looked at the parser. Should I go on?", false, Some(Came::Failed));
+        journal.iteration("I looked at the parser. Should I go on?", false, Some(CheckOutcome::Failed));
     }
     journal
 }
 
 fn crash_and_resume() -> Journal {
     let mut journal = Journal::after_baseline(false, |_| {});
-    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     journal.later(1_000).admit();
     journal.spent(450_000, 60_000);
     journal.later(1_000).asleep(3_600_000).resume();
@@ -77,9 +77,9 @@ fn crash_and_resume() -> Journal {
     journal.see(Seen::CallLost(lost));
     journal.inspected(true);
     journal.resume();
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal.later(6_000).see(Seen::Woke);
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal
 }
 
@@ -93,13 +93,13 @@ fn budget() -> Journal {
     journal.cost = 970_000;
     journal.fails(Class::Budget, None);
     journal.inspected(true);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal
 }
 
 fn prohibited_path() -> Journal {
     let mut journal = Journal::after_baseline(false, |_| {});
-    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     journal.admit();
     journal.says(&done());
     let mut seen = journal.inspection(2);
@@ -121,13 +121,13 @@ fn rate_limit() -> Journal {
     journal.later(wait).see(Seen::Woke);
     journal.refuse(Refuser::CallsPerHour, Some(60_000));
     journal.later(60_000).see(Seen::Woke);
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal
 }
 
 fn blocked() -> Journal {
     let mut journal = Journal::after_baseline(true, |_| {});
-    journal.iteration(&block(Progress::Blocked, Tests::NotRun, false), false, Some(Came::Passed));
+    journal.iteration(&block(Progress::Blocked, Tests::NotRun, false), false, Some(CheckOutcome::Passed));
     journal
 }
 
@@ -135,10 +135,10 @@ fn blocked() -> Journal {
 fn ladder() -> Journal {
     let mut journal = Journal::after_baseline(false, |start| start.ladder = rungs());
     for _ in 0..4 {
-        journal.iteration(&more(), true, Some(Came::Failed));
+        journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     }
-    journal.iteration(&more(), true, Some(Came::Passed));
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal
 }
 
@@ -157,7 +157,7 @@ fn back_and_forth() -> Journal {
 
 fn planned() -> Journal {
     let mut journal = Journal::after_baseline(false, |start| start.plan = bound(plan(0, 2)));
-    for (done_now, how) in [(1, Came::Passed), (2, Came::Failed), (2, Came::Passed)] {
+    for (done_now, how) in [(1, CheckOutcome::Passed), (2, CheckOutcome::Failed), (2, CheckOutcome::Passed)] {
         journal.later(1_000).admit();
         journal.later(60_000).says(&done());
         journal.planned(done_now, 2 - done_now);
@@ -187,7 +187,7 @@ fn golden_journals_are_decided_again_as_they_were() {
             Fact::Decided(decision) => Some(decision),
             Fact::Seen(_) => None,
         });
-        let Next::Leave(ending) = last.unwrap().next else { panic!("{name} does not end") };
+        let Next::Exit(ending) = last.unwrap().next else { panic!("{name} does not end") };
         assert_eq!(ending.reason, reason, "{name}");
         assert_eq!(State::of(&records).ending, Some(ending), "{name}");
     }

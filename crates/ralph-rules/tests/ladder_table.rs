@@ -9,7 +9,7 @@ use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::next::Next;
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Came, Fact, Refuser, RunStarted, Seen};
+use ralph_rules::record::{CheckOutcome, Fact, Refuser, RunStarted, Seen};
 use ralph_rules::step::Step;
 
 fn climbing(with: impl FnOnce(&mut RunStarted)) -> Journal {
@@ -34,7 +34,7 @@ fn calls(journal: &Journal) -> Vec<u32> {
 /// The codes of the steps on the ladder, in their order.
 fn steps(journal: &Journal) -> Vec<String> {
     let codes = |fact: &Fact| match fact {
-        Fact::Decided(decision) => decision.because.iter().map(|o| o.code()).collect(),
+        Fact::Decided(decision) => decision.reasons.iter().map(|o| o.code()).collect(),
         Fact::Seen(_) => Vec::new(),
     };
     let all = journal.records.iter().flat_map(|r| codes(&r.fact));
@@ -87,7 +87,7 @@ fn an_iteration_without_progress_or_trouble_moves_nothing() {
 fn the_same_error_climbs_though_the_files_move_and_still_ends_the_fifth_time() {
     let mut journal = Journal::after_baseline(false, |start| start.ladder = rungs());
     for _ in 0..5 {
-        journal.iteration(&more(), true, Some(Came::Failed));
+        journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     }
     assert_eq!(calls(&journal), [0, 0, 0, 1, 2]);
     journal.ended_with(Reason::SameError5x, 1);

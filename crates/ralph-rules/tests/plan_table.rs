@@ -9,7 +9,7 @@ use ralph_rules::ending::Reason;
 use ralph_rules::next::Next;
 use ralph_rules::policy::Until;
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Came, PlanSeen, RunStarted, Seen};
+use ralph_rules::record::{CheckOutcome, PlanSeen, RunStarted, Seen};
 use ralph_rules::step::Step;
 
 const PROMISE: &str = "It is done.\n<promise>COMPLETE</promise>";
@@ -24,7 +24,7 @@ fn bare(given: impl FnOnce(&mut RunStarted)) -> Journal {
     Journal::unverified(given)
 }
 
-fn iteration(journal: &mut Journal, text: &str, seen: PlanSeen, how: Option<Came>) {
+fn iteration(journal: &mut Journal, text: &str, seen: PlanSeen, how: Option<CheckOutcome>) {
     journal.admit();
     journal.says(text);
     journal.tree += 1;
@@ -40,9 +40,9 @@ fn iteration(journal: &mut Journal, text: &str, seen: PlanSeen, how: Option<Came
 fn open_items_contradict_a_claim() {
     for text in [done(), PROMISE.into()] {
         let mut journal = Journal::after_baseline(false, given(0, 2));
-        iteration(&mut journal, &text, plan(1, 1), Some(Came::Passed));
+        iteration(&mut journal, &text, plan(1, 1), Some(CheckOutcome::Passed));
         journal.goes_on("contradictory_claim");
-        assert!(journal.answer.because[0].say().ends_with("the plan fix_plan.md has 1 open item"));
+        assert!(journal.answer.reasons[0].say().ends_with("the plan fix_plan.md has 1 open item"));
         let mut journal = bare(given(0, 2));
         iteration(&mut journal, &text, plan(1, 1), None);
         journal.goes_on("contradictory_claim");
@@ -52,7 +52,7 @@ fn open_items_contradict_a_claim() {
 #[test]
 fn the_count_after_the_call_decides() {
     let mut journal = Journal::after_baseline(false, given(0, 2));
-    iteration(&mut journal, &done(), plan(2, 0), Some(Came::Passed));
+    iteration(&mut journal, &done(), plan(2, 0), Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -89,17 +89,17 @@ fn a_plan_that_vanished_or_broke_is_not_complete() {
     let broken = PlanSeen::unreadable("line 3, column 4: trailing comma");
     for seen in [broken, PlanSeen::default()] {
         let mut journal = Journal::after_baseline(false, given(1, 2));
-        iteration(&mut journal, &done(), seen.clone(), Some(Came::Passed));
+        iteration(&mut journal, &done(), seen.clone(), Some(CheckOutcome::Passed));
         journal.goes_on("contradictory_claim");
-        iteration(&mut journal, &done(), PlanSeen::default(), Some(Came::Passed));
+        iteration(&mut journal, &done(), PlanSeen::default(), Some(CheckOutcome::Passed));
         journal.goes_on("contradictory_claim");
-        iteration(&mut journal, &done(), plan(3, 0), Some(Came::Passed));
+        iteration(&mut journal, &done(), plan(3, 0), Some(CheckOutcome::Passed));
         journal.ended_with(Reason::GatePassed, 0);
     }
     // Items that were done may be tidied away.
     let mut journal = Journal::after_baseline(false, given(0, 1));
-    iteration(&mut journal, "Done.", plan(3, 0), Some(Came::Passed));
-    iteration(&mut journal, &done(), PlanSeen::default(), Some(Came::Passed));
+    iteration(&mut journal, "Done.", plan(3, 0), Some(CheckOutcome::Passed));
+    iteration(&mut journal, &done(), PlanSeen::default(), Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -108,7 +108,7 @@ fn a_complete_plan_that_is_proven_needs_no_call() {
     let journal = Journal::after_baseline(true, given(3, 0));
     journal.ended_with(Reason::AlreadyComplete, 0);
     assert!(journal.ended().verified);
-    assert_eq!((journal.because().as_str(), journal.state.calls.done), ("plan_complete", 0));
+    assert_eq!((journal.reasons().as_str(), journal.state.calls.done), ("plan_complete", 0));
     let until = |s: &mut RunStarted| {
         s.policy.gate.until = Until::Verified;
         s.plan = bound(plan(3, 0));
@@ -133,32 +133,32 @@ fn an_interruption_asks_for_plan_and_proof_anew() {
     let stopped = || {
         let mut journal = Journal::start(given(3, 0));
         journal.stop();
-        journal.verified(Came::Interrupted);
+        journal.verified(CheckOutcome::Interrupted);
         journal.ended_with(Reason::Interrupted, 130);
         journal
     };
     for (seen, how, ends) in [
-        (plan(3, 0), Came::Passed, true),
-        (plan(3, 0), Came::Failed, false),
-        (plan(3, 1), Came::Passed, false),
+        (plan(3, 0), CheckOutcome::Passed, true),
+        (plan(3, 0), CheckOutcome::Failed, false),
+        (plan(3, 1), CheckOutcome::Passed, false),
     ] {
         let mut journal = stopped();
         journal.resume_with(Some(seen.clone()));
         journal.verified(how);
-        assert_eq!(matches!(journal.answer.next, Next::Leave(_)), ends, "{:?}", journal.answer);
+        assert_eq!(matches!(journal.answer.next, Next::Exit(_)), ends, "{:?}", journal.answer);
     }
     // A reservation was being asked for when it was interrupted; the items have been ticked since.
     let mut journal = Journal::after_baseline(true, given(3, 1));
     journal.resume_with(Some(plan(4, 0)));
     assert!(matches!(journal.answer.next, Next::Do(Step::Verify { .. })), "{:?}", journal.answer);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::AlreadyComplete, 0);
 }
 
 #[test]
 fn it_is_asked_only_before_the_first_call() {
     let mut journal = Journal::after_baseline(true, given(1, 1));
-    iteration(&mut journal, "Next.", plan(2, 0), Some(Came::Passed));
+    iteration(&mut journal, "Next.", plan(2, 0), Some(CheckOutcome::Passed));
     journal.goes_on("no_claim");
 }
 
@@ -166,11 +166,11 @@ fn it_is_asked_only_before_the_first_call() {
 fn the_next_prompt_names_what_is_open() {
     let mut journal = Journal::after_baseline(false, given(0, 30));
     assert_eq!(compose(&journal.state), "Mend the parser.");
-    iteration(&mut journal, "Next.", plan(2, 28), Some(Came::Failed));
+    iteration(&mut journal, "Next.", plan(2, 28), Some(CheckOutcome::Failed));
     let prompt = compose(&journal.state);
     assert!(prompt.contains("- Still open in the plan fix_plan.md: 28\n  - Task 1\n"), "{prompt}");
     assert!(prompt.contains("  - Task 10\n") && !prompt.contains("Task 11"), "{prompt}");
-    iteration(&mut journal, "Next.", plan(30, 0), Some(Came::Failed));
+    iteration(&mut journal, "Next.", plan(30, 0), Some(CheckOutcome::Failed));
     assert!(!compose(&journal.state).contains("Still open"));
 }
 
@@ -180,6 +180,6 @@ fn until_verified_asks_the_verification_alone() {
         s.policy.gate.until = Until::Verified;
         s.plan = bound(plan(0, 2));
     });
-    iteration(&mut journal, "Next.", plan(1, 1), Some(Came::Passed));
+    iteration(&mut journal, "Next.", plan(1, 1), Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }

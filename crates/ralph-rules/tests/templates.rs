@@ -7,7 +7,7 @@ mod journal;
 use journal::{Journal, more};
 use ralph_rules::prompt::template::{CONTEXT, DEBUGGING, MOST, OWN, PROTOCOL, check, examples, render};
 use ralph_rules::prompt::{Composed, compose, composed, protocol};
-use ralph_rules::record::{Came, PlanSeen, Request, RunStarted};
+use ralph_rules::record::{CheckOutcome, PlanSeen, Request, RunStarted};
 use std::collections::BTreeMap;
 
 fn with(name: &str, source: &str) -> BTreeMap<String, String> {
@@ -20,7 +20,7 @@ fn given(start: &mut RunStarted, name: &str, source: &str) {
 
 fn second(with: impl FnOnce(&mut RunStarted)) -> Journal {
     let mut journal = Journal::after_baseline(false, with);
-    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     journal
 }
 
@@ -138,7 +138,7 @@ fn text_in_the_facts_is_never_taken_for_a_template() {
     journal.admit();
     journal.says(&more().replace("Next: the parser", "{{ 7 * 7 }} <b>&amp;</b>"));
     journal.inspected(true);
-    journal.verified_saying(Came::Failed, "{% raw %} {{ iteration }} <br>");
+    journal.verified_saying(CheckOutcome::Failed, "{% raw %} {{ iteration }} <br>");
     let text = compose(&journal.state);
     assert!(text.contains("{% raw %} {{ iteration }} <br>"), "{text}");
 }

@@ -26,9 +26,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut args = std::env::args_os().skip(1);
-    // The tender and the scripted agent start many times a run: they go before any parsing.
+    // The supervisor and the scripted agent start many times a run: they go before any parsing.
     match args.next().as_ref().and_then(|a| a.to_str()) {
-        Some("__tend") => ralph_tend::tend(args),
+        Some("__supervise") => ralph_supervisor::supervise(args),
         Some("agent-sim") => ExitCode::from(ralph_sim::main(args, &|name| std::env::var_os(name))),
         _ => cli::main(),
     }

@@ -212,7 +212,7 @@ impl Watcher for Views {
             Fact::Seen(Seen::Admitted(_) | Seen::CallEnded(_) | Seen::Refused(_)) => self.look_at_the_hour(),
             _ => {}
         }
-        let last = matches!(&record.fact, Fact::Decided(Decision { next: Next::Leave(_), .. }));
+        let last = matches!(&record.fact, Fact::Decided(Decision { next: Next::Exit(_), .. }));
         self.due(Due::All, last);
     }
 

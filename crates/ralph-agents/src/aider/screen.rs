@@ -3,10 +3,10 @@
 //! Errors are only believed where no account followed: a model may write such words too.
 
 use crate::aider::account::Account;
+use crate::error_phrases::worded;
 use crate::litellm;
 use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Failure, Heard};
-use crate::words::worded;
+use crate::seam::{Activity, Failure, ReaderEvent};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 
@@ -74,7 +74,7 @@ impl Default for Screen {
 
 impl Screen {
     /// One line, cleaned.
-    pub fn line(&mut self, line: &str, out: &mut Vec<Heard>) {
+    pub fn line(&mut self, line: &str, out: &mut Vec<ReaderEvent>) {
         let line = line.trim_end();
         if self.part == Part::Banner {
             self.banner(line, out);
@@ -82,7 +82,7 @@ impl Screen {
             self.accounted(&account, out);
         } else if retrying(line) {
             let why = short(&format!("{}: {line}", self.error.as_deref().unwrap_or_default()), 300);
-            out.push(Heard::Activity(Activity::Retrying { why }));
+            out.push(ReaderEvent::Activity(Activity::Retrying { why }));
             self.lines.clear();
             self.in_error = false;
         } else {
@@ -90,25 +90,25 @@ impl Screen {
         }
     }
 
-    fn banner(&mut self, line: &str, out: &mut Vec<Heard>) {
+    fn banner(&mut self, line: &str, out: &mut Vec<ReaderEvent>) {
         self.named |= line.starts_with("Aider v");
         let model = ["Model: ", "Main model: "].iter().find_map(|label| line.strip_prefix(label));
         if let Some(model) = model.filter(|_| self.named && self.model.is_none()) {
             let name = model.split_once(" with ").map_or(model, |(name, _)| name);
             self.model = Some(short(name, 200));
             let began = Activity::Began { session: None, model: self.model.clone() };
-            out.push(Heard::Activity(began));
+            out.push(ReaderEvent::Activity(began));
         }
         if self.named && line.is_empty() {
             self.part = Part::Answer;
         }
     }
 
-    fn accounted(&mut self, account: &Account, out: &mut Vec<Heard>) {
+    fn accounted(&mut self, account: &Account, out: &mut Vec<ReaderEvent>) {
         let answer = std::mem::replace(&mut self.lines, Tail::new(KEPT));
         let said = short(answer.text().trim(), SAID);
         if !said.is_empty() && said != EMPTY {
-            out.push(Heard::Activity(Activity::Said { text: said }));
+            out.push(ReaderEvent::Activity(Activity::Said { text: said }));
         }
         self.answer = Some(answer);
         self.answers = self.answers.saturating_add(1);
@@ -120,11 +120,11 @@ impl Screen {
         self.cost = total.map(|total| total.max(before)).or(self.cost);
     }
 
-    fn other(&mut self, line: &str, out: &mut Vec<Heard>) {
+    fn other(&mut self, line: &str, out: &mut Vec<ReaderEvent>) {
         if let Some(file) = line.strip_prefix("Applied edit to ").filter(|_| self.part != Part::Answer) {
             let (name, detail) = ("edit".to_owned(), short(file, 200));
-            out.push(Heard::Activity(Activity::Tool { name, detail, file: Some(file.to_owned()) }));
-            out.push(Heard::Activity(Activity::ToolEnded { failed: false }));
+            out.push(ReaderEvent::Activity(Activity::Tool { name, detail, file: Some(file.to_owned()) }));
+            out.push(ReaderEvent::Activity(Activity::ToolEnded { failed: false }));
             self.lines.clear();
             return;
         }

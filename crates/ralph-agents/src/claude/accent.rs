@@ -1,5 +1,5 @@
 //! What other clients that speak Claude's dialect mean differently by the same events. Only facts, one set per
-//! client; `hearing.rs` asks for them where they bear. `qwen.rs` and `grok.rs` bring their own.
+//! client; `reader.rs` asks for them where they bear. `qwen.rs` and `grok.rs` bring their own.
 
 use crate::claude::verdict::Facts;
 use crate::seam::Covers;

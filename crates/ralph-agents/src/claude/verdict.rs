@@ -1,10 +1,10 @@
 //! Why a call failed: structured facts first, words last. A flag, a status or a reason that the client sets is
 //! a fact; what the model writes is not. One function per source, asked in the order of `class`.
 
+use crate::error_phrases::{MESSAGE, class_of, class_of_answer};
 use crate::plain::short;
 use crate::reset::reset_in;
 use crate::seam::{Failure, Reset};
-use crate::words::{MESSAGE, class_of, class_of_answer};
 use ralph_rules::failure::Class;
 
 /// What the stream and its terminal event said about the end, gathered on the way.

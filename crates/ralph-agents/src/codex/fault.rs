@@ -1,8 +1,8 @@
 //! Why a Codex call failed, from the one thing it says about it: a message. Most begin with words of its own that
 //! name the status or the cause; those are asked first, the rest is left to `words.rs`.
 
+use crate::error_phrases::{class_of, class_of_answer, worded};
 use crate::seam::Failure;
-use crate::words::{class_of, class_of_answer, worded};
 use ralph_rules::failure::Class;
 
 /// How it begins a message about a request that it tries again by itself.

@@ -3,11 +3,11 @@
 
 use crate::codex::event::usage;
 use crate::codex::fault::failure;
-use crate::codex::hearing::Hearing;
-use crate::dialect::Heed;
+use crate::codex::reader::CodexReader;
+use crate::dialect::LineKind;
 use crate::json::{Field, read};
 use crate::plain::short;
-use crate::seam::{Activity, Heard};
+use crate::seam::{Activity, ReaderEvent};
 use serde::Deserialize;
 
 /// A line: an event, or the introduction before the first one.
@@ -54,7 +54,7 @@ struct Info<'a> {
 }
 
 /// An object of an early version; `None` where it is none of those.
-pub fn object(heard: &mut Hearing, text: &str, out: &mut Vec<Heard>) -> Option<Heed> {
+pub fn object(heard: &mut CodexReader, text: &str, out: &mut Vec<ReaderEvent>) -> Option<LineKind> {
     if text.starts_with(r#"{"type":"#) {
         return None;
     }
@@ -64,14 +64,14 @@ pub fn object(heard: &mut Hearing, text: &str, out: &mut Vec<Heard>) -> Option<H
         let model = line.model.filled().filter(|_| introduces)?;
         heard.model = Some(short(&model, 200));
         let (session, model) = (None, heard.model.clone());
-        out.push(Heard::Activity(Activity::Began { session, model }));
-        return Some(Heed::Event);
+        out.push(ReaderEvent::Activity(Activity::Began { session, model }));
+        return Some(LineKind::Event);
     }
     let event = line.msg.read::<Event<'_>>()?;
-    Some(if heed(heard, &event, out)? { Heed::Event } else { Heed::Unheard })
+    Some(if line_kind(heard, &event, out)? { LineKind::Event } else { LineKind::Unknown })
 }
 
-fn heed(heard: &mut Hearing, event: &Event<'_>, out: &mut Vec<Heard>) -> Option<bool> {
+fn line_kind(heard: &mut CodexReader, event: &Event<'_>, out: &mut Vec<ReaderEvent>) -> Option<bool> {
     let kind = event.kind.text()?;
     match kind.as_ref() {
         "session_configured" => return Some(heard.began(event.session_id, out)),
@@ -95,7 +95,7 @@ fn heed(heard: &mut Hearing, event: &Event<'_>, out: &mut Vec<Heard>) -> Option<
 }
 
 /// Something the agent did or said. Says whether it is known.
-fn did(heard: &mut Hearing, kind: &str, event: &Event<'_>, out: &mut Vec<Heard>) -> bool {
+fn did(heard: &mut CodexReader, kind: &str, event: &Event<'_>, out: &mut Vec<ReaderEvent>) -> bool {
     let failed = event.exit_code.count().is_some_and(|code| code > 0) || event.success.truth() == Some(false);
     let id = event.call_id.head(200).unwrap_or_default();
     match kind {

@@ -1,5 +1,5 @@
 //! The tools Codex uses, in a few words each. Commands are most of them, and what they print is most of its output:
-//! their items are understood without being parsed. `hearing.rs` keeps which of them run.
+//! their items are understood without being parsed. `reader.rs` keeps which of them run.
 
 use crate::codex::event::{Change, Item};
 use crate::json::{Field, split_string};

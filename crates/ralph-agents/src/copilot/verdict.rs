@@ -2,11 +2,11 @@
 //! error is the client's summary; the failed request before it often knows more, so both are kept.
 
 use crate::copilot::event::Trouble;
+use crate::error_phrases::{MESSAGE, class_of, class_of_answer};
 use crate::json::Field;
 use crate::plain::short;
 use crate::reset::reset_in;
 use crate::seam::Failure;
-use crate::words::{MESSAGE, class_of, class_of_answer};
 use ralph_rules::failure::Class;
 
 /// How much of an error's words is kept.

@@ -1,5 +1,5 @@
 //! A JSON array too long to be held whole, cut into its objects as its bytes come. It looks only at strings and
-//! brackets: whether an object is good JSON is the reader's business. `analyst.rs` uses it.
+//! brackets: whether an object is good JSON is the reader's business. `offline_reader.rs` uses it.
 
 use memchr::memchr2;
 

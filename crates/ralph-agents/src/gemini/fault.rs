@@ -1,11 +1,11 @@
 //! Why a call of Gemini failed: the error's type, then the API's answer inside its message, then the exit code,
 //! then words. The exit code is one of the client's own or the HTTP status, of which only the low byte is left.
 
+use crate::error_phrases::{MESSAGE, class_of, class_of_answer};
 use crate::json::Field;
 use crate::plain::short;
 use crate::reset::reset_in;
 use crate::seam::Failure;
-use crate::words::{MESSAGE, class_of, class_of_answer};
 use ralph_rules::failure::Class;
 use serde::Deserialize;
 

@@ -1,21 +1,21 @@
 //! Grok's own formats: `streaming-json` (pieces of text, tools, an end) and `json` (the end alone, as one
 //! document). Nobody asks for them but a user; they tell no cost while the call runs and no refusals.
 
-use crate::claude::hearing::dearest_model;
 use crate::claude::meter::Meter;
 use crate::claude::opening::open;
+use crate::claude::reader::dearest_model;
 use crate::claude::tools::Tools;
 use crate::claude::verdict::{Facts, failure};
-use crate::dialect::{Ended, Heed};
+use crate::dialect::{Ended, LineKind};
+use crate::error_phrases::{class_of, worded};
 use crate::grok::event::{Ending, Failed, Piece, ToolCall, Update};
 use crate::grok::fault;
-use crate::grok::hearing::refused;
+use crate::grok::reader::refused;
 use crate::json::{Field, read};
 use crate::output::aborted;
 use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Failure, Heard, Reply};
+use crate::seam::{Activity, Failure, ReaderEvent, Reply};
 use crate::terms::Terms;
-use crate::words::{class_of, worded};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 
@@ -78,7 +78,7 @@ impl Native {
     }
 
     /// One event; `None` where its kind is not one of these.
-    pub fn event(&mut self, kind: &str, line: &str, out: &mut Vec<Heard>) -> Option<Heed> {
+    pub fn event(&mut self, kind: &str, line: &str, out: &mut Vec<ReaderEvent>) -> Option<LineKind> {
         let known = match kind {
             "text" => read(line).map(|piece: Piece<'_>| self.piece(piece.data)),
             "thought" => read(line).map(|piece: Piece<'_>| piece.data.text().is_some()),
@@ -94,13 +94,14 @@ impl Native {
             }
             _ => return None,
         };
-        let heed = known.map_or(Heed::No, |known| if known { Heed::Event } else { Heed::Unheard });
-        self.heard |= heed == Heed::Event;
+        let heed = known
+            .map_or(LineKind::NotAnEvent, |known| if known { LineKind::Event } else { LineKind::Unknown });
+        self.heard |= heed == LineKind::Event;
         Some(heed)
     }
 
     /// The whole output as one document. Says whether it was.
-    pub fn document(&mut self, document: &str, out: &mut Vec<Heard>) -> bool {
+    pub fn document(&mut self, document: &str, out: &mut Vec<ReaderEvent>) -> bool {
         let Some(event) = read::<Ending<'_>>(document) else { return false };
         if event.text.text().is_none() || event.session_id.text().is_none() {
             return false;
@@ -119,47 +120,47 @@ impl Native {
         true
     }
 
-    fn say(&mut self, out: &mut Vec<Heard>) {
+    fn say(&mut self, out: &mut Vec<ReaderEvent>) {
         if std::mem::take(&mut self.unsaid) {
-            out.push(Heard::Activity(Activity::Said { text: short(&self.text.text(), SAID) }));
+            out.push(ReaderEvent::Activity(Activity::Said { text: short(&self.text.text(), SAID) }));
         }
     }
 
-    fn tool(&mut self, call: &ToolCall<'_>, out: &mut Vec<Heard>) -> bool {
+    fn tool(&mut self, call: &ToolCall<'_>, out: &mut Vec<ReaderEvent>) -> bool {
         let Some(id) = call.id.text() else { return false };
         self.say(out);
         self.text.clear();
         let name = call.name.filled().or_else(|| call.title.filled()).unwrap_or_default();
-        out.push(Heard::Activity(self.tools.start(&id, &name, call.input)));
+        out.push(ReaderEvent::Activity(self.tools.start(&id, &name, call.input)));
         true
     }
 
     /// Each update repeats the output so far, so it is only read where the tool failed.
-    fn update(&mut self, update: &Update<'_>, line: &str, out: &mut Vec<Heard>) -> bool {
+    fn update(&mut self, update: &Update<'_>, line: &str, out: &mut Vec<ReaderEvent>) -> bool {
         let failed = update.status.is("failed");
         if failed || update.status.is("completed") {
             let content = read::<Failed<'_>>(line).filter(|_| failed).and_then(|f| f.content.raw());
             let id = update.id.text().unwrap_or_default();
-            out.push(Heard::Activity(self.tools.end(&id, failed, content.is_some_and(refused))));
+            out.push(ReaderEvent::Activity(self.tools.end(&id, failed, content.is_some_and(refused))));
         }
         update.id.0.is_some()
     }
 
-    fn used(&mut self, event: &Ending<'_>, out: &mut Vec<Heard>) -> bool {
+    fn used(&mut self, event: &Ending<'_>, out: &mut Vec<ReaderEvent>) -> bool {
         let Some(used) = event.usage.0 else { return false };
         self.say(out);
-        out.extend(self.meter.turn("", None, used).map(Heard::Spent));
+        out.extend(self.meter.turn("", None, used).map(ReaderEvent::Spent));
         true
     }
 
-    fn ended(&mut self, event: &Ending<'_>, out: &mut Vec<Heard>) -> bool {
+    fn ended(&mut self, event: &Ending<'_>, out: &mut Vec<ReaderEvent>) -> bool {
         let Some(reason) = event.stop_reason.text() else { return false };
         let failure = self.reason(&reason);
         self.close(event, failure, out);
         true
     }
 
-    fn error(&mut self, event: &Ending<'_>, out: &mut Vec<Heard>) -> bool {
+    fn error(&mut self, event: &Ending<'_>, out: &mut Vec<ReaderEvent>) -> bool {
         let Some(words) = event.message.head(4096) else { return false };
         self.marked |= fault::is_wrapped(&words);
         let mut facts = Facts { is_error: true, words: words.into_owned(), ..Facts::default() };
@@ -181,11 +182,11 @@ impl Native {
         Some(worded(class, &format!("{} ({reason})", class.words())))
     }
 
-    fn close(&mut self, event: &Ending<'_>, failure: Option<Failure>, out: &mut Vec<Heard>) {
+    fn close(&mut self, event: &Ending<'_>, failure: Option<Failure>, out: &mut Vec<ReaderEvent>) {
         self.say(out);
         let earlier = self.end.take();
         if earlier.is_none() {
-            out.push(Heard::Final);
+            out.push(ReaderEvent::Final);
         }
         let cost = event.cost.number().and_then(Micro::from_usd).filter(|cost| *cost > Micro::ZERO);
         let end = End {
@@ -196,7 +197,7 @@ impl Native {
             session: event.session_id.filled().map(|s| short(&s, 200)),
             model: dearest_model(event.model_usage),
         };
-        out.extend(self.meter.account(end.cost, end.usage).map(Heard::Spent));
+        out.extend(self.meter.account(end.cost, end.usage).map(ReaderEvent::Spent));
         self.end = Some(end);
     }
 

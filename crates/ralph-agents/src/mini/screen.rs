@@ -1,10 +1,10 @@
 //! What mini-swe-agent prints while it works: a heading for each step with its number and the cost so far, the
 //! commands it runs, their return codes, and at the end what was submitted or why it stopped.
 
+use crate::error_phrases::worded;
 use crate::litellm;
 use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Failure, Heard, Spent};
-use crate::words::worded;
+use crate::seam::{Activity, Failure, ReaderEvent, Spent};
 use ralph_rules::failure::Class;
 use ralph_rules::money::Micro;
 
@@ -37,7 +37,7 @@ enum At {
 
 impl Screen {
     /// One line, cleaned.
-    pub fn line(&mut self, line: &str, out: &mut Vec<Heard>) {
+    pub fn line(&mut self, line: &str, out: &mut Vec<ReaderEvent>) {
         let line = line.trim_end();
         if let Some((step, cost)) = heading(line).filter(|(step, cost)| self.follows(*step, *cost)) {
             self.step(step, cost, out);
@@ -60,18 +60,18 @@ impl Screen {
         step > self.steps && cost >= self.spent.total
     }
 
-    fn step(&mut self, step: u32, cost: Micro, out: &mut Vec<Heard>) {
+    fn step(&mut self, step: u32, cost: Micro, out: &mut Vec<ReaderEvent>) {
         self.steps = step;
         self.at = At::Step;
         (self.exit, self.saved) = (None, false);
         let dearest = self.spent.dearest.max(cost.minus(self.spent.total));
         if cost > self.spent.total {
             self.spent = Spent { total: cost, dearest, ..self.spent };
-            out.push(Heard::Spent(self.spent));
+            out.push(ReaderEvent::Spent(self.spent));
         }
     }
 
-    fn inside(&mut self, line: &str, out: &mut Vec<Heard>) {
+    fn inside(&mut self, line: &str, out: &mut Vec<ReaderEvent>) {
         match &mut self.at {
             At::Exit => {
                 if let Some(exit) = &mut self.exit {
@@ -81,7 +81,11 @@ impl Screen {
             At::Step if line.starts_with("```") => self.at = At::Command(String::new()),
             At::Command(command) if line == "```" => {
                 let detail = short(command, 200);
-                out.push(Heard::Activity(Activity::Tool { name: "bash".to_owned(), detail, file: None }));
+                out.push(ReaderEvent::Activity(Activity::Tool {
+                    name: "bash".to_owned(),
+                    detail,
+                    file: None,
+                }));
                 self.at = At::Elsewhere;
             }
             At::Command(command) if command.len() < 400 => {
@@ -89,7 +93,7 @@ impl Screen {
                 command.push('\n');
             }
             At::Returned => {
-                out.push(Heard::Activity(Activity::ToolEnded { failed: line.trim() != "0" }));
+                out.push(ReaderEvent::Activity(Activity::ToolEnded { failed: line.trim() != "0" }));
                 self.at = At::Elsewhere;
             }
             _ => {}
@@ -134,7 +138,7 @@ fn heading(line: &str) -> Option<(u32, Micro)> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Screen, Vec<Heard>) {
+    fn read(text: &str) -> (Screen, Vec<ReaderEvent>) {
         let (mut screen, mut out) = (Screen::default(), Vec::new());
         text.lines().for_each(|line| screen.line(line, &mut out));
         (screen, out)

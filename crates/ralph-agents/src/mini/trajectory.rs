@@ -1,11 +1,11 @@
 //! The trajectory file: how it ended, what was submitted, what it cost, and every answer of the model with its
 //! tokens. Read in one pass; of a file that is cut, what came before the cut counts, and the end comes first.
 
+use crate::error_phrases::{class_of, worded};
 use crate::json::Field;
 use crate::litellm;
 use crate::plain::{KEPT, Tail};
 use crate::seam::{Failure, Format, Reply};
-use crate::words::{class_of, worded};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use serde::Deserialize;

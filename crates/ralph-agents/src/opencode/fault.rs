@@ -1,13 +1,13 @@
 //! What an error of opencode means: its name, then what the provider answered, then words. And what it says on
-//! stderr where it printed no event at all. `hearing.rs` decides whether the error was the end.
+//! stderr where it printed no event at all. `reader.rs` decides whether the error was the end.
 
 use crate::dialect::Ended;
+use crate::error_phrases::{MESSAGE, class_of, class_of_answer, worded};
 use crate::json::Field;
 use crate::opencode::event::{Data, Error, Headers};
 use crate::plain::short;
 use crate::reset::{epoch, reset_in};
 use crate::seam::{Denial, Failure, Reset};
-use crate::words::{MESSAGE, class_of, class_of_answer, worded};
 use ralph_rules::failure::Class;
 use serde::Deserialize;
 

@@ -18,7 +18,7 @@ pub struct Head<'a> {
 
 /// `message_end`: one message of the conversation.
 #[derive(Deserialize)]
-pub struct Told<'a> {
+pub struct MessageEnd<'a> {
     #[serde(borrow, default)]
     pub message: Option<Message<'a>>,
 }

@@ -4,7 +4,7 @@
 pub mod sane;
 
 use ralph_agents::registry::{self, find};
-use ralph_agents::{Call, Exit, Heard, Reader, Reply};
+use ralph_agents::{Call, Exit, Reader, ReaderEvent, Reply};
 use std::path::PathBuf;
 
 /// One row of `captures/AGENT.tsv`. Its columns: `file`, `exit` (negative: a signal), `class`, `finished`, `claim`,
@@ -88,13 +88,24 @@ fn exit_of(code: i32) -> Exit {
 }
 
 /// Feeds stdout and stderr to the agent's reader; everything it heard, and its reply.
-pub fn feed(agent: &str, args: &[&str], stdout: &[u8], stderr: &[u8], exit: Exit) -> (Vec<Heard>, Reply) {
+pub fn feed(
+    agent: &str,
+    args: &[&str],
+    stdout: &[u8],
+    stderr: &[u8],
+    exit: Exit,
+) -> (Vec<ReaderEvent>, Reply) {
     let args = args.iter().map(|a| (*a).to_owned()).collect();
     let call = Call { prompt: "go".into(), args, ..Call::default() };
     listen(find(agent).unwrap().reader(&call), stdout, stderr, exit)
 }
 
-fn listen(mut reader: Box<dyn Reader>, stdout: &[u8], stderr: &[u8], exit: Exit) -> (Vec<Heard>, Reply) {
+fn listen(
+    mut reader: Box<dyn Reader>,
+    stdout: &[u8],
+    stderr: &[u8],
+    exit: Exit,
+) -> (Vec<ReaderEvent>, Reply) {
     let mut heard = Vec::new();
     reader.start(&mut heard);
     for line in lines(stdout) {
@@ -112,7 +123,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 impl Capture {
     /// Reads it as its adapter would, with the output format it was recorded in.
-    pub fn read(&self) -> (Vec<Heard>, Reply) {
+    pub fn read(&self) -> (Vec<ReaderEvent>, Reply) {
         let mut args: Vec<&str> = self.args.iter().map(String::as_str).collect();
         if self.agent == "claude" {
             let format = ["stream-json", "json", "text"].into_iter().find(|f| self.file.contains(f)).unwrap();
@@ -122,7 +133,7 @@ impl Capture {
         }
         if self.agent == "codex" && self.file.ends_with(".txt") {
             // It has no argument that asks for text: only without ours does it print that.
-            return listen(find(self.agent).unwrap().analyst(), &self.stdout, &self.stderr, self.exit);
+            return listen(find(self.agent).unwrap().offline_reader(), &self.stdout, &self.stderr, self.exit);
         }
         let Some(report) = &self.report else {
             return feed(self.agent, &args, &self.stdout, &self.stderr, self.exit);

@@ -1,12 +1,12 @@
 //! What holds for every reader, whatever it was fed.
 
-use ralph_agents::{Exit, Heard, Reply, Spent};
+use ralph_agents::{Exit, ReaderEvent, Reply, Spent};
 use ralph_rules::money::Micro;
 
 /// Whether what was told as spent only ever grew.
-pub fn grows(heard: &[Heard]) -> bool {
+pub fn grows(heard: &[ReaderEvent]) -> bool {
     let spent: Vec<&Spent> =
-        heard.iter().filter_map(|h| if let Heard::Spent(s) = h { Some(s) } else { None }).collect();
+        heard.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(s) } else { None }).collect();
     spent.windows(2).all(|pair| {
         let (a, b) = (pair[0], pair[1]);
         a.total <= b.total
@@ -19,7 +19,7 @@ pub fn grows(heard: &[Heard]) -> bool {
 }
 
 /// A reply that can be used: it ended or says why not, is bounded, and took nothing back.
-pub fn sane(heard: &[Heard], reply: &Reply) {
+pub fn sane(heard: &[ReaderEvent], reply: &Reply) {
     assert!(grows(heard));
     assert!(reply.text.len() <= 3 << 20, "{}", reply.text.len());
     assert!(reply.finished || reply.failure.is_some());

@@ -1,8 +1,8 @@
-//! The oracle at a run's bench: when its baseline begins, what the user changed of it, what the agent did.
+//! The oracle at a run's ctx: when its baseline begins, what the user changed of it, what the agent did.
 
 use super::base::Base;
 use super::{Changed, Sources, changed};
-use crate::bench::Bench;
+use crate::step_context::StepContext;
 use ralph_rules::policy::Oracle;
 use ralph_rules::record::RunStarted;
 use ralph_tree::{BadGlob, Index, Protect, Tree};
@@ -19,16 +19,16 @@ pub fn tree(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
 }
 
 /// A call begins. Before the first one the oracle is as the user has it.
-pub fn begins(bench: &Bench) {
-    let mut base = bench.oracle();
-    if base.is_none() && bench.start.policy.oracle != Oracle::Allow {
-        *base = Some(Base::load(&bench.folder).unwrap_or_else(|| Base::begin(&bench.folder, &bench.index())));
+pub fn begins(ctx: &StepContext) {
+    let mut base = ctx.oracle();
+    if base.is_none() && ctx.start.policy.oracle != Oracle::Allow {
+        *base = Some(Base::load(&ctx.folder).unwrap_or_else(|| Base::begin(&ctx.folder, &ctx.index())));
     }
 }
 
 /// What changed between two calls is the user's, and part of what the work must hold against.
-pub fn user_changed(bench: &Bench, before: &Index, now: &Index) {
-    if let Some(base) = bench.oracle().as_mut() {
+pub fn user_changed(ctx: &StepContext, before: &Index, now: &Index) {
+    if let Some(base) = ctx.oracle().as_mut() {
         base.user_changed(before, now);
     }
 }
@@ -42,12 +42,12 @@ pub fn user_changed_meanwhile(folder: &Path, before: Option<&Index>, left: u128,
 }
 
 /// What of the oracle is not as the baseline has it.
-pub fn changed_now(bench: &Bench, now: &Index) -> Vec<Changed> {
-    let base = bench.oracle();
-    base.as_ref().map(|base| changed(bench.tree.oracle(), base, now, sources(bench))).unwrap_or_default()
+pub fn changed_now(ctx: &StepContext, now: &Index) -> Vec<Changed> {
+    let base = ctx.oracle();
+    base.as_ref().map(|base| changed(ctx.tree.oracle(), base, now, sources(ctx))).unwrap_or_default()
 }
 
 /// Where contents come from.
-pub fn sources(bench: &Bench) -> Sources<'_> {
-    Sources { blobs: bench.snapshots.keep().blobs(), root: &bench.workspace }
+pub fn sources(ctx: &StepContext) -> Sources<'_> {
+    Sources { blobs: ctx.snapshots.keep().blobs(), root: &ctx.workspace }
 }

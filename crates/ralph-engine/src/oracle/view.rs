@@ -3,7 +3,7 @@
 
 use super::base::Base;
 use super::{Changed, How, Sources, copy, parts};
-use ralph_tend::Layer;
+use ralph_supervisor::Layer;
 use ralph_tree::Kind;
 use std::ffi::OsStr;
 use std::fs;

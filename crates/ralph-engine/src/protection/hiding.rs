@@ -2,7 +2,7 @@
 //! git itself, which changes two bits of its index and nothing else; everything git obeys is as it was by then.
 
 use super::repositories::{History, Place, Repositories};
-use crate::bench::Bench;
+use crate::step_context::StepContext;
 use ralph_tree::{ASSUMED, Index, SKIPPED};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -29,8 +29,8 @@ fn is_sparse(was: &Repositories, history: &History) -> bool {
 }
 
 /// Shows again what was hidden since; what cannot be shown is told by the next look.
-pub fn show(bench: &Bench, was: &Repositories) {
-    let Some(program) = bench.equipment.git.as_deref() else { return };
+pub fn show(ctx: &StepContext, was: &Repositories) {
+    let Some(program) = ctx.deps.git.as_deref() else { return };
     for (old, new) in was.histories.iter().zip(&was.again().histories) {
         for (flag, option) in [(ASSUMED, "--no-assume-unchanged"), (SKIPPED, "--no-skip-worktree")] {
             let paths: Vec<&[u8]> = new
@@ -50,8 +50,8 @@ pub fn show(bench: &Bench, was: &Repositories) {
             for setting in ["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false"] {
                 git.args(["-c", setting]);
             }
-            git.env("GIT_DIR", &new.repository.own).env("GIT_WORK_TREE", top(bench, new));
-            git.current_dir(top(bench, new)).args(["update-index", option, "-z", "--stdin"]);
+            git.env("GIT_DIR", &new.repository.own).env("GIT_WORK_TREE", top(ctx, new));
+            git.current_dir(top(ctx, new)).args(["update-index", option, "-z", "--stdin"]);
             let child = git.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
             let Ok(mut child) = child else { continue };
             if let Some(mut input) = child.stdin.take() {
@@ -63,10 +63,10 @@ pub fn show(bench: &Bench, was: &Repositories) {
 }
 
 /// Where the repository's files begin.
-fn top(bench: &Bench, history: &History) -> PathBuf {
+fn top(ctx: &StepContext, history: &History) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     let repository = &history.repository;
     let depth = repository.within.split(|b| *b == b'/').filter(|part| !part.is_empty()).count();
-    let above = bench.workspace.ancestors().nth(depth).unwrap_or(&bench.workspace);
+    let above = ctx.workspace.ancestors().nth(depth).unwrap_or(&ctx.workspace);
     above.join(std::ffi::OsStr::from_bytes(&repository.files))
 }

@@ -7,7 +7,7 @@
 //! either, because an agent can write them too, and such a commit is looked at when a ref of the user's takes it up.
 
 use super::git::Git;
-use ralph_keep::Blobs;
+use ralph_snapshots::Blobs;
 use ralph_tree::{Index, Protect, Refs, Repository, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
-//! Step Call: the agent works. Starts it under the tender, listens, hears it out, and says in one fact what it came to.
+//! Step Call: the agent works. Starts it under the supervisor, listens, hears it out, and says in one fact what it came to.
 //! Deadlines and budgets are not decided here: the rules are told and answer. Closes with `CallEnded`.
 
-use crate::bench::Bench;
 use crate::ledger;
-use crate::told::Told;
+use crate::observation::Observation;
+use crate::step_context::StepContext;
 use crate::transcript::Kept;
 use crate::world::listen::{Files, Listener};
 use crate::world::scratch::Scratch;
@@ -12,8 +12,8 @@ use ralph_agents::{Call, Exit, Reply};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
 use ralph_rules::prompt::protocol;
-use ralph_rules::record::{Attempt, CallEnded, Ms, Seen, Told as ConversationTold};
-use ralph_tend::{How, Input, Launch};
+use ralph_rules::record::{Attempt, CallEnded, ConversationTotals, Ms, Seen};
+use ralph_supervisor::{How, Input, Launch};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,7 +30,7 @@ pub struct Order {
     /// What the run may still spend: the agent's own budget, as a second net.
     pub left: Option<Micro>,
     /// The conversation that was gone on with last, and what it had come to.
-    pub conversation: Option<(String, ConversationTold)>,
+    pub conversation: Option<(String, ConversationTotals)>,
     /// Tell when usage plus two dearest turns passes this.
     pub tell_spend_from: Micro,
     /// Tell when it has been silent this long.
@@ -41,12 +41,12 @@ pub struct Order {
 pub(super) struct Ended {
     pub(super) rung: u32,
     /// What the conversation that may go on had come to.
-    pub(super) before: Option<(String, ConversationTold)>,
+    pub(super) before: Option<(String, ConversationTotals)>,
     /// Nothing was seen of any work.
     pub(super) idle: bool,
     pub(super) reply: Reply,
     pub(super) exit: Exit,
-    pub(super) told: Option<Why>,
+    pub(super) interrupted_by: Option<Why>,
     pub(super) kept: Kept,
     pub(super) spent: Option<ralph_agents::Spent>,
     pub(super) outlived: u32,
@@ -54,60 +54,60 @@ pub(super) struct Ended {
 }
 
 /// Calls the agent and says what it came to.
-pub fn call(bench: &Bench, order: Order) -> Told {
+pub fn call(ctx: &StepContext, order: Order) -> Observation {
     let (id, rung) = (order.id, order.rung);
-    let ended = listen(bench, order).unwrap_or_else(|why| not_started(bench, rung, &why));
-    let held = Micro(bench.held.load(Ordering::Relaxed));
-    told(bench, reply::call_ended(bench, id, held, ended))
+    let ended = listen(ctx, order).unwrap_or_else(|why| not_started(ctx, rung, &why));
+    let held = Micro(ctx.held.load(Ordering::Relaxed));
+    observation(ctx, reply::call_ended(ctx, id, held, ended))
 }
 
 /// The closing fact with its settlement.
-pub(super) fn told(bench: &Bench, ended: CallEnded) -> Told {
-    let settle = ledger::settle(&bench.books(), ended.id, ended.charged, &ended.usage);
-    Told { settle: Some(settle), ..Seen::CallEnded(Box::new(ended)).into() }
+pub(super) fn observation(ctx: &StepContext, ended: CallEnded) -> Observation {
+    let settle = ledger::settle(&ctx.books(), ended.id, ended.charged, &ended.usage);
+    Observation { settle: Some(settle), ..Seen::CallEnded(Box::new(ended)).into() }
 }
 
-fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
-    let hired = bench.equipment.on(order.rung);
-    let choice = bench.start.rung(order.rung);
-    let (agent, scratch) = (&hired.agent, Scratch::of(bench));
+fn listen(ctx: &StepContext, order: Order) -> Result<Ended, String> {
+    let hired = ctx.deps.on(order.rung);
+    let choice = ctx.start.rung(order.rung);
+    let (agent, scratch) = (&hired.agent, Scratch::of(ctx));
     let call = Call {
         prompt: order.prompt,
-        system: protocol(&bench.start),
+        system: protocol(&ctx.start),
         model: choice.model.clone(),
         program: Some(choice.program.clone()),
         args: choice.args.clone(),
         budget: order.left,
         scratch: scratch.path(),
-        prices: bench.equipment.prices.clone(),
+        prices: ctx.deps.prices.clone(),
     };
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
-    let launch = launch(bench, &line, &hired.env, order.id);
+    let launch = launch(ctx, &line, &hired.env, order.id);
     // The files first: an agent that cannot be listened to is not started.
-    let files = Files::open(bench, order.id).map_err(|e| e.to_string())?;
-    let (tended, pump) = ralph_tend::start(launch).map_err(|e| e.to_string())?;
-    bench.under_way.started(&tended);
-    let mut listener = Listener::new(bench, &tended, agent.reader(&call), files);
+    let files = Files::open(ctx, order.id).map_err(|e| e.to_string())?;
+    let (process, pump) = ralph_supervisor::start(launch).map_err(|e| e.to_string())?;
+    ctx.under_way.started(&process);
+    let mut listener = Listener::new(ctx, &process, agent.reader(&call), files);
     listener.start();
     let tools = Arc::clone(&listener.tools);
     let exit = std::thread::scope(|scope| {
         let (_open, over) = channel::<()>();
-        let watched = tended.clone();
+        let watched = process.clone();
         let limit = (order.silence, choice.shows_tool_start);
-        scope.spawn(move || silence::watch(bench, &watched, &tools, limit, &over));
+        scope.spawn(move || silence::watch(ctx, &watched, &tools, limit, &over));
         pump.run(&mut listener)
     });
-    bench.under_way.ended();
-    let outlived = exit.outlived.saturating_add(bench.sweep_after(&exit));
-    let told = bench.under_way.told().filter(|_| exit.how == How::Told);
+    ctx.under_way.ended();
+    let outlived = exit.outlived.saturating_add(ctx.sweep_after(&exit));
+    let interrupted_by = ctx.under_way.interrupted_by().filter(|_| exit.how == How::Told);
     let seen = Exit {
         code: exit.code,
         signal: exit.signal,
         not_started: exit.not_started.is_some(),
-        by_us: told.is_some() || exit.how == How::Lingered,
+        by_us: interrupted_by.is_some() || exit.how == How::Lingered,
     };
-    let redactor = &bench.equipment.redactor;
+    let redactor = &ctx.deps.redactor;
     let (mut reply, kept, spent, idle) =
         listener.close(seen, |reader| scratch.report(&line.reports, redactor, reader));
     if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
@@ -115,11 +115,16 @@ fn listen(bench: &Bench, order: Order) -> Result<Ended, String> {
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
     let (rung, before) = (order.rung, order.conversation);
-    Ok(Ended { rung, before, idle, reply, exit: seen, told, kept, spent, outlived, ms })
+    Ok(Ended { rung, before, idle, reply, exit: seen, interrupted_by, kept, spent, outlived, ms })
 }
 
-fn launch(bench: &Bench, line: &ralph_agents::Launch, env: &[(OsString, OsString)], id: Attempt) -> Launch {
-    let mut launch = bench.launch(&line.program, id.iteration);
+fn launch(
+    ctx: &StepContext,
+    line: &ralph_agents::Launch,
+    env: &[(OsString, OsString)],
+    id: Attempt,
+) -> Launch {
+    let mut launch = ctx.launch(&line.program, id.iteration);
     launch.args = line.args.iter().map(Into::into).collect();
     launch.env.extend(line.env.iter().map(|(k, v)| (k.into(), v.into())));
     // The user's own word comes last and wins.
@@ -129,11 +134,22 @@ fn launch(bench: &Bench, line: &ralph_agents::Launch, env: &[(OsString, OsString
     launch
 }
 
-/// Not even the tender or the transcript could be opened: nothing ran.
-fn not_started(bench: &Bench, rung: u32, why: &str) -> Ended {
+/// Not even the supervisor or the transcript could be opened: nothing ran.
+fn not_started(ctx: &StepContext, rung: u32, why: &str) -> Ended {
     let reply = reply::never_ran(why);
-    bench.under_way.ended();
+    ctx.under_way.ended();
     let exit = Exit { not_started: true, ..Exit::default() };
     let kept = Kept::default();
-    Ended { rung, before: None, idle: true, reply, exit, told: None, kept, spent: None, outlived: 0, ms: 0 }
+    Ended {
+        rung,
+        before: None,
+        idle: true,
+        reply,
+        exit,
+        interrupted_by: None,
+        kept,
+        spent: None,
+        outlived: 0,
+        ms: 0,
+    }
 }

@@ -1,17 +1,17 @@
 //! Step Extend: raise the running call's reservation. Closes with `Extended`, or `Refused` by the ledger.
 
-use crate::bench::Bench;
 use crate::ledger::{self, Books};
-use crate::told::Told;
+use crate::observation::Observation;
+use crate::step_context::StepContext;
 use ralph_rules::money::Micro;
 use ralph_rules::record::{Attempt, Extended, Limits, Seen};
 use ralph_rules::state::State;
 use std::sync::atomic::Ordering;
 
 /// The fact, with the reservation to raise.
-pub fn extend(bench: &Bench, state: &State, id: Attempt, to: Micro, limits: &Limits) -> Told {
-    bench.tell_spend_from.store(to.0, Ordering::Relaxed);
-    let books = Books::of_call(state).unwrap_or_else(|| bench.books());
+pub fn extend(ctx: &StepContext, state: &State, id: Attempt, to: Micro, limits: &Limits) -> Observation {
+    ctx.tell_spend_from.store(to.0, Ordering::Relaxed);
+    let books = Books::of_call(state).unwrap_or_else(|| ctx.books());
     let reserve = ledger::extend(&books, id, to, limits);
-    Told { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() }
+    Observation { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() }
 }

@@ -1,11 +1,11 @@
 //! Step Inspect: look at the workspace after a call. Protected paths first, then what changed, then the bound plan. Git is
 //! run only where commits were made (`protection.rs`). Closes with `Inspected`.
 
-use crate::bench::Bench;
 use crate::bound;
+use crate::observation::Observation;
 use crate::oracle::of_run;
 use crate::protection;
-use crate::told::Told;
+use crate::step_context::StepContext;
 use ralph_rules::record::{Inspected, Seen};
 use ralph_tree::{changes, git_facts};
 
@@ -13,34 +13,34 @@ use ralph_tree::{changes, git_facts};
 const NAMES: usize = 100;
 
 /// The fact.
-pub fn inspect(bench: &Bench) -> Told {
-    let before = bench.index();
-    let after = bench.walk();
+pub fn inspect(ctx: &StepContext) -> Observation {
+    let before = ctx.index();
+    let after = ctx.walk();
     let changed = changes(&before, &after);
-    let facts = git_facts(&bench.workspace);
-    let redactor = &bench.equipment.redactor;
+    let facts = git_facts(&ctx.workspace);
+    let redactor = &ctx.deps.redactor;
     Seen::Inspected(Inspected {
         tree: after.id(),
         files: u32::try_from(changed.len()).unwrap_or(u32::MAX),
         changed: changed.paths().take(NAMES).map(|p| redactor.redact(&p.to_string()).into_owned()).collect(),
         test_only: changed.only_tests(),
-        violations: protection::found(bench, &before, &after),
+        violations: protection::found(ctx, &before, &after),
         head: facts.head,
         commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
-        oracle: of_run::changed_now(bench, &after)
+        oracle: of_run::changed_now(ctx, &after)
             .iter()
             .take(NAMES)
             .map(|one| redactor.redact(&one.to_string()).into_owned())
             .collect(),
-        marker: marker(bench),
-        plan: bench.start.plan.as_ref().map(|given| bound::seen(given, redactor)),
+        marker: marker(ctx),
+        plan: ctx.start.plan.as_ref().map(|given| bound::seen(given, redactor)),
     })
     .into()
 }
 
 /// The marker file is there, and not as it was before the run: signals of an earlier run never count.
-fn marker(bench: &Bench) -> bool {
-    let file = bench.start.policy.gate.marker_file.as_deref();
-    let now = file.and_then(|file| bound::marker(&bench.workspace, file));
-    now.is_some() && now != bench.start.marker_before
+fn marker(ctx: &StepContext) -> bool {
+    let file = ctx.start.policy.gate.marker_file.as_deref();
+    let now = file.and_then(|file| bound::marker(&ctx.workspace, file));
+    now.is_some() && now != ctx.start.marker_before
 }

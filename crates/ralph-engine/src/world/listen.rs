@@ -1,12 +1,12 @@
 //! Listening to an agent: bytes → redaction → transcript and reader, in one pass and bounded memory. What the reader
 //! hears goes to the screens, to the loop (usage), or to the silence watch (tools).
 
-use crate::bench::Bench;
 use crate::redact::Stream;
+use crate::step_context::StepContext;
 use crate::transcript::{Kept, Transcript};
-use ralph_agents::{Activity, Exit, Heard, Reader, Reply};
+use ralph_agents::{Activity, Exit, Reader, ReaderEvent, Reply};
 use ralph_rules::record::{Attempt, Seen, Spent};
-use ralph_tend::{LineSplitter, Sink, Tended};
+use ralph_supervisor::{LineSplitter, ProcessHandle, Sink};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,13 +24,13 @@ struct Ear<'a> {
 }
 
 impl<'a> Ear<'a> {
-    fn open(bench: &'a Bench, id: Attempt, what: &str) -> io::Result<Ear<'a>> {
-        let (_, path) = bench.file(id, what);
-        let redacted = bench.equipment.redactor.stream();
+    fn open(ctx: &'a StepContext, id: Attempt, what: &str) -> io::Result<Ear<'a>> {
+        let (_, path) = ctx.file(id, what);
+        let redacted = ctx.deps.redactor.stream();
         Ok(Ear { redacted, file: Transcript::create(&path, CAP)?, lines: LineSplitter::new(LINE) })
     }
 
-    fn hear(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
+    fn recv(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
         let Ear { redacted, file, lines } = self;
         redacted.push_to(chunk, &mut |clean: &[u8]| {
             file.write(clean);
@@ -59,19 +59,19 @@ pub(super) struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// Opens them.
-    pub(super) fn open(bench: &'a Bench, id: Attempt) -> io::Result<Files<'a>> {
-        Ok(Files { out: Ear::open(bench, id, "out.jsonl")?, err: Ear::open(bench, id, "err")? })
+    pub(super) fn open(ctx: &'a StepContext, id: Attempt) -> io::Result<Files<'a>> {
+        Ok(Files { out: Ear::open(ctx, id, "out.jsonl")?, err: Ear::open(ctx, id, "err")? })
     }
 }
 
 /// The sink of one call.
 pub(super) struct Listener<'a> {
-    bench: &'a Bench,
-    tended: Tended,
+    ctx: &'a StepContext,
+    process: ProcessHandle,
     reader: Box<dyn Reader>,
     out: Ear<'a>,
     err: Ear<'a>,
-    heard: Vec<Heard>,
+    heard: Vec<ReaderEvent>,
     /// Usage seen so far.
     spent: Option<ralph_agents::Spent>,
     /// It said nothing and used no tool yet.
@@ -83,14 +83,14 @@ pub(super) struct Listener<'a> {
 impl<'a> Listener<'a> {
     /// Listens to this program, through this reader, into these files.
     pub(super) fn new(
-        bench: &'a Bench,
-        tended: &Tended,
+        ctx: &'a StepContext,
+        process: &ProcessHandle,
         reader: Box<dyn Reader>,
         Files { out, err }: Files<'a>,
     ) -> Listener<'a> {
         let (heard, tools) = (Vec::new(), Arc::default());
         let spent = None;
-        Listener { bench, tended: tended.clone(), reader, out, err, heard, spent, idle: true, tools }
+        Listener { ctx, process: process.clone(), reader, out, err, heard, spent, idle: true, tools }
     }
 
     /// Before the first byte: most agents are sent their prompt.
@@ -102,13 +102,13 @@ impl<'a> Listener<'a> {
     fn react(&mut self) {
         for heard in std::mem::take(&mut self.heard) {
             match heard {
-                Heard::Activity(activity) => self.activity(&activity),
-                Heard::Spent(spent) => self.spent(spent),
-                Heard::Send(bytes) => self.tended.send(bytes),
-                Heard::CloseStdin => self.tended.close_stdin(),
-                Heard::Final => self.tended.final_seen(),
+                ReaderEvent::Activity(activity) => self.activity(&activity),
+                ReaderEvent::Spent(spent) => self.spent(spent),
+                ReaderEvent::Send(bytes) => self.process.send(bytes),
+                ReaderEvent::CloseStdin => self.process.close_stdin(),
+                ReaderEvent::Final => self.process.final_seen(),
                 // No adapter of this version asks; the rules have no answer to give yet.
-                Heard::Asks { id, .. } => self.reader.answer(id, false, &mut Vec::new()),
+                ReaderEvent::Asks { id, .. } => self.reader.answer(id, false, &mut Vec::new()),
             }
         }
     }
@@ -118,7 +118,7 @@ impl<'a> Listener<'a> {
         match activity {
             Activity::Tool { .. } => {
                 self.tools.fetch_add(1, Ordering::Relaxed);
-                if self.bench.trying.swap(false, Ordering::Relaxed) {
+                if self.ctx.trying.swap(false, Ordering::Relaxed) {
                     self.tell(self.spent.unwrap_or_default());
                 }
             }
@@ -128,7 +128,7 @@ impl<'a> Listener<'a> {
             _ => {}
         }
         // What came in several pieces is whole only here.
-        self.bench.watchers.activity(&self.bench.equipment.redactor.activity(activity.clone()));
+        self.ctx.watchers.activity(&self.ctx.deps.redactor.activity(activity.clone()));
     }
 
     /// The loop hears of usage only when the reservation may fall behind it, or where other runs wait for a sign that
@@ -136,16 +136,16 @@ impl<'a> Listener<'a> {
     fn spent(&mut self, spent: ralph_agents::Spent) {
         self.spent = Some(spent);
         let ahead = spent.total.plus(spent.dearest.times(2)).0;
-        let sign = self.bench.trying.load(Ordering::Relaxed) && spent.usage.output > 0;
-        if sign || ahead > self.bench.tell_spend_from.load(Ordering::Relaxed) {
-            self.bench.trying.store(false, Ordering::Relaxed);
+        let sign = self.ctx.trying.load(Ordering::Relaxed) && spent.usage.output > 0;
+        if sign || ahead > self.ctx.tell_spend_from.load(Ordering::Relaxed) {
+            self.ctx.trying.store(false, Ordering::Relaxed);
             self.tell(spent);
         }
     }
 
     fn tell(&self, spent: ralph_agents::Spent) {
         let ralph_agents::Spent { total, dearest, usage, .. } = spent;
-        self.bench.tell(Seen::Spent(Spent { total, dearest, usage }));
+        self.ctx.tell(Seen::Spent(Spent { total, dearest, usage }));
     }
 
     /// The program ended: what does it all mean, what was kept of it, what was used, and was nothing done? `report` gives the reader
@@ -159,8 +159,8 @@ impl<'a> Listener<'a> {
         let kept = out.close(|line| reader.read(line, &mut heard));
         for last in heard {
             match last {
-                Heard::Spent(now) => spent = Some(now),
-                Heard::Activity(activity) => idle &= !is_work(&activity),
+                ReaderEvent::Spent(now) => spent = Some(now),
+                ReaderEvent::Activity(activity) => idle &= !is_work(&activity),
                 _ => {}
             }
         }
@@ -178,12 +178,12 @@ pub(super) fn is_work(activity: &Activity) -> bool {
 impl Sink for Listener<'_> {
     fn stdout(&mut self, chunk: &[u8]) {
         let Listener { out, reader, heard, .. } = self;
-        out.hear(chunk, |line| reader.read(line, heard));
+        out.recv(chunk, |line| reader.read(line, heard));
         self.react();
     }
 
     fn stderr(&mut self, chunk: &[u8]) {
         let Listener { err, reader, .. } = self;
-        err.hear(chunk, |line| reader.read_stderr(line));
+        err.recv(chunk, |line| reader.read_stderr(line));
     }
 }

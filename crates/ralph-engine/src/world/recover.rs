@@ -1,17 +1,17 @@
 //! Step Recover: ralph died while an agent worked. End what is left of it, read its transcript again: a closing event
 //! makes it a `CallEnded { recovered }`, else it is a `CallLost`, charged with the larger of reservation and usage seen.
 
-use super::call::{Ended, told};
+use super::call::{Ended, observation};
 use super::listen::is_work;
 use super::reply::{call_ended, file_ref};
-use crate::bench::{Bench, TAG};
 use crate::ledger;
-use crate::told::Told;
+use crate::observation::Observation;
+use crate::step_context::{StepContext, TAG};
 use crate::transcript;
-use ralph_agents::{Call, Exit, Heard, Reply, Spent};
+use ralph_agents::{Call, Exit, ReaderEvent, Reply, Spent};
 use ralph_rules::money::Micro;
-use ralph_rules::record::{Attempt, CallEnded, CallLost, Seen, Told as ConversationTold};
-use ralph_tend::LineSplitter;
+use ralph_rules::record::{Attempt, CallEnded, CallLost, ConversationTotals, Seen};
+use ralph_supervisor::LineSplitter;
 use std::io::Read;
 
 /// The longest line read again whole.
@@ -19,38 +19,39 @@ const LINE: usize = 8 << 20;
 
 /// The closing fact of the lost call.
 pub fn recover(
-    bench: &Bench,
+    ctx: &StepContext,
     id: Attempt,
     reserved: Micro,
     rung: u32,
-    before: Option<(String, ConversationTold)>,
-) -> Told {
-    let outlived = u32::try_from(ralph_tend::sweep(TAG, &bench.start.run)).unwrap_or(u32::MAX);
-    let (reply, spent, idle) = reread(bench, id, rung);
-    let (_, path) = bench.file(id, "out.jsonl");
+    before: Option<(String, ConversationTotals)>,
+) -> Observation {
+    let outlived = u32::try_from(ralph_supervisor::sweep(TAG, &ctx.start.run)).unwrap_or(u32::MAX);
+    let (reply, spent, idle) = reread(ctx, id, rung);
+    let (_, path) = ctx.file(id, "out.jsonl");
     let kept = transcript::recover(&path).unwrap_or_default();
     if reply.finished {
         let exit = Exit { by_us: true, ..Exit::default() };
-        let ended = Ended { rung, before, idle, reply, exit, told: None, kept, spent, outlived, ms: 0 };
-        let closed = call_ended(bench, id, reserved, ended);
-        return told(bench, CallEnded { recovered: true, ..closed });
+        let ended =
+            Ended { rung, before, idle, reply, exit, interrupted_by: None, kept, spent, outlived, ms: 0 };
+        let closed = call_ended(ctx, id, reserved, ended);
+        return observation(ctx, CallEnded { recovered: true, ..closed });
     }
     let seen = spent.unwrap_or_default();
     let charged = reserved.max(seen.total);
     let lost = CallLost { id, charged, usage: seen.usage, outlived, transcript: file_ref(id, &kept) };
-    let settle = ledger::settle(&bench.books(), id, charged, &seen.usage);
-    Told { settle: Some(settle), ..Seen::CallLost(lost).into() }
+    let settle = ledger::settle(&ctx.books(), id, charged, &seen.usage);
+    Observation { settle: Some(settle), ..Seen::CallLost(lost).into() }
 }
 
 /// Reads what was kept through the same reader that would have read it live.
-fn reread(bench: &Bench, id: Attempt, rung: u32) -> (Reply, Option<Spent>, bool) {
-    let choice = bench.start.rung(rung);
-    let prices = bench.equipment.prices.clone();
+fn reread(ctx: &StepContext, id: Attempt, rung: u32) -> (Reply, Option<Spent>, bool) {
+    let choice = ctx.start.rung(rung);
+    let prices = ctx.deps.prices.clone();
     let call = Call { args: choice.args.clone(), model: choice.model.clone(), prices, ..Call::default() };
-    let mut reader = bench.equipment.on(rung).agent.reader(&call);
+    let mut reader = ctx.deps.on(rung).agent.reader(&call);
     let (mut spent, mut idle) = (None, true);
     let (mut heard, mut lines) = (Vec::new(), LineSplitter::new(LINE));
-    let (_, path) = bench.file(id, "out.jsonl");
+    let (_, path) = ctx.file(id, "out.jsonl");
     if let Ok(mut kept) = transcript::read_back(&path) {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(n @ 1..) = kept.read(&mut buffer) {
@@ -65,11 +66,12 @@ fn reread(bench: &Bench, id: Attempt, rung: u32) -> (Reply, Option<Spent>, bool)
     (reader.close(Exit { by_us: true, ..Exit::default() }), spent, idle)
 }
 
-fn worked(heard: &Heard) -> bool {
-    matches!(heard, Heard::Activity(activity) if is_work(activity))
+fn worked(heard: &ReaderEvent) -> bool {
+    matches!(heard, ReaderEvent::Activity(activity) if is_work(activity))
 }
 
-fn last_spent(heard: &mut Vec<Heard>) -> Option<Spent> {
-    let spent = heard.drain(..).filter_map(|h| if let Heard::Spent(now) = h { Some(now) } else { None });
+fn last_spent(heard: &mut Vec<ReaderEvent>) -> Option<Spent> {
+    let spent =
+        heard.drain(..).filter_map(|h| if let ReaderEvent::Spent(now) = h { Some(now) } else { None });
     spent.max_by_key(|s| s.total)
 }

@@ -2,9 +2,9 @@
 //! limit resets. Unknown cost is booked at the reservation, never at zero.
 
 use super::call::Ended;
-use crate::bench::Bench;
 use crate::clock::utc;
 use crate::reset::resolve;
+use crate::step_context::StepContext;
 use crate::transcript::Kept;
 use ralph_agents::Reply;
 use ralph_rules::cost::{Account, Cost, cost};
@@ -20,17 +20,17 @@ const TEXT: usize = 64 * 1024;
 const MESSAGE: usize = 500;
 
 /// The closing fact.
-pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: Ended) -> CallEnded {
+pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended: Ended) -> CallEnded {
     let Cost { charged, price, reported, computed, usage, told: conversation } =
-        price_call(bench, reserved, &ended);
-    let Ended { reply, exit, told, kept, outlived, ms, .. } = ended;
-    let failure = failure(bench, &reply, told);
+        price_call(ctx, reserved, &ended);
+    let Ended { reply, exit, interrupted_by, kept, outlived, ms, .. } = ended;
+    let failure = failure(ctx, &reply, interrupted_by);
     CallEnded {
         id,
         text_bytes: reply.text_bytes,
         // Before it is cut: half a secret would not be known.
-        text: tail(&bench.equipment.redactor.redact(&reply.text), TEXT).to_string(),
-        ended_by: told.filter(|_| !reply.finished),
+        text: tail(&ctx.deps.redactor.redact(&reply.text), TEXT).to_string(),
+        ended_by: interrupted_by.filter(|_| !reply.finished),
         failure,
         charged,
         price,
@@ -52,9 +52,9 @@ pub(super) fn call_ended(bench: &Bench, id: Attempt, reserved: Micro, ended: End
 }
 
 /// What it cost, by the rules.
-fn price_call(bench: &Bench, reserved: Micro, ended: &Ended) -> Cost {
+fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
     let Ended { reply, exit, spent, before, idle, .. } = ended;
-    let agent = bench.start.rung(ended.rung);
+    let agent = ctx.start.rung(ended.rung);
     let live = spent.unwrap_or_default();
     if exit.not_started {
         let (charged, usage) = (Micro::ZERO, Usage::default());
@@ -77,17 +77,17 @@ fn price_call(bench: &Bench, reserved: Micro, ended: &Ended) -> Cost {
         refused: *idle && reply.failure.as_ref().is_some_and(|f| !f.class.is_iteration()),
         sums_cost: reply.covers.cost,
         sums_usage: reply.covers.usage,
-        before: before.as_ref().filter(|(id, _)| id == session).map(|(_, told)| *told),
+        before: before.as_ref().filter(|(id, _)| id == session).map(|(_, totals)| *totals),
         live: live.total,
         guessed: live.guessed,
         reserved,
     };
-    cost(&account, &bench.equipment.prices)
+    cost(&account, &ctx.deps.prices)
 }
 
 /// A result that came in time counts, also when ralph ended the program afterwards.
-fn failure(bench: &Bench, reply: &Reply, told: Option<Why>) -> Option<Failure> {
-    if let Some(why) = told.filter(|_| !reply.finished) {
+fn failure(ctx: &StepContext, reply: &Reply, interrupted_by: Option<Why>) -> Option<Failure> {
+    if let Some(why) = interrupted_by.filter(|_| !reply.finished) {
         let (class, message) = match why {
             Why::Budget => (Class::Budget, "ended by ralph: the money is used up"),
             Why::Deadline => (Class::Aborted, "ended by ralph: the call passed its time limit"),
@@ -100,8 +100,8 @@ fn failure(bench: &Bench, reply: &Reply, told: Option<Why>) -> Option<Failure> {
     let failure = reply.failure.as_ref()?;
     Some(Failure {
         class: failure.class,
-        message: head(bench.equipment.redactor.redact(failure.message.trim()).as_ref(), MESSAGE),
-        reset_at: failure.reset.as_ref().and_then(|r| resolve(r, utc(), &bench.start.zone)),
+        message: head(ctx.deps.redactor.redact(failure.message.trim()).as_ref(), MESSAGE),
+        reset_at: failure.reset.as_ref().and_then(|r| resolve(r, utc(), &ctx.start.zone)),
     })
 }
 

@@ -2,13 +2,13 @@
 //! the quarantine first; only the offending paths are touched. Can be repeated: what a crash cut short is simply done
 //! again, and a path that somebody worked on since is left alone. Closes with `Restored`.
 
-use crate::bench::Bench;
 use crate::clock::utc;
+use crate::observation::Observation;
 use crate::protection::{self, BEFORE, COMMITS, Moment, Place, SEEN, Touched, contents, is_ordinary, obeyed};
 use crate::quarantine::{Case, Folder, Item};
-use crate::told::Told;
-use ralph_keep::{Back, Damage, Mend, mend, uncover};
+use crate::step_context::StepContext;
 use ralph_rules::record::{Restored, Seen, Violation};
+use ralph_snapshots::{Damage, PathRestore, Restore, restore_paths, uncover};
 use ralph_tree::{Index, TreePath, violations};
 use std::collections::BTreeSet;
 use std::io;
@@ -19,24 +19,24 @@ use std::sync::Arc;
 const NAMES: usize = 1000;
 
 /// The fact. `time` is the iteration, and which restore of the run this is.
-pub fn restore(bench: &Bench, paths: &[Violation], time: (u32, u32)) -> Told {
-    let (Some(before), Some(seen)) = (Moment::load(&bench.folder, BEFORE), Moment::load(&bench.folder, SEEN))
+pub fn restore(ctx: &StepContext, paths: &[Violation], time: (u32, u32)) -> Observation {
+    let (Some(before), Some(seen)) = (Moment::load(&ctx.folder, BEFORE), Moment::load(&ctx.folder, SEEN))
     else {
-        return left_alone(bench, paths, "what was there before is not known");
+        return left_alone(ctx, paths, "what was there before is not known");
     };
     // Everything that must not change may be gone, the workspace itself too.
-    let _ = std::fs::create_dir(&bench.workspace);
-    match put_back(bench, &before, &seen, time) {
+    let _ = std::fs::create_dir(&ctx.workspace);
+    match put_back(ctx, &before, &seen, time) {
         Ok((quarantine, left)) => {
             let left = left.into_iter().take(NAMES).collect::<Vec<_>>();
             let alone: BTreeSet<&String> = left.iter().collect();
             let restored =
                 paths.iter().map(|v| &v.path).filter(|path| !alone.contains(path)).cloned().collect();
-            let tree = bench.index().id();
+            let tree = ctx.index().id();
             Seen::Restored(Restored { restored, left, tree, quarantine }).into()
         }
         // What is there could not be put aside, so it is not touched.
-        Err(error) => left_alone(bench, paths, &error.to_string()),
+        Err(error) => left_alone(ctx, paths, &error.to_string()),
     }
 }
 
@@ -52,46 +52,46 @@ struct Patient<'a> {
 
 type Done = (Option<String>, BTreeSet<String>);
 
-fn put_back(bench: &Bench, before: &Moment, seen: &Moment, time: (u32, u32)) -> io::Result<Done> {
-    let patients = patients(bench, before, seen)?;
-    let plans: Vec<Mend> = patients.iter().map(|p| p.plan(bench)).collect::<io::Result<_>>()?;
-    let commits = commits(bench);
+fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32)) -> io::Result<Done> {
+    let patients = patients(ctx, before, seen)?;
+    let plans: Vec<PathRestore> = patients.iter().map(|p| p.plan(ctx)).collect::<io::Result<_>>()?;
+    let commits = commits(ctx);
     let case = Case {
-        run: bench.start.run.clone(),
+        run: ctx.start.run.clone(),
         iteration: time.0,
         at: utc(),
-        workspace: bench.start.workspace.clone(),
+        workspace: ctx.start.workspace.clone(),
         ..Case::default()
     };
-    let path = bench.snapshots.quarantine().join(format!("{:03}.{}", time.0, time.1));
+    let path = ctx.snapshots.quarantine().join(format!("{:03}.{}", time.0, time.1));
     if let Some(folder) = Folder::open(path.clone(), case)? {
-        fill(bench, folder, &patients, &plans, &commits)?;
+        fill(ctx, folder, &patients, &plans, &commits)?;
     }
     for (patient, plan) in patients.iter().zip(plans) {
-        let acts = Back { acts: plan.acts, ..Back::default() };
-        acts.apply(patient.root, bench.snapshots.keep().blobs())?;
+        let acts = Restore { acts: plan.acts, ..Restore::default() };
+        acts.apply(patient.root, ctx.snapshots.keep().blobs())?;
     }
-    protection::show(bench, &before.repositories);
+    protection::show(ctx, &before.repositories);
     let mut left: BTreeSet<String> = commits.into_iter().map(|touched| touched.path).collect();
-    left.extend(still(bench, before));
+    left.extend(still(ctx, before));
     Ok((Some(path.display().to_string()), left))
 }
 
 /// The workspace and the repositories' own directories, as far as something in them was touched. Directories that
 /// were closed are opened first: what lies in them may have been changed too.
-fn patients<'a>(bench: &'a Bench, before: &'a Moment, seen: &'a Moment) -> io::Result<Vec<Patient<'a>>> {
+fn patients<'a>(ctx: &'a StepContext, before: &'a Moment, seen: &'a Moment) -> io::Result<Vec<Patient<'a>>> {
     let mut all = vec![Patient {
-        root: &bench.workspace,
+        root: &ctx.workspace,
         name: "",
         before: &before.files,
         seen: &seen.files,
-        now: bench.walk(),
+        now: ctx.walk(),
         touched: violations(&before.files, &seen.files),
     }];
     for (was, is) in before.repositories.places.iter().zip(&seen.repositories.places) {
         let touched: Vec<_> = violations(&was.index, &is.index)
             .into_iter()
-            .filter(|v| was.dir.is_dir() && !is_ordinary(bench, was, is, v.path.as_bytes()))
+            .filter(|v| was.dir.is_dir() && !is_ordinary(ctx, was, is, v.path.as_bytes()))
             .collect();
         let Place { name, dir, index } = was;
         let now = obeyed(dir, Some(index));
@@ -100,7 +100,7 @@ fn patients<'a>(bench: &'a Bench, before: &'a Moment, seen: &'a Moment) -> io::R
     all.retain(|patient| !patient.touched.is_empty());
     for patient in &mut all {
         if uncover(patient.root, patient.damage(&patient.paths()))? {
-            patient.look_again(bench);
+            patient.look_again(ctx);
         }
     }
     Ok(all)
@@ -115,24 +115,24 @@ impl Patient<'_> {
         Damage { before: self.before, seen: self.seen, now: &self.now, touched }
     }
 
-    fn look_again(&mut self, bench: &Bench) {
-        self.now = if self.name.is_empty() { bench.walk() } else { obeyed(self.root, None) };
+    fn look_again(&mut self, ctx: &StepContext) {
+        self.now = if self.name.is_empty() { ctx.walk() } else { obeyed(self.root, None) };
         let known: BTreeSet<Vec<u8>> = self.touched.iter().map(|v| v.path.as_bytes().to_vec()).collect();
         // What the closed directories covered was touched with them.
         let more = violations(self.before, &self.now).into_iter();
         self.touched.extend(more.filter(|v| !known.contains(v.path.as_bytes())));
     }
 
-    fn plan(&self, bench: &Bench) -> io::Result<Mend> {
-        mend(self.root, self.damage(&self.paths()), bench.snapshots.keep().blobs())
+    fn plan(&self, ctx: &StepContext) -> io::Result<PathRestore> {
+        restore_paths(self.root, self.damage(&self.paths()), ctx.snapshots.keep().blobs())
     }
 }
 
 fn fill(
-    bench: &Bench,
+    ctx: &StepContext,
     mut folder: Folder,
     patients: &[Patient<'_>],
-    plans: &[Mend],
+    plans: &[PathRestore],
     commits: &[Touched],
 ) -> io::Result<()> {
     for (patient, plan) in patients.iter().zip(plans) {
@@ -157,7 +157,7 @@ fn fill(
             folder.put(&item(path, "stood in the way".into()))?;
         }
     }
-    let contents = contents(bench, commits);
+    let contents = contents(ctx, commits);
     for touched in commits {
         let content = contents.iter().find(|(known, _)| known == touched);
         folder.commit(touched, content.map(|(_, content)| content.as_slice()))?;
@@ -165,21 +165,21 @@ fn fill(
     folder.close().map(drop)
 }
 
-fn commits(bench: &Bench) -> Vec<Touched> {
-    let list = std::fs::read(bench.folder.join(COMMITS)).unwrap_or_default();
+fn commits(ctx: &StepContext) -> Vec<Touched> {
+    let list = std::fs::read(ctx.folder.join(COMMITS)).unwrap_or_default();
     serde_json::from_slice(&list).unwrap_or_default()
 }
 
 /// What is not as it was, after all.
-fn still(bench: &Bench, before: &Moment) -> Vec<String> {
-    let after = bench.walk();
+fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
+    let after = ctx.walk();
     let mut still: Vec<String> =
         violations(&before.files, &after).iter().map(|v| v.path.to_string()).collect();
     for was in &before.repositories.places {
         let index = obeyed(&was.dir, Some(&was.index));
         let is = Place { name: was.name.clone(), dir: was.dir.clone(), index };
         let touched = violations(&was.index, &is.index).into_iter();
-        let touched = touched.filter(|v| !is_ordinary(bench, was, &is, v.path.as_bytes()));
+        let touched = touched.filter(|v| !is_ordinary(ctx, was, &is, v.path.as_bytes()));
         still.extend(touched.map(|v| format!("{}/{}", was.name, v.path)));
     }
     let hidden = protection::hidden(&before.repositories, &before.repositories.again(), &after);
@@ -187,9 +187,9 @@ fn still(bench: &Bench, before: &Moment) -> Vec<String> {
     still
 }
 
-fn left_alone(bench: &Bench, paths: &[Violation], why: &str) -> Told {
+fn left_alone(ctx: &StepContext, paths: &[Violation], why: &str) -> Observation {
     let text = format!("ralph: protected paths could not be put back ({why}); nothing was touched");
-    bench.watchers.activity(&ralph_agents::Activity::Noise { text });
+    ctx.watchers.activity(&ralph_agents::Activity::Noise { text });
     let left = paths.iter().map(|v| v.path.clone()).collect();
-    Seen::Restored(Restored { restored: Vec::new(), left, tree: bench.index().id(), quarantine: None }).into()
+    Seen::Restored(Restored { restored: Vec::new(), left, tree: ctx.index().id(), quarantine: None }).into()
 }

@@ -1,9 +1,9 @@
 //! The files of one call: a prompt for an agent that takes none on stdin, a report that an agent writes. They lie beside
 //! the run's other files, outside the workspace, and are gone when the call is over.
 
-use crate::bench::Bench;
 use crate::home::Home;
 use crate::redact::Redactor;
+use crate::step_context::StepContext;
 use ralph_agents::{Launch, Reader};
 use std::fs;
 use std::io::{self, Read};
@@ -19,8 +19,8 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// The place; nothing is made yet.
-    pub(super) fn of(bench: &Bench) -> Scratch {
-        Scratch { dir: bench.folder.join("call") }
+    pub(super) fn of(ctx: &StepContext) -> Scratch {
+        Scratch { dir: ctx.folder.join("call") }
     }
 
     /// Its path, as an adapter writes it into a command line.
@@ -38,7 +38,7 @@ impl Scratch {
         launch.files.iter().try_for_each(|(name, bytes)| fs::write(self.dir.join(name), bytes))
     }
 
-    /// Hands the reports over, without secrets.
+    /// LiveWorld the reports over, without secrets.
     pub(super) fn report(&self, names: &[String], redactor: &Redactor, reader: &mut dyn Reader) {
         for name in names {
             // An agent that ended early wrote none; its reader knows what that means.

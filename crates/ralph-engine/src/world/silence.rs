@@ -1,9 +1,9 @@
 //! The silence watch of a running call. Silence is no byte and no running tool: during a tool every agent is mute, and
 //! a long build is healthy. Where tool starts cannot be seen, the process tree must be idle as well.
 
-use crate::bench::Bench;
+use crate::step_context::StepContext;
 use ralph_rules::record::{Ms, Seen, Silent};
-use ralph_tend::Tended;
+use ralph_supervisor::ProcessHandle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -11,8 +11,8 @@ use std::time::Duration;
 
 /// Watches until `over` closes; speaks at most once.
 pub(super) fn watch(
-    bench: &Bench,
-    tended: &Tended,
+    ctx: &StepContext,
+    process: &ProcessHandle,
     tools: &Arc<AtomicU32>,
     (after, sees_tools): (Ms, bool),
     over: &Receiver<()>,
@@ -21,12 +21,12 @@ pub(super) fn watch(
     let look = (limit / 8).clamp(Duration::from_millis(20), Duration::from_secs(2));
     let mut idle = Duration::ZERO;
     while over.recv_timeout(look) == Err(RecvTimeoutError::Timeout) {
-        let active = if sees_tools { tools.load(Ordering::Relaxed) > 0 } else { tended.tree_is_busy() };
+        let active = if sees_tools { tools.load(Ordering::Relaxed) > 0 } else { process.tree_is_busy() };
         idle = if active { Duration::ZERO } else { idle + look };
-        let silent = tended.silent_for().min(idle);
+        let silent = process.silent_for().min(idle);
         if silent >= limit {
             let ms = Ms::try_from(silent.as_millis()).unwrap_or(Ms::MAX);
-            bench.tell(Seen::Silent(Silent { ms }));
+            ctx.tell(Seen::Silent(Silent { ms }));
             return;
         }
     }

@@ -1,15 +1,15 @@
 //! Step Verify: run the user's commands on the workspace as it is, after the agent's processes are dead: by `sh -c`, no
 //! terminal, `CI=1`, each with its deadline; then look at the workspace again. Closes with `Verified`.
 
-use crate::bench::Bench;
+use crate::observation::Observation;
 use crate::protection;
 use crate::redact::Stream;
-use crate::told::Told;
+use crate::step_context::StepContext;
 use crate::transcript::Transcript;
 use ralph_rules::prompt::tail;
-use ralph_rules::record::{Attempt, Came, Check, CheckResult, FileRef, Ms, Seen, Verified};
+use ralph_rules::record::{Attempt, Check, CheckOutcome, CheckResult, FileRef, Ms, Seen, Verified};
 use ralph_rules::suite::{Counter, Counts};
-use ralph_tend::{Exit, How, Layer, NotStarted, Sink};
+use ralph_supervisor::{Exit, How, Layer, NotStarted, Sink};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -25,25 +25,18 @@ pub(crate) const BYTECODE: &str = "bytecode";
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs every command, also after one has failed: the next prompt should show all that is wrong.
-pub fn verify(bench: &Bench, check: Check, deadline: Ms, id: Attempt) -> Told {
-    let before = bench.index();
+pub fn verify(ctx: &StepContext, check: Check, deadline: Ms, id: Attempt) -> Observation {
+    let before = ctx.index();
     let mut results = Vec::new();
-    for (n, command) in (1..).zip(&bench.start.verify) {
-        if bench.under_way.told().is_some() {
+    for (n, command) in (1..).zip(&ctx.start.verify) {
+        if ctx.under_way.interrupted_by().is_some() {
             break;
         }
-        results.extend(run(
-            bench,
-            command,
-            deadline,
-            &file_name(check, id, n),
-            id.iteration,
-            &Site::Workspace,
-        ));
+        results.extend(run(ctx, command, deadline, &file_name(check, id, n), id.iteration, &Site::Workspace));
     }
-    let interrupted = bench.under_way.told().is_some();
-    let after = bench.walk();
-    let violations = protection::found(bench, &before, &after);
+    let interrupted = ctx.under_way.interrupted_by().is_some();
+    let after = ctx.walk();
+    let violations = protection::found(ctx, &before, &after);
     Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations, oracle: None })
         .into()
 }
@@ -69,18 +62,18 @@ pub(super) enum Site {
 
 /// Runs one command; none where the layer could not be had.
 pub(super) fn run(
-    bench: &Bench,
+    ctx: &StepContext,
     command: &str,
     deadline: Ms,
     file: &str,
     iteration: u32,
     site: &Site,
 ) -> Option<CheckResult> {
-    let mut launch = bench.launch("sh", iteration);
+    let mut launch = ctx.launch("sh", iteration);
     launch.args = vec!["-c".into(), command.into()];
     launch.env.push(("CI".into(), "1".into()));
     launch.merge_stderr = true;
-    let mut bytecode = bench.folder.join(BYTECODE);
+    let mut bytecode = ctx.folder.join(BYTECODE);
     match site {
         Site::Workspace => {}
         Site::Layer(layer) => {
@@ -93,64 +86,70 @@ pub(super) fn run(
         }
     }
     launch.env.push(("PYTHONPYCACHEPREFIX".into(), bytecode.into()));
-    let path = bench.folder.join(file);
+    let path = ctx.folder.join(file);
     // A verification that ralph's own death cut short is run again, under the same name.
     let _ = std::fs::remove_file(&path);
     let opened = Transcript::create(&path, CAP).map_err(|e| e.to_string());
-    let started = opened.and_then(|file| Ok((file, ralph_tend::start(launch).map_err(|e| e.to_string())?)));
-    let (kept, (tended, pump)) = match started {
+    let started =
+        opened.and_then(|file| Ok((file, ralph_supervisor::start(launch).map_err(|e| e.to_string())?)));
+    let (kept, (process, pump)) = match started {
         Ok(started) => started,
         Err(why) => return Some(not_run(command, &why)),
     };
-    bench.under_way.started(&tended);
-    let redacted = bench.equipment.redactor.stream();
+    ctx.under_way.started(&process);
+    let redacted = ctx.deps.redactor.stream();
     let mut output = Output { redacted, file: kept, last: VecDeque::new(), tests: Counter::default() };
     let (exit, timed_out) = std::thread::scope(|scope| {
         let (open, over) = channel::<()>();
-        let watch = scope.spawn(move || past_deadline(bench, deadline, &over, &tended));
+        let watch = scope.spawn(move || past_deadline(ctx, deadline, &over, &process));
         let exit = pump.run(&mut output);
         drop(open);
         (exit, watch.join().unwrap_or(false))
     });
-    bench.under_way.ended();
-    bench.sweep_after(&exit);
+    ctx.under_way.ended();
+    ctx.sweep_after(&exit);
     if matches!(exit.not_started, Some(NotStarted::Layer { .. })) {
         return None;
     }
     let (tail, output, counts) = output.close(file);
-    let how = came(bench, &exit, timed_out);
+    let how = came(ctx, &exit, timed_out);
     let tail = exit.not_started.as_ref().map_or(tail, ToString::to_string);
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
     Some(CheckResult { command: command.into(), how, exit: exit.code, ms, tail, output, counts })
 }
 
 /// Ends the command when its deadline passes; true if it did.
-fn past_deadline(bench: &Bench, deadline: Ms, over: &Receiver<()>, tended: &ralph_tend::Tended) -> bool {
-    let end = bench.clock.ran().saturating_add(deadline);
+fn past_deadline(
+    ctx: &StepContext,
+    deadline: Ms,
+    over: &Receiver<()>,
+    process: &ralph_supervisor::ProcessHandle,
+) -> bool {
+    let end = ctx.clock.ran().saturating_add(deadline);
     while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-        if bench.clock.ran() >= end {
-            tended.end(bench.equipment.end_grace);
+        if ctx.clock.ran() >= end {
+            process.end(ctx.deps.end_grace);
             return true;
         }
     }
     false
 }
 
-fn came(bench: &Bench, exit: &Exit, timed_out: bool) -> Came {
+fn came(ctx: &StepContext, exit: &Exit, timed_out: bool) -> CheckOutcome {
     match exit.code {
-        _ if timed_out => Came::TimedOut,
-        _ if bench.under_way.told().is_some() => Came::Interrupted,
-        _ if exit.how == How::TenderLost => Came::Failed,
-        Some(0) => Came::Passed,
-        Some(126 | 127) => Came::NotRun,
-        _ => Came::Failed,
+        _ if timed_out => CheckOutcome::TimedOut,
+        _ if ctx.under_way.interrupted_by().is_some() => CheckOutcome::Interrupted,
+        _ if exit.how == How::SupervisorLost => CheckOutcome::Failed,
+        Some(0) => CheckOutcome::Passed,
+        Some(126 | 127) => CheckOutcome::NotRun,
+        _ => CheckOutcome::Failed,
     }
 }
 
 fn not_run(command: &str, why: &str) -> CheckResult {
     CheckResult {
         command: command.into(),
-        how: Came::NotRun,
+        how: CheckOutcome::NotRun,
         exit: None,
         ms: 0,
         tail: why.into(),

@@ -203,7 +203,7 @@ impl Agent {
         self.doing = Doing::Dying;
     }
 
-    /// ralph is gone; the tender ends the agent, after one more turn at most.
+    /// ralph is gone; the supervisor ends the agent, after one more turn at most.
     pub fn orphaned(&mut self, dice: &mut Dice) {
         match self.doing {
             Doing::Turn if dice.one_in(2) => {

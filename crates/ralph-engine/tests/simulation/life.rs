@@ -2,11 +2,11 @@
 //! After every turn the invariants are checked.
 
 use super::dice::Dice;
-use super::hands::Hands;
-use super::hearing::Hearing;
+use super::event_source::SimulatedEvents;
 use super::mains::Mains;
 use super::site::Site;
 use super::tally::Tally;
+use super::world::SimulatedWorld;
 use ralph_engine::drive::turn;
 use ralph_engine::journal;
 use ralph_engine::ledger::run_meter;
@@ -67,7 +67,7 @@ impl<'a> Life<'a> {
         let Some(run) = &self.run else { return self.rises };
         let site = self.site.borrow();
         match next(&run.state).next {
-            Next::Keep { wake } => site.due(wake),
+            Next::Wait { wake } => site.due(wake),
             _ => site.now(),
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Life<'a> {
     pub fn waits(&self) -> bool {
         let Some(run) = &self.run else { return false };
         matches!(run.state.phase, Phase::Ready | Phase::Refused(_) | Phase::Inspected | Phase::Judging)
-            && matches!(next(&run.state).next, Next::Keep { .. })
+            && matches!(next(&run.state).next, Next::Wait { .. })
     }
 
     /// Iterations so far.
@@ -119,9 +119,9 @@ impl<'a> Life<'a> {
             site.since = (state.ran, site.now());
         }
         let changed = state.start.as_ref().and_then(|start| self.raises(&start.policy));
-        let hands = Box::new(Hands { site: Rc::clone(&self.site), mains: self.mains });
-        let ears = Box::new(Hearing { site: Rc::clone(&self.site), mains: self.mains });
-        let run = Run::new(&self.id, state, self.mains, hands, ears, Watchers::none());
+        let hands = Box::new(SimulatedWorld { site: Rc::clone(&self.site), mains: self.mains });
+        let event_source = Box::new(SimulatedEvents { site: Rc::clone(&self.site), mains: self.mains });
+        let run = Run::new(&self.id, state, self.mains, hands, event_source, Watchers::none());
         let run = self.run.insert(run);
         if run.state.seq == 0 {
             let start = self.site.borrow().like.start.clone();
@@ -134,7 +134,7 @@ impl<'a> Life<'a> {
         }
         run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan: None }).into());
         if let Some(policy) = changed {
-            run.keep()?;
+            run.flush()?;
             run.note(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
         }
         self.left = None;

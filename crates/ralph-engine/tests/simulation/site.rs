@@ -1,5 +1,5 @@
 //! Where one run works: its files as they really are, the agent that is alive there, what is on its way to the loop's
-//! ears, and what was really spent. `hands.rs` begins steps here, `hearing.rs` listens; both outlive no process.
+//! event_source, and what was really spent. `hands.rs` begins steps here, `hearing.rs` listens; both outlive no process.
 
 use super::agent::{Agent, Fate};
 use super::books::Books;
@@ -7,7 +7,7 @@ use super::character::{Character, Temper};
 use super::dice::Dice;
 use super::machine::Machine;
 use super::words::{self, Word};
-use ralph_engine::told::Told;
+use ralph_engine::observation::Observation;
 use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
@@ -55,7 +55,7 @@ pub struct Site {
     /// Which version passed with the baseline's oracle.
     pub oracle_proof: Option<u64>,
     /// Facts on their way, by the time they arrive.
-    pub queue: VecDeque<(Ms, Told)>,
+    pub queue: VecDeque<(Ms, Observation)>,
     pub agent: Option<Agent>,
     pub left: Option<Left>,
     pub books: Books,
@@ -142,7 +142,7 @@ impl Site {
     }
 
     /// A fact will arrive after so long.
-    pub fn will_tell(&mut self, after: Ms, told: impl Into<Told>) {
+    pub fn will_tell(&mut self, after: Ms, told: impl Into<Observation>) {
         let at = self.now() + after;
         self.queue.push_back((at, told.into()));
     }

@@ -85,7 +85,7 @@ impl Tally {
     pub fn record(&mut self, record: &Record) {
         *self.kinds.entry(kind(&record.fact)).or_default() += 1;
         let Fact::Decided(decision) = &record.fact else { return };
-        for objection in &decision.because {
+        for objection in &decision.reasons {
             let step = match objection {
                 Objection::Escalated { .. } => "escalated",
                 Objection::Deescalated { .. } => "deescalated",
@@ -138,9 +138,9 @@ fn kind(fact: &Fact) -> &'static str {
     match fact {
         Fact::Decided(decision) => match &decision.next {
             Next::Do(step) => step_kind(step),
-            Next::End(_) => "end",
-            Next::Keep { .. } => "keep",
-            Next::Leave(_) => "leave",
+            Next::Interrupt(_) => "end",
+            Next::Wait { .. } => "keep",
+            Next::Exit(_) => "leave",
         },
         Fact::Seen(seen) => match seen {
             Seen::RunStarted(_) => "run_started",

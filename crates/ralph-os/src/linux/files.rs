@@ -87,7 +87,7 @@ pub fn identity(fd: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
     rustix::fs::fstat(fd).map(|seen| (seen.st_dev, seen.st_ino))
 }
 
-/// Hands over every name in a directory, `.` and `..` too, with its kind where the file system tells it;
+/// LiveWorld over every name in a directory, `.` and `..` too, with its kind where the file system tells it;
 /// `buffer` is scratch space that callers reuse.
 pub fn each_name(
     dir: BorrowedFd<'_>,

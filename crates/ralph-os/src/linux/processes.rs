@@ -55,7 +55,7 @@ pub fn descendants(root: Pid) -> Vec<Process> {
     found
 }
 
-/// Hands over everyone alive below `root` as soon as it is found, parents before their children.
+/// LiveWorld over everyone alive below `root` as soon as it is found, parents before their children.
 pub fn each_descendant(root: Pid, each: impl FnMut(Process)) {
     // Some kernels (and sandboxes that imitate one) do not list children; then every process is asked for
     // its parent.

@@ -53,7 +53,7 @@ fn apart() -> io::Result<bool> {
 #[allow(unsafe_code)]
 fn unshare(what: UnshareFlags) -> Result<(), Errno> {
     // SAFETY: the call is unsafe because a thread could keep descriptors that another does not know; neither flag
-    // touches the table of descriptors, and the tender has one thread.
+    // touches the table of descriptors, and the supervisor has one thread.
     unsafe { rustix::thread::unshare_unsafe(what) }
 }
 

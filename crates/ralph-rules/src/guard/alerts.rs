@@ -9,7 +9,7 @@ use crate::state::State;
 /// What was told, and what the day came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alerts {
-    /// Told so far, with the iteration each was told in.
+    /// ConversationTotals so far, with the iteration each was told in.
     pub told: Vec<(u32, Objection)>,
     /// The day as the latest call left it.
     pub day: Option<DaySpend>,
@@ -17,8 +17,8 @@ pub struct Alerts {
 
 impl Alerts {
     /// A decision was made in this iteration.
-    pub(crate) fn decided(&mut self, because: &[Objection], iteration: u32) {
-        for alert in because.iter().filter(|o| o.is_alert()) {
+    pub(crate) fn decided(&mut self, reasons: &[Objection], iteration: u32) {
+        for alert in reasons.iter().filter(|o| o.is_alert()) {
             if !self.was_told(alert) {
                 self.told.push((iteration, alert.clone()));
             }
@@ -30,7 +30,7 @@ impl Alerts {
         self.told.iter().filter(move |(n, _)| *n == iteration).map(|(_, alert)| alert.clone())
     }
 
-    /// Told already of the same limit; a limit that was raised, or another day's, is another one.
+    /// ConversationTotals already of the same limit; a limit that was raised, or another day's, is another one.
     fn was_told(&self, alert: &Objection) -> bool {
         use Objection as O;
         self.told.iter().any(|(_, told)| match (told, alert) {

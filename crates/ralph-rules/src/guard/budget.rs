@@ -5,7 +5,7 @@
 use crate::money::{Micro, Usage};
 use crate::objection::Objection;
 use crate::policy::Policy;
-use crate::record::{PriceFrom, Spent, Told};
+use crate::record::{ConversationTotals, PriceFrom, Spent};
 
 /// What was spent, is held, and is being spent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Budget {
     /// Calls whose price is unknown.
     pub unpriced: u32,
     /// The conversation that was gone on with last, and what it had come to.
-    pub conversation: Option<(String, Told)>,
+    pub conversation: Option<(String, ConversationTotals)>,
 }
 
 /// What a running call's usage asks for.
@@ -58,7 +58,7 @@ impl Budget {
     }
 
     /// A conversation was gone on with.
-    pub fn told(&mut self, session: Option<&str>, told: Option<Told>) {
+    pub fn told(&mut self, session: Option<&str>, told: Option<ConversationTotals>) {
         if let Some(told) = told {
             self.conversation = Some((session.unwrap_or_default().into(), told));
         }

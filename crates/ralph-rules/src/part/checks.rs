@@ -3,7 +3,7 @@
 use crate::fingerprint::Fingerprint;
 use crate::next::Why;
 use crate::objection::Objection;
-use crate::record::{Came, Check, CheckResult, Ms, Verified};
+use crate::record::{Check, CheckOutcome, CheckResult, Ms, Verified};
 use crate::suite::Counts;
 
 /// Verification results.
@@ -105,7 +105,7 @@ impl Checks {
         if self.stale {
             return None;
         }
-        self.last.as_ref()?.results.iter().find(|r| r.how != Came::Passed)
+        self.last.as_ref()?.results.iter().find(|r| r.how != CheckOutcome::Passed)
     }
 
     /// What the latest verification shows, also while it is stale: for prompts.
@@ -117,7 +117,7 @@ impl Checks {
     pub fn error(&self) -> Option<Fingerprint> {
         let failing = self.failing()?;
         Some(match failing.how {
-            Came::TimedOut => {
+            CheckOutcome::TimedOut => {
                 let name = format!("timeout:{}", failing.command);
                 Fingerprint { hash: name.clone(), head: name }
             }
@@ -128,6 +128,6 @@ impl Checks {
     /// The command that ran past its deadline before the agent had done anything.
     pub fn baseline_timed_out(&self) -> Option<&str> {
         let results = &self.baseline.as_ref()?.results;
-        results.iter().find(|r| r.how == Came::TimedOut).map(|r| r.command.as_str())
+        results.iter().find(|r| r.how == CheckOutcome::TimedOut).map(|r| r.command.as_str())
     }
 }

@@ -6,7 +6,7 @@ use crate::breaker::{Breaker, breaker};
 use crate::failure::Class;
 use crate::objection::Objection;
 use crate::part::Try;
-use crate::record::{Came, RunStarted, Verified};
+use crate::record::{CheckOutcome, RunStarted, Verified};
 use crate::state::State;
 use serde::Serialize;
 
@@ -141,7 +141,7 @@ fn cut(items: &[String], most: usize) -> Vec<String> {
 }
 
 fn verification(verified: &Verified, short: bool) -> Verification {
-    let failing: Vec<_> = verified.results.iter().filter(|r| r.how != Came::Passed).collect();
+    let failing: Vec<_> = verified.results.iter().filter(|r| r.how != CheckOutcome::Passed).collect();
     let room = if short { 0 } else { EVIDENCE_BYTES / failing.len().max(1) };
     let failing = failing.into_iter().map(|result| {
         let objection = Objection::VerificationFailed {

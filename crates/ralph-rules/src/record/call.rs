@@ -31,7 +31,7 @@ pub struct CallEnded {
     pub computed: Option<Micro>,
     /// What the conversation has come to, where an earlier one goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<Told>,
+    pub told: Option<ConversationTotals>,
     /// Tokens.
     pub usage: Usage,
     /// Conversation id.
@@ -60,7 +60,7 @@ pub struct CallEnded {
 
 /// An agent's figures for a whole conversation, as it told them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ConversationTotals {
     /// Cost.
     pub cost: Option<Micro>,
     /// Tokens.

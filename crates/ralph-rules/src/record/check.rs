@@ -50,7 +50,9 @@ pub struct PutBack {
 impl Verified {
     /// Every command passed.
     pub fn passed(&self) -> bool {
-        !self.interrupted && !self.results.is_empty() && self.results.iter().all(|r| r.how == Came::Passed)
+        !self.interrupted
+            && !self.results.is_empty()
+            && self.results.iter().all(|r| r.how == CheckOutcome::Passed)
     }
 
     /// The tests all commands ran; none where no output tells.
@@ -66,7 +68,7 @@ pub struct CheckResult {
     /// The command, as the user wrote it.
     pub command: String,
     /// How it ended.
-    pub how: Came,
+    pub how: CheckOutcome,
     /// Exit code, where it exited.
     pub exit: Option<i32>,
     /// How long it took.
@@ -83,7 +85,7 @@ pub struct CheckResult {
 /// How a command came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Came {
+pub enum CheckOutcome {
     /// Exit 0.
     Passed,
     /// Another exit, or a signal.

@@ -75,7 +75,7 @@ const TAP: Words = &[
 
 /// What the runners of one output have said so far.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct RunnerOutput {
     sum: Option<Counts>,
     /// `go test -v` and `-json` name each test; plain `go test` only packages.
     go: Go,
@@ -92,7 +92,7 @@ struct Go {
     packages: Option<Counts>,
 }
 
-impl Heard {
+impl RunnerOutput {
     /// Reads one line, without colours; most say nothing.
     pub fn line(&mut self, line: &str) {
         let trimmed = line.trim_start();

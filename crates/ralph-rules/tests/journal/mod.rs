@@ -110,7 +110,7 @@ impl Journal {
     pub fn start(with: impl FnOnce(&mut RunStarted)) -> Journal {
         let mut start = given();
         with(&mut start);
-        let idle = Decision { next: Next::Keep { wake: Default::default() }, because: Vec::new() };
+        let idle = Decision { next: Next::Wait { wake: Default::default() }, reasons: Vec::new() };
         let tree = start.tree;
         let mut journal = Journal {
             records: Vec::new(),
@@ -129,7 +129,7 @@ impl Journal {
     /// A run whose baseline was red or green already.
     pub fn after_baseline(green: bool, with: impl FnOnce(&mut RunStarted)) -> Journal {
         let mut journal = Journal::start(with);
-        journal.verified(if green { Came::Passed } else { Came::Failed });
+        journal.verified(if green { CheckOutcome::Passed } else { CheckOutcome::Failed });
         journal
     }
 
@@ -157,7 +157,7 @@ impl Journal {
     pub fn see(&mut self, seen: Seen) -> &Decision {
         self.append(Fact::Seen(seen));
         self.answer = next(&self.state);
-        if !matches!(self.answer.next, Next::Keep { .. }) {
+        if !matches!(self.answer.next, Next::Wait { .. }) {
             self.append(Fact::Decided(self.answer.clone()));
             if let Next::Do(step) = &self.answer.next {
                 self.begun = Some(step.clone());
@@ -256,16 +256,16 @@ impl Journal {
     }
 
     /// The verification that was asked for came out so.
-    pub fn verified(&mut self, how: Came) -> &Decision {
+    pub fn verified(&mut self, how: CheckOutcome) -> &Decision {
         self.verified_saying(how, "error: expected 1, found 2")
     }
 
-    pub fn verified_saying(&mut self, how: Came, tail: &str) -> &Decision {
+    pub fn verified_saying(&mut self, how: CheckOutcome, tail: &str) -> &Decision {
         let verified = self.verification(how, tail);
         self.see(Seen::Verified(verified))
     }
 
-    pub fn verification(&self, how: Came, tail: &str) -> Verified {
+    pub fn verification(&self, how: CheckOutcome, tail: &str) -> Verified {
         let Some(Step::Verify { check, .. }) = self.begun else {
             panic!("no verification is asked for: {:?}", self.answer)
         };
@@ -273,19 +273,19 @@ impl Journal {
         let result = |command: &String| CheckResult {
             command: command.clone(),
             how,
-            exit: Some(i32::from(how != Came::Passed)),
+            exit: Some(i32::from(how != CheckOutcome::Passed)),
             ms: 900,
             tail: tail.into(),
             output: FileRef::default(),
             counts: None,
         };
-        let interrupted = how == Came::Interrupted;
+        let interrupted = how == CheckOutcome::Interrupted;
         let results = start.verify.iter().map(result).collect();
         Verified { check, results, interrupted, tree: self.tree, violations: Vec::new(), oracle: None }
     }
 
     /// A whole iteration, from its reservation to the judgement; `how` is left out where nothing is verified.
-    pub fn iteration(&mut self, text: &str, changed: bool, how: Option<Came>) -> &Decision {
+    pub fn iteration(&mut self, text: &str, changed: bool, how: Option<CheckOutcome>) -> &Decision {
         self.later(1_000).admit();
         self.later(60_000).says(text);
         self.inspected(changed);
@@ -331,7 +331,7 @@ impl Journal {
     #[track_caller]
     pub fn ended(&self) -> Ending {
         match self.answer.next {
-            Next::Leave(ending) => ending,
+            Next::Exit(ending) => ending,
             _ => panic!("not ended: {:?}", self.answer),
         }
     }
@@ -346,30 +346,30 @@ impl Journal {
     #[track_caller]
     pub fn goes_on(&self, code: &str) {
         assert!(matches!(self.answer.next, Next::Do(Step::Admit { .. })), "{:?}", self.answer);
-        assert_eq!(self.because(), code, "{:?}", self.answer);
+        assert_eq!(self.reasons(), code, "{:?}", self.answer);
     }
 
     /// The code of the first reason.
-    pub fn because(&self) -> String {
-        self.answer.because.first().map(|o| o.code()).unwrap_or_default()
+    pub fn reasons(&self) -> String {
+        self.answer.reasons.first().map(|o| o.code()).unwrap_or_default()
     }
 
     #[track_caller]
     pub fn waits_until(&self) -> Ms {
         match self.answer.next {
-            Next::Keep { wake } => wake.at.expect("a time of day"),
+            Next::Wait { wake } => wake.at.expect("a time of day"),
             _ => panic!("does not wait: {:?}", self.answer),
         }
     }
 
     #[track_caller]
     pub fn holds(&self) {
-        assert!(matches!(self.answer.next, Next::Keep { .. }), "{:?}", self.answer);
+        assert!(matches!(self.answer.next, Next::Wait { .. }), "{:?}", self.answer);
     }
 
     #[track_caller]
     pub fn ends_call(&self, why: Why) {
-        assert_eq!(self.answer.next, Next::End(why), "{:?}", self.answer);
+        assert_eq!(self.answer.next, Next::Interrupt(why), "{:?}", self.answer);
     }
 
     pub fn envelopes(&self) -> Vec<String> {

@@ -55,7 +55,7 @@ fn a_provider_that_another_run_found_down_is_waited_for() {
         let mut journal = Journal::after_baseline(false, |s| s.policy.no_wait = true);
         held(&mut journal, class, HOUR);
         journal.ended_with(reason, code);
-        assert_eq!(journal.because(), "provider_held");
+        assert_eq!(journal.reasons(), "provider_held");
     }
 }
 
@@ -111,14 +111,14 @@ fn a_limit_that_comes_near_is_told_once() {
         s.policy.max_iterations = 10;
     });
     for n in 1..=9 {
-        journal.iteration(&more(), true, Some(Came::Passed));
+        journal.iteration(&more(), true, Some(CheckOutcome::Passed));
         let near: &[&str] = match n {
             ..8 => &[],
             8 => &["cost_nearly"],
             _ => &["cost_nearly", "iterations_nearly"],
         };
         assert_eq!(alerts(&journal), near, "after iteration {n}");
-        let said = journal.answer.because.iter().filter(|o| o.is_alert()).count();
+        let said = journal.answer.reasons.iter().filter(|o| o.is_alert()).count();
         assert_eq!(said, usize::from(n >= 8), "iteration {n}: said in its own iteration only");
     }
     // A raised limit is another one.
@@ -127,7 +127,7 @@ fn a_limit_that_comes_near_is_told_once() {
     let mut policy = given().policy;
     (policy.max_cost, policy.max_iterations) = (Micro(1_200_000), 20);
     journal.see(Seen::PolicyChanged(Box::new(PolicyChanged { policy })));
-    journal.iteration(&more(), true, Some(Came::Passed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Passed));
     assert_eq!(alerts(&journal), ["cost_nearly", "iterations_nearly", "cost_nearly"]);
 }
 
@@ -146,7 +146,7 @@ fn the_days_budget_is_told_once_a_day_over_all_runs() {
         let call = CallEnded { day, ..journal.closing(&more()) };
         journal.see(Seen::CallEnded(Box::new(call)));
         journal.inspected(true);
-        journal.verified(Came::Failed);
+        journal.verified(CheckOutcome::Failed);
         let days = journal.state.alerts.told.iter();
         let days = days.filter(|(_, alert)| matches!(alert, Objection::DayNearly { .. })).count();
         assert_eq!(days, told, "{date} {spent}");
@@ -157,7 +157,7 @@ fn the_days_budget_is_told_once_a_day_over_all_runs() {
 fn the_last_call_that_passes_a_mark_is_told_too() {
     let mut journal = Journal::after_baseline(false, |s| s.policy.max_cost = Micro(1_000_000));
     journal.cost = 850_000;
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
     assert_eq!(alerts(&journal), ["cost_nearly"]);
 }
@@ -184,12 +184,12 @@ fn the_runs_time_ends_a_verification() {
     let mut journal = Journal::start(|s| s.policy.max_time = Some(MINUTE));
     assert!(matches!(journal.answer.next, Next::Do(Step::Verify { .. })));
     journal.later(SECOND).see(Seen::Woke);
-    assert_eq!(journal.answer.next, Next::Keep { wake: Wake { at: None, ran: Some(MINUTE) } });
+    assert_eq!(journal.answer.next, Next::Wait { wake: Wake { at: None, ran: Some(MINUTE) } });
     journal.later(MINUTE).see(Seen::Woke);
-    assert_eq!(journal.answer.next, Next::End(Why::Time));
+    assert_eq!(journal.answer.next, Next::Interrupt(Why::Time));
     journal.see(Seen::Woke);
     journal.holds();
-    journal.verified(Came::Interrupted);
+    journal.verified(CheckOutcome::Interrupted);
     journal.ended_with(Reason::TimeLimit, 3);
     journal.resume();
     journal.ended_with(Reason::TimeLimit, 3);
@@ -202,8 +202,8 @@ fn a_verification_under_way_is_cut_and_run_again_when_there_is_more_time() {
     journal.later(9 * MINUTE).says(&done());
     journal.inspected(true);
     journal.later(2 * MINUTE).see(Seen::Woke);
-    assert_eq!(journal.answer.next, Next::End(Why::Time));
-    journal.verified(Came::Interrupted);
+    assert_eq!(journal.answer.next, Next::Interrupt(Why::Time));
+    journal.verified(CheckOutcome::Interrupted);
     journal.ended_with(Reason::TimeLimit, 3);
     assert!(!journal.ended().verified);
     let mut policy = given().policy;
@@ -211,7 +211,7 @@ fn a_verification_under_way_is_cut_and_run_again_when_there_is_more_time() {
     journal.resume();
     journal.see(Seen::PolicyChanged(Box::new(PolicyChanged { policy })));
     journal.resume();
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -226,8 +226,8 @@ fn work_of_a_call_that_the_runs_time_ended_is_looked_at_for_a_minute() {
     journal.later(30 * SECOND).see(Seen::Woke);
     journal.holds();
     journal.later(30 * SECOND).see(Seen::Woke);
-    assert_eq!(journal.answer.next, Next::End(Why::Time));
-    journal.verified(Came::Interrupted);
+    assert_eq!(journal.answer.next, Next::Interrupt(Why::Time));
+    journal.verified(CheckOutcome::Interrupted);
     journal.ended_with(Reason::TimeLimit, 3);
 }
 
@@ -240,5 +240,5 @@ fn a_person_may_stop_the_verification_after_a_call_that_ralph_ended() {
     journal.fails(Class::Aborted, None);
     journal.inspected(true);
     journal.stop();
-    assert_eq!(journal.answer.next, Next::End(Why::Person));
+    assert_eq!(journal.answer.next, Next::Interrupt(Why::Person));
 }

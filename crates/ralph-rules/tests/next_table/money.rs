@@ -6,7 +6,9 @@ use ralph_rules::failure::Class;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::policy::MINUTE;
-use ralph_rules::record::{CallEnded, Came, Extended, HOUR, PriceFrom, Refuser, Request, RunStarted, Seen};
+use ralph_rules::record::{
+    CallEnded, CheckOutcome, Extended, HOUR, PriceFrom, Refuser, Request, RunStarted, Seen,
+};
 use ralph_rules::step::Step;
 
 fn with_cap(micro: i64) -> impl FnOnce(&mut RunStarted) {
@@ -24,7 +26,7 @@ fn reserves(journal: &Journal) -> Micro {
 fn the_estimate_is_reserved_or_what_is_left() {
     let mut journal = Journal::after_baseline(false, with_cap(550_000));
     assert_eq!(reserves(&journal), Micro(500_000));
-    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     assert_eq!(reserves(&journal), Micro(450_000));
     assert_eq!(journal.state.budget.reserved, Micro(0), "nothing is held between calls");
 }
@@ -60,7 +62,7 @@ fn a_refused_extension_ends_the_call_and_its_work_is_verified() {
         journal.fails(Class::Budget, None);
         journal.inspected(true);
         assert!(matches!(journal.answer.next, Next::Do(Step::Verify { .. })), "{:?}", journal.answer);
-        journal.verified(Came::Failed);
+        journal.verified(CheckOutcome::Failed);
         journal.goes_on("call_failed");
     }
 }
@@ -71,11 +73,11 @@ fn usage_at_the_cap_ends_the_call_and_then_the_run() {
     journal.admit();
     journal.spent(310_000, 100_000);
     journal.ends_call(Why::Budget);
-    assert_eq!(journal.because(), "cost_reached");
+    assert_eq!(journal.reasons(), "cost_reached");
     journal.cost = 410_000;
     journal.fails(Class::Budget, None);
     journal.inspected(true);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::CostLimit, 3);
     assert!(journal.ended().verified);
     assert_eq!(journal.state.budget.spent, Micro(410_000), "a settlement is never refused");
@@ -93,8 +95,8 @@ fn a_call_without_a_price_is_counted() {
 #[test]
 fn nearly_spent_is_worth_a_word() {
     let mut journal = Journal::after_baseline(false, with_cap(120_000));
-    journal.iteration(&more(), true, Some(Came::Failed));
-    assert!(journal.answer.because.iter().any(|o| o.code() == "cost_nearly"), "{:?}", journal.answer);
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
+    assert!(journal.answer.reasons.iter().any(|o| o.code() == "cost_nearly"), "{:?}", journal.answer);
 }
 
 #[test]

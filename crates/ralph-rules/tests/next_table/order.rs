@@ -5,7 +5,7 @@ use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE};
-use ralph_rules::record::{CallEnded, Came, How, Restored, RunStarted, Seen, Violation};
+use ralph_rules::record::{CallEnded, CheckOutcome, How, Restored, RunStarted, Seen, Violation};
 
 /// An iteration in which everything that a guard could object to happens: tools are refused, the same error comes,
 /// only tests are touched, nothing new is there, and from the fourth on the answer is short.
@@ -18,7 +18,7 @@ fn dismal(journal: &mut Journal) {
     let mut seen = journal.inspection(1);
     seen.test_only = true;
     journal.see(Seen::Inspected(seen));
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
 }
 
 fn after_four(with: impl FnOnce(&mut RunStarted)) -> Journal {
@@ -72,16 +72,16 @@ fn guards_come_before_limits() {
 fn the_gate_comes_before_the_guards() {
     let mut journal = Journal::after_baseline(false, |_| {});
     for _ in 0..3 {
-        journal.iteration(&more(), false, Some(Came::Failed));
+        journal.iteration(&more(), false, Some(CheckOutcome::Failed));
     }
-    journal.iteration(&done(), false, Some(Came::Passed));
+    journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
 #[test]
 fn blocked_comes_before_the_gate() {
     let mut journal = Journal::after_baseline(false, |_| {});
-    journal.iteration(&block(Progress::Blocked, Tests::Passing, true), true, Some(Came::Passed));
+    journal.iteration(&block(Progress::Blocked, Tests::Passing, true), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::Blocked, 2);
 }
 
@@ -104,10 +104,10 @@ fn protected_paths_come_before_everything() {
 #[test]
 fn proven_in_the_last_iteration_is_done() {
     let mut journal = Journal::after_baseline(false, |s| s.policy.max_iterations = 1);
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
     let mut journal = Journal::after_baseline(false, |s| s.policy.max_cost = Micro(50_000));
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -123,7 +123,7 @@ fn limits_speak_in_their_order() {
         journal.later(1_000).admit();
         journal.later(MINUTE - 500).says(&more());
         journal.inspected(true);
-        journal.later(1_500).verified(Came::Passed);
+        journal.later(1_500).verified(CheckOutcome::Passed);
         journal
     };
     limited(|_| {}).ended_with(Reason::CostLimit, 3);
@@ -140,16 +140,16 @@ fn limits_speak_in_their_order() {
 fn no_progress_is_warned_of_then_tried_once_more_then_ends() {
     let mut journal = Journal::after_baseline(false, |s| s.policy.breaker.same_error = 0);
     for n in 1..=3 {
-        journal.iteration(&more(), false, Some(Came::Failed));
-        let warned = journal.answer.because.iter().any(|o| o.code() == "half_open");
+        journal.iteration(&more(), false, Some(CheckOutcome::Failed));
+        let warned = journal.answer.reasons.iter().any(|o| o.code() == "half_open");
         assert_eq!(warned, n == 3, "iteration {n}");
     }
     let mut mended = Journal::after_baseline(false, |_| {});
     for changed in [false, false, false, true, false, false, false] {
-        mended.iteration(&more(), changed, Some(Came::Passed));
+        mended.iteration(&more(), changed, Some(CheckOutcome::Passed));
         mended.goes_on("explicit_continue");
     }
-    journal.iteration(&more(), false, Some(Came::Failed));
+    journal.iteration(&more(), false, Some(CheckOutcome::Failed));
     journal.ended_with(Reason::Stall, 1);
 }
 
@@ -173,8 +173,8 @@ fn the_same_error_is_said_three_times_and_ends_the_fifth() {
         journal.admit();
         journal.says(&more());
         journal.inspected(true);
-        journal.verified_saying(Came::Failed, &format!("error at line {n}0 in /tmp/x{n}/a.rs"));
-        let stuck = journal.answer.because.iter().any(|o| o.code() == "same_error");
+        journal.verified_saying(CheckOutcome::Failed, &format!("error at line {n}0 in /tmp/x{n}/a.rs"));
+        let stuck = journal.answer.reasons.iter().any(|o| o.code() == "same_error");
         assert_eq!(stuck, n >= 3, "iteration {n}");
     }
     journal.ended_with(Reason::SameError5x, 1);
@@ -187,7 +187,7 @@ fn a_hung_command_is_the_same_error_each_time() {
         journal.admit();
         journal.says(&more());
         journal.inspected(true);
-        journal.verified_saying(Came::TimedOut, &format!("{} dots", "word ".repeat(n)));
+        journal.verified_saying(CheckOutcome::TimedOut, &format!("{} dots", "word ".repeat(n)));
     }
     journal.ended_with(Reason::SameError5x, 1);
 }

@@ -5,7 +5,7 @@ use ralph_rules::ending::Reason;
 use ralph_rules::next::Next;
 use ralph_rules::policy::{OnViolation, Oracle};
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Came, Check, How, Restored, Seen, Violation};
+use ralph_rules::record::{Check, CheckOutcome, How, Restored, Seen, Violation};
 use ralph_rules::step::Step;
 
 fn env() -> Vec<Violation> {
@@ -50,10 +50,10 @@ fn restored_the_run_goes_on_but_the_iteration_never_succeeds() {
     let mut journal = restoring();
     touch(&mut journal, &done());
     restored(&mut journal, &[]);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.goes_on("prohibited_path");
     assert!(compose(&journal.state).contains("protected: .env"), "the next prompt says so");
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -71,13 +71,13 @@ fn three_times_and_no_more() {
     for _ in 0..3 {
         touch(&mut journal, &more());
         restored(&mut journal, &[]);
-        journal.verified(Came::Passed);
+        journal.verified(CheckOutcome::Passed);
         journal.goes_on("prohibited_path");
     }
     touch(&mut journal, &more());
     restored(&mut journal, &[]);
     journal.ended_with(Reason::ProhibitedPath, 4);
-    assert!(journal.answer.because.iter().any(|o| o.code() == "restore_limit"));
+    assert!(journal.answer.reasons.iter().any(|o| o.code() == "restore_limit"));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_verification_that_touches_a_path_is_judged_alike() {
     journal.admit();
     journal.says(&done());
     journal.inspected(true);
-    let mut verified = journal.verification(Came::Passed, "");
+    let mut verified = journal.verification(CheckOutcome::Passed, "");
     verified.violations = env();
     journal.see(Seen::Verified(verified));
     restored(&mut journal, &[]);
@@ -107,22 +107,22 @@ fn a_second_verification_is_no_second_iteration() {
     journal.admit();
     journal.says("All tests pass. The implementation is complete.");
     journal.inspected(true);
-    let mut verified = journal.verification(Came::Passed, "");
+    let mut verified = journal.verification(CheckOutcome::Passed, "");
     verified.violations = env();
     journal.see(Seen::Verified(verified));
     restored(&mut journal, &[]);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.goes_on("prohibited_path");
     assert_eq!(journal.state.signals.last.len(), 1, "one iteration, one sign");
     let mut idle = restoring();
     idle.admit();
     idle.says(&more());
     idle.inspected(false);
-    let mut verified = idle.verification(Came::Failed, "error: a");
+    let mut verified = idle.verification(CheckOutcome::Failed, "error: a");
     verified.violations = env();
     idle.see(Seen::Verified(verified));
     restored(&mut idle, &[]);
-    idle.verified_saying(Came::Failed, "error: a");
+    idle.verified_saying(CheckOutcome::Failed, "error: a");
     assert_eq!((idle.state.stall.running, idle.state.repeat.running), (1, 1));
 }
 
@@ -135,14 +135,14 @@ fn bent(oracle: Oracle) -> Journal {
     let mut seen = journal.inspection(2);
     seen.oracle = vec!["tests/a.rs".into()];
     journal.see(Seen::Inspected(seen));
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal
 }
 
 #[test]
 fn a_guarded_oracle_must_hold_too() {
     for (how, reason, code) in
-        [(Came::Passed, Reason::GatePassed, 0), (Came::Failed, Reason::OracleChanged, 4)]
+        [(CheckOutcome::Passed, Reason::GatePassed, 0), (CheckOutcome::Failed, Reason::OracleChanged, 4)]
     {
         let mut journal = bent(Oracle::Guard);
         let check = Step::Verify { check: Check::WithBaselineOracle, deadline: 600_000 };

@@ -5,7 +5,7 @@ use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Attempt, CallEnded, Came, Request, Seen};
+use ralph_rules::record::{Attempt, CallEnded, CheckOutcome, Request, Seen};
 use ralph_rules::step::Step;
 
 const AFTER: Request = Request::Stop { after: true, signal: 2 };
@@ -57,11 +57,11 @@ fn stop_during_the_baseline_ends_it_and_it_runs_again() {
     let mut journal = Journal::start(|_| {});
     journal.stop();
     journal.ends_call(Why::Person);
-    journal.verified(Came::Interrupted);
+    journal.verified(CheckOutcome::Interrupted);
     journal.ended_with(Reason::Interrupted, 130);
     journal.resume();
-    assert_eq!(journal.because(), "baseline_wanted");
-    journal.verified(Came::Passed);
+    assert_eq!(journal.reasons(), "baseline_wanted");
+    journal.verified(CheckOutcome::Passed);
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn stop_during_verification_leaves_the_iteration_to_be_verified_again() {
     journal.inspected(true);
     journal.stop();
     journal.ends_call(Why::Person);
-    journal.verified(Came::Interrupted);
+    journal.verified(CheckOutcome::Interrupted);
     journal.ended_with(Reason::Interrupted, 130);
     journal.resume();
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -86,7 +86,7 @@ fn a_verification_that_ends_just_then_still_counts() {
     journal.says(&done());
     journal.inspected(true);
     journal.stop();
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -98,7 +98,7 @@ fn stop_after_lets_the_iteration_finish() {
     journal.holds();
     journal.says(&more());
     journal.inspected(true);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal.ended_with(Reason::Interrupted, 130);
     assert_eq!(journal.state.calls.done, 1);
     let mut proven = Journal::after_baseline(false, |_| {});
@@ -106,7 +106,7 @@ fn stop_after_lets_the_iteration_finish() {
     proven.ask(AFTER);
     proven.says(&done());
     proven.inspected(true);
-    proven.verified(Came::Passed);
+    proven.verified(CheckOutcome::Passed);
     proven.ended_with(Reason::GatePassed, 0);
 }
 
@@ -135,7 +135,7 @@ fn a_stop_is_not_carried_into_the_next_process() {
     let call = CallEnded { recovered: true, ..journal.closing(&more()) };
     journal.see(Seen::CallEnded(Box::new(call)));
     journal.inspected(true);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal.goes_on("explicit_continue");
 }
 
@@ -147,9 +147,9 @@ fn a_pause_holds_before_the_next_call() {
     journal.holds();
     journal.says(&more());
     journal.inspected(true);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal.holds();
-    let Next::Keep { wake } = journal.answer.next else { panic!() };
+    let Next::Wait { wake } = journal.answer.next else { panic!() };
     assert_eq!((wake.at, wake.ran), (None, Some(3_600_000)), "only the run's time ends a pause");
     journal.ask(Request::Hint { text: "look at the lexer".into() });
     journal.holds();
@@ -168,7 +168,7 @@ fn proven_work_needs_no_one_to_go_on() {
     journal.ask(Request::Pause);
     journal.says(&done());
     journal.inspected(true);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -176,13 +176,13 @@ fn proven_work_needs_no_one_to_go_on() {
 fn a_hint_given_during_a_call_waits_for_the_next_one() {
     let mut journal = Journal::start(|_| {});
     journal.ask(Request::Hint { text: "one".into() });
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal.admit();
     journal.ask(Request::Hint { text: "two".into() });
     journal.holds();
     journal.says(&more());
     journal.inspected(true);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     let prompt = compose(&journal.state);
     assert!(prompt.contains("- two") && !prompt.contains("- one"), "{prompt}");
 }
@@ -196,7 +196,7 @@ fn a_hint_that_comes_after_the_prompt_was_composed_is_not_lost() {
     assert_eq!(hints, 0);
     journal.says(&more());
     journal.inspected(true);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     assert!(compose(&journal.state).contains("too late for this one"));
 }
 
@@ -210,11 +210,11 @@ fn go_on_said_during_a_call_does_not_end_a_wait_that_comes_later() {
         }
         journal.says(&more());
         journal.inspected(true);
-        journal.verified(Came::Failed);
+        journal.verified(CheckOutcome::Failed);
         journal.holds();
         if !before {
             journal.ask(Request::Continue);
         }
-        assert_eq!(matches!(journal.answer.next, Next::Keep { .. }), waits);
+        assert_eq!(matches!(journal.answer.next, Next::Wait { .. }), waits);
     }
 }

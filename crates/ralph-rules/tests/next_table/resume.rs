@@ -55,7 +55,7 @@ fn verifying(oracle: bool) -> Journal {
     seen.oracle = vec!["tests/a.rs".into()];
     journal.see(Seen::Inspected(seen));
     if oracle {
-        journal.verified(Came::Passed);
+        journal.verified(CheckOutcome::Passed);
     }
     journal
 }
@@ -125,7 +125,7 @@ fn a_recovered_call_is_judged_like_another() {
     let call = CallEnded { recovered: true, ..journal.closing(&done()) };
     journal.see(Seen::CallEnded(Box::new(call)));
     journal.inspected(true);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::GatePassed, 0);
 }
 
@@ -147,14 +147,14 @@ fn a_lost_call_is_charged_counted_and_claims_nothing() {
     }));
     assert_eq!((journal.state.budget.spent, journal.state.calls.done), (Micro(500_000), 1));
     journal.inspected(true);
-    journal.later(6_000).verified(Came::Passed);
+    journal.later(6_000).verified(CheckOutcome::Passed);
     journal.goes_on("call_failed");
 }
 
 #[test]
 fn limits_that_were_raised_let_the_run_go_on() {
     let mut journal = Journal::after_baseline(false, |s| s.policy.max_iterations = 1);
-    journal.iteration(&more(), true, Some(Came::Failed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     journal.ended_with(Reason::MaxIterations, 3);
     journal.resume();
     journal.ended_with(Reason::MaxIterations, 3);
@@ -177,7 +177,7 @@ fn crashes_of_the_agent_are_forgotten_on_resume() {
         journal.admit();
         journal.fails(Class::Aborted, None);
         journal.inspected(false);
-        journal.verified(Came::Failed);
+        journal.verified(CheckOutcome::Failed);
     }
     journal.ended_with(Reason::AgentUnavailable, 69);
     journal.later(6_000).resume();
@@ -187,7 +187,7 @@ fn crashes_of_the_agent_are_forgotten_on_resume() {
 #[test]
 fn a_run_that_is_over_stays_over() {
     let mut journal = Journal::after_baseline(false, |_| {});
-    journal.iteration(&done(), true, Some(Came::Passed));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
     journal.resume();
     journal.holds();
@@ -197,7 +197,7 @@ fn a_run_that_is_over_stays_over() {
 #[test]
 fn an_empty_journal_waits_to_be_born() {
     let state = State::default();
-    assert!(matches!(ralph_rules::next::next(&state).next, Next::Keep { .. }));
+    assert!(matches!(ralph_rules::next::next(&state).next, Next::Wait { .. }));
     let mut ending = calling();
     ending.stop();
     ending.ends_call(Why::Person);

@@ -5,17 +5,17 @@ use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::next::{Next, Wake, Why};
 use ralph_rules::policy::{MINUTE, SECOND};
-use ralph_rules::record::{Came, HOUR, Refuser, Seen, Silent};
+use ralph_rules::record::{CheckOutcome, HOUR, Refuser, Seen, Silent};
 
 #[test]
 fn a_call_ends_at_its_deadline() {
     let mut journal = Journal::after_baseline(false, |s| s.policy.timeout = 10 * MINUTE);
     let Next::Do(_) = journal.admit().next else { panic!("no call") };
     journal.later(SECOND).see(Seen::Woke);
-    assert_eq!(journal.answer.next, Next::Keep { wake: Wake { at: None, ran: Some(10 * MINUTE) } });
+    assert_eq!(journal.answer.next, Next::Wait { wake: Wake { at: None, ran: Some(10 * MINUTE) } });
     journal.later(10 * MINUTE - SECOND).see(Seen::Woke);
     journal.ends_call(Why::Deadline);
-    assert_eq!(journal.because(), "call_too_long");
+    assert_eq!(journal.reasons(), "call_too_long");
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn silence_ends_a_call() {
     journal.ends_call(Why::Silence);
     journal.fails(Class::Aborted, None);
     journal.inspected(true);
-    journal.verified(Came::Failed);
+    journal.verified(CheckOutcome::Failed);
     journal.later(5 * SECOND).see(Seen::Woke);
     journal.admit();
     journal.holds_or_calls();
@@ -58,7 +58,7 @@ fn the_runs_time_ends_a_call_and_then_the_run() {
     journal.ends_call(Why::Time);
     journal.fails(Class::Aborted, None);
     journal.inspected(true);
-    journal.verified(Came::Passed);
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::TimeLimit, 3);
     assert!(journal.ended().verified);
 }
@@ -89,7 +89,7 @@ fn no_call_begins_after_the_runs_time() {
 fn a_pause_between_iterations_is_kept_and_may_be_skipped() {
     let mut journal = Journal::after_baseline(false, |s| s.policy.pause_between = MINUTE);
     assert!(matches!(journal.answer.next, Next::Do(_)), "none before the first");
-    journal.iteration(&more(), true, Some(Came::Passed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Passed));
     assert_eq!(journal.waits_until(), journal.now() + MINUTE);
     journal.later(MINUTE).see(Seen::Woke);
     assert!(matches!(journal.answer.next, Next::Do(_)));
@@ -98,10 +98,10 @@ fn a_pause_between_iterations_is_kept_and_may_be_skipped() {
 #[test]
 fn a_baseline_that_never_ends_proves_nothing() {
     let mut journal = Journal::start(|_| {});
-    journal.later(10 * MINUTE).verified(Came::TimedOut);
+    journal.later(10 * MINUTE).verified(CheckOutcome::TimedOut);
     journal.ended_with(Reason::BaselineTimedOut, 78);
     journal.resume();
-    assert_eq!(journal.because(), "baseline_wanted", "who resumes may have mended it: {:?}", journal.answer);
-    journal.verified(Came::Failed);
+    assert_eq!(journal.reasons(), "baseline_wanted", "who resumes may have mended it: {:?}", journal.answer);
+    journal.verified(CheckOutcome::Failed);
     assert!(matches!(journal.answer.next, Next::Do(_)));
 }

@@ -8,7 +8,7 @@ use ralph_rules::claim::{Progress, Status, Tests, WorkType, render};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Next;
 use ralph_rules::policy::{Decline, Policy, Until};
-use ralph_rules::record::{CallEnded, Came, How, PlanSeen, Restored, Seen, Violation};
+use ralph_rules::record::{CallEnded, CheckOutcome, How, PlanSeen, Restored, Seen, Violation};
 use ralph_rules::step::Step;
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub fn walk(text: &str, policy: &Policy) -> usize {
 fn play(table: &Table, row: &Row, policy: &Policy) -> BTreeSet<String> {
     let mut journal = begin(row, policy);
     for (nth, iteration) in (1..).zip(&row.agent) {
-        while matches!(journal.answer.next, Next::Keep { .. }) {
+        while matches!(journal.answer.next, Next::Wait { .. }) {
             journal.later(60_000).see(Seen::Woke);
         }
         assert!(
@@ -50,21 +50,21 @@ fn play(table: &Table, row: &Row, policy: &Policy) -> BTreeSet<String> {
         );
         call(&mut journal, table, iteration, nth);
     }
-    while matches!(journal.answer.next, Next::Keep { .. }) {
+    while matches!(journal.answer.next, Next::Wait { .. }) {
         journal.later(60_000).see(Seen::Woke);
     }
     said(&journal)
 }
 
 fn said(journal: &Journal) -> BTreeSet<String> {
-    let mut said: BTreeSet<String> = journal.answer.because.iter().map(|o| o.code()).collect();
-    // Told once, in the iteration that came near it.
+    let mut said: BTreeSet<String> = journal.answer.reasons.iter().map(|o| o.code()).collect();
+    // ConversationTotals once, in the iteration that came near it.
     said.extend(journal.state.alerts.told.iter().map(|(_, alert)| alert.code()));
     said.insert(match journal.answer.next {
-        Next::Leave(ending) => ending.name().into(),
+        Next::Exit(ending) => ending.name().into(),
         _ => "continue".into(),
     });
-    if let Next::Leave(ending) = journal.answer.next {
+    if let Next::Exit(ending) = journal.answer.next {
         said.insert(format!("exit={}", ending.exit_code()));
         said.insert(format!("verified={}", ending.verified));
         said.insert(format!("remembered={}", ending.opens_breaker()));
@@ -93,7 +93,7 @@ fn begin(row: &Row, policy: &Policy) -> Journal {
     });
     if verifies {
         let green = row.policy.get("baseline").is_some_and(|b| b == "green");
-        journal.verified(if green { Came::Passed } else { Came::Failed });
+        journal.verified(if green { CheckOutcome::Passed } else { CheckOutcome::Failed });
     }
     journal
 }
@@ -145,9 +145,9 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
         return;
     }
     let how = match get("verify") {
-        Some("pass") => Came::Passed,
-        Some("hung") => Came::TimedOut,
-        _ => Came::Failed,
+        Some("pass") => CheckOutcome::Passed,
+        Some("hung") => CheckOutcome::TimedOut,
+        _ => CheckOutcome::Failed,
     };
     // The same error comes with other numbers each time.
     let error = get("error").unwrap_or("mismatched types");

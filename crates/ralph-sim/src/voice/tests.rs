@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 #[derive(Clone, Default)]
-struct Heard(Rc<RefCell<Vec<u8>>>);
+struct Captured(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Heard {
+impl Write for Captured {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -23,7 +23,7 @@ fn persona(format: Format, partial: bool) -> Persona {
 }
 
 fn heard(persona: Persona, say: impl FnOnce(&mut Voice)) -> (String, Vec<Value>) {
-    let heard = Heard::default();
+    let heard = Captured::default();
     let mut voice = Voice::new(Box::new(heard.clone()), persona, Ids::seeded(1));
     say(&mut voice);
     let text = String::from_utf8(heard.0.borrow().clone()).unwrap();

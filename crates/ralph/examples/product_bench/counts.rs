@@ -53,9 +53,10 @@ struct Counted {
 impl Counted {
     fn of(trace: &str, agent: &str, workspace: &str) -> Counted {
         let started = format!("bash\", \"{agent}\"");
-        // The tender is started with the same words.
-        let is_agent =
-            |line: &&str| line.contains(" execve(") && line.contains(&started) && !line.contains("__tend");
+        // The supervisor is started with the same words.
+        let is_agent = |line: &&str| {
+            line.contains(" execve(") && line.contains(&started) && !line.contains("__supervise")
+        };
         let starts = trace.lines().filter(is_agent).count();
         let root = format!("\"{workspace}\", ");
         let mut counted = Counted { iterations: u32::try_from(starts).unwrap() - 1, ..Counted::default() };

@@ -8,9 +8,9 @@ use crate::problem::{Code, Problem};
 use ralph_agents::permits;
 use ralph_agents::registry::{self, UnknownAgent};
 use ralph_agents::roster;
-use ralph_engine::equipment::{Equipment, Hired};
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
+use ralph_engine::run_deps::{AgentBinding, RunDeps};
 use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,16 +97,16 @@ pub fn missing(name: &str, program: &str) -> Problem {
 }
 
 /// What the hands work with, for an agent that was chosen and those on its ladder.
-pub fn equipment(
+pub fn deps(
     agent: &AgentChoice,
     ladder: &[AgentChoice],
     layers: &Layers,
     redactor: Redactor,
     here: &Here,
-) -> Result<Equipment, Problem> {
-    Ok(Equipment {
-        tender: own_program()?,
-        tender_args: vec!["__tend".into()],
+) -> Result<RunDeps, Problem> {
+    Ok(RunDeps {
+        supervisor: own_program()?,
+        supervisor_args: vec!["__supervise".into()],
         agent: hired(agent, layers)?,
         rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
         git: git(here),
@@ -126,10 +126,10 @@ fn git(here: &Here) -> Option<std::path::PathBuf> {
     (!found.starts_with(&here.workspace)).then_some(found)
 }
 
-fn hired(agent: &AgentChoice, layers: &Layers) -> Result<Hired, Problem> {
+fn hired(agent: &AgentChoice, layers: &Layers) -> Result<AgentBinding, Problem> {
     let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
     let env = layers.agent_env(&agent.name).into_iter().map(|(name, value)| (name.into(), value.into()));
-    Ok(Hired { agent: Arc::from(adapter), env: env.collect() })
+    Ok(AgentBinding { agent: Arc::from(adapter), env: env.collect() })
 }
 
 /// ralph's own program: it tends what it runs.

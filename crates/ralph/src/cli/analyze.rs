@@ -5,7 +5,7 @@ use super::{Here, agent};
 use crate::print::print_json;
 use crate::problem::{Code, Problem};
 use crate::values;
-use ralph_agents::detect::Analyst;
+use ralph_agents::detect::OfflineReader;
 use ralph_agents::{Denial, Exit, Failure, Format, Reply, registry};
 use ralph_engine::clock::utc;
 use ralph_engine::reset::resolve;
@@ -70,25 +70,25 @@ fn response(reply: &Reply, args: &Args) -> Response {
 pub fn read(file: Option<&Path>, agent: Option<&str>) -> Result<Reply, Problem> {
     let file = file.filter(|file| file.as_os_str() != "-");
     let name = file.map_or("stdin".into(), |file| file.display().to_string());
-    let mut analyst = Analyst::new(agent);
+    let mut offline_reader = OfflineReader::new(agent);
     let read = match file {
-        Some(file) => File::open(file).and_then(|mut file| pour(&mut file, &mut analyst)),
-        None => pour(&mut io::stdin().lock(), &mut analyst),
+        Some(file) => File::open(file).and_then(|mut file| pour(&mut file, &mut offline_reader)),
+        None => pour(&mut io::stdin().lock(), &mut offline_reader),
     };
     read.map_err(|e| {
         Problem::new(Code::Input, format!("{name} cannot be read"))
             .cause(&e)
             .hint("name a readable file, or - for stdin")
     })?;
-    Ok(analyst.close(Exit::default()))
+    Ok(offline_reader.close(Exit::default()))
 }
 
-fn pour(source: &mut dyn Read, analyst: &mut Analyst) -> io::Result<()> {
+fn pour(source: &mut dyn Read, offline_reader: &mut OfflineReader) -> io::Result<()> {
     let mut piece = vec![0; PIECE];
     loop {
         match source.read(&mut piece) {
             Ok(0) => return Ok(()),
-            Ok(read) => analyst.feed(piece.get(..read).unwrap_or_default()),
+            Ok(read) => offline_reader.feed(piece.get(..read).unwrap_or_default()),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }

@@ -114,7 +114,7 @@ fn story(records: &[Record], running: bool, here: &Here) -> String {
                         writeln!(text, "\n{}", style.strong(format!("Iteration {}{again}", id.iteration)));
                 }
                 let _ = writeln!(text, "{time}  {} {}", style.note("→"), decision_words(&decision.next));
-                for reason in &decision.because {
+                for reason in &decision.reasons {
                     let code = style.faint(format!("[{}]", reason.code()));
                     let _ = writeln!(text, "{:8}      because {} {code}", "", reason_words(reason));
                 }
@@ -135,8 +135,8 @@ fn why(records: &[Record], state: &State, running: bool) -> String {
         n => format!("{n} iterations"),
     };
     match state.ending.and(last_ending(records)) {
-        Some((ending, because)) => {
-            let mut words: Vec<String> = because.iter().map(reason_words).collect();
+        Some((ending, reasons)) => {
+            let mut words: Vec<String> = reasons.iter().map(reason_words).collect();
             words.dedup();
             let words = words.join("; ");
             let words = words.trim_end_matches('.');

@@ -91,8 +91,8 @@ fn result(state: &State, store: &Sqlite, row: &RunRow, args: &Args, json: &mut J
         return Ok(());
     }
     let records = runs::records(store, &row.id).unwrap_or_default();
-    if let Some((ending, because)) = last_ending(&records) {
-        let result = serde_json::to_value(outcome(state, ending, because)).unwrap_or_default();
+    if let Some((ending, reasons)) = last_ending(&records) {
+        let result = serde_json::to_value(outcome(state, ending, reasons)).unwrap_or_default();
         json.value(&result)?;
     }
     Ok(json.caught_up()?)

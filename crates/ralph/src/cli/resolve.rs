@@ -6,8 +6,8 @@ use crate::config::{self, Layers, Preset};
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
 use jiff::tz::TimeZone;
-use ralph_engine::equipment::Equipment;
-use ralph_engine::plan::Plan;
+use ralph_engine::run_deps::RunDeps;
+use ralph_engine::run_spec::RunSpec;
 use ralph_rules::estimate::Estimate;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
@@ -21,9 +21,9 @@ pub const UNCONTAINED: &str = "nothing contains the agent: it can do whatever yo
 /// A run, resolved.
 pub struct Resolved {
     /// What it is started with.
-    pub plan: Plan,
+    pub plan: RunSpec,
     /// What the hands work with.
-    pub equipment: Equipment,
+    pub deps: RunDeps,
     /// What the person should know before.
     pub warnings: Vec<String>,
     /// The preset behind the numbers.
@@ -82,7 +82,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let ladder = ladder::ladder(&chosen, args, &layers, here)?;
     let prompting = templates::prompting(&layers, here)?;
     let redactor = secrets::redactor(&layers, &here.workspace, here)?;
-    let equipment = agent::equipment(&chosen, &ladder, &layers, redactor, here)?;
+    let deps = agent::deps(&chosen, &ladder, &layers, redactor, here)?;
     let verify = verify(args, &layers, &policy)?;
     if verify.is_empty() {
         warnings.push(
@@ -100,7 +100,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         .chain(args.protect.iter().cloned())
         .collect::<Vec<_>>();
     let views = views(&layers, &protect, here)?;
-    let plan = Plan {
+    let plan = RunSpec {
         workspace: here.workspace.clone(),
         prompt,
         prompt_from,
@@ -116,7 +116,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         own_files: views.outside(),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
-    Ok(Resolved { plan, equipment, warnings, preset: layers.preset(), bound, views })
+    Ok(Resolved { plan, deps, warnings, preset: layers.preset(), bound, views })
 }
 
 /// The commands that prove the work.

@@ -9,8 +9,8 @@ use crate::config;
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
 use crate::values;
-use ralph_engine::equipment::Equipment;
 use ralph_engine::open;
+use ralph_engine::run_deps::RunDeps;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::Ms;
@@ -96,7 +96,7 @@ pub fn go_on(
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
-    let equipment = agent::equipment(&start.agent, &start.ladder, &layers, redactor, here)?;
+    let deps = agent::deps(&start.agent, &start.ladder, &layers, redactor, here)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
@@ -113,9 +113,9 @@ pub fn go_on(
     for warning in secrets::lost(&start).iter().filter(|_| !output.quiet) {
         say(&format!("{} {warning}\n", here.err_style().warn("warning:")));
     }
-    let whole = |start, equipment: &Equipment| secrets::whole(start, &equipment.redactor, typed);
+    let whole = |start, deps: &RunDeps| secrets::whole(start, &deps.redactor, typed);
     let views = layers.views().only(&start.own_files);
     let watchers = watchers(Watched { id, records: &records, workspace, views }, output, &home, here);
-    let ended = open::resume(&home, id, change, |_| equipment, whole, watchers);
+    let ended = open::resume(&home, id, change, |_| deps, whole, watchers);
     close(ended, output, id, here)
 }

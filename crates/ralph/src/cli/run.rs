@@ -206,7 +206,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         rungs.iter().map(|rung| AgentChoice { account: String::new(), ..rung.clone() }).collect()
     };
     // The journal holds what was given without secrets.
-    let redactor = &resolved.equipment.redactor;
+    let redactor = &resolved.deps.redactor;
     let differs = [
         (!secrets::same(&start.verify, &plan.verify, redactor), "another verification"),
         (start.protect != plan.protect, "other protected paths"),
@@ -245,7 +245,7 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
     let (workspace, views) = (resolved.plan.workspace.clone(), resolved.views);
     let run = Watched { id, records: &[], workspace: &workspace, views };
     let watchers = watchers(run, output, &home, here);
-    let ended = open::start(&home, id, resolved.plan, resolved.equipment, watchers);
+    let ended = open::start(&home, id, resolved.plan, resolved.deps, watchers);
     close(ended, output, id, here)
 }
 
@@ -282,7 +282,7 @@ fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<(RunRow, RunSta
         let records = runs::records(&store, &row.id)?;
         let plan = &resolved.plan;
         let start = State::of(records.first()).start.map(|start| *start);
-        let redactor = &resolved.equipment.redactor;
+        let redactor = &resolved.deps.redactor;
         let same = |start: &RunStarted| {
             secrets::same(&start.prompt, &plan.prompt, redactor) && start.agent.name == plan.agent.name
         };

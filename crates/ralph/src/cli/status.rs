@@ -90,7 +90,7 @@ fn heading(row: &RunRow, state: &State) -> String {
     };
     line("status", &format!("{}{more}", row.status));
     if let Some(change) = state.circuit.history.last().filter(|_| state.circuit.now != Breaker::Closed) {
-        let why = change.because.as_ref().map(Objection::say).unwrap_or_default();
+        let why = change.reason.as_ref().map(Objection::say).unwrap_or_default();
         line("breaker", &format!("{}: {why}", state.circuit.now.name()));
     }
     text.push('\n');

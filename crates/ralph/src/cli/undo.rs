@@ -7,7 +7,7 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_engine::snapshots::Snapshots;
-use ralph_keep::{Back, Done, Missed, Wanted, back};
+use ralph_snapshots::{Done, Missed, Restore, Wanted, restore};
 use ralph_store::RunRow;
 use ralph_tree::{Index, Protect, Tree, WorkspaceLock};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let target = snapshots.after(to).ok_or_else(|| no_moment(&snapshots, &row, to))?;
     let left = snapshots.last().unwrap_or_default();
     let wanted = Wanted { target: &target, left: &left, now: &now, newer_too: args.newer_too };
-    let plan = back(wanted, snapshots.keep().blobs());
+    let plan = restore(wanted, snapshots.keep().blobs());
     if !args.json {
         say(&shown(&plan, &row, to));
     }
@@ -115,7 +115,7 @@ pub fn agreed(yes: bool, json: bool) -> Result<bool, Problem> {
 }
 
 /// Nothing is replaced or removed that is not put aside first.
-fn apply(snapshots: &Snapshots, plan: &Back, now: &Index, workspace: &Path) -> Result<Done, Problem> {
+fn apply(snapshots: &Snapshots, plan: &Restore, now: &Index, workspace: &Path) -> Result<Done, Problem> {
     let unsafe_now = |e: &dyn std::error::Error| {
         Problem::new(Code::Journal, "what would be replaced could not be put aside, so nothing was changed")
             .cause(e)
@@ -131,7 +131,7 @@ fn apply(snapshots: &Snapshots, plan: &Back, now: &Index, workspace: &Path) -> R
         .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be opened").cause(&e))
 }
 
-fn shown(plan: &Back, row: &RunRow, to: u32) -> String {
+fn shown(plan: &Restore, row: &RunRow, to: u32) -> String {
     let moment = if to == 0 { "before".to_owned() } else { format!("after iteration {to} of") };
     let mut text = format!("Files as they were {moment} run {}:\n", runs::short(&row.id));
     list(&mut text, "", plan.acts.iter().map(ToString::to_string));
@@ -169,7 +169,7 @@ fn outcome(done: &Done) -> String {
     text
 }
 
-fn as_json(plan: &Back, done: Option<&Done>, row: &RunRow, to: u32) -> Value {
+fn as_json(plan: &Restore, done: Option<&Done>, row: &RunRow, to: u32) -> Value {
     let missed = |all: &[Missed]| -> Vec<Value> {
         all.iter().map(|it| json!({"path": it.path.to_string(), "why": it.why})).collect()
     };

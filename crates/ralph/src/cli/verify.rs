@@ -8,10 +8,10 @@ use crate::problem::{Code, Problem};
 use crate::show::seconds;
 use ralph_engine::receipt::{Receipt, diff_hash};
 use ralph_engine::snapshots::Snapshots;
-use ralph_engine::solo::{self, Solo};
-use ralph_engine::{commit, oracle};
+use ralph_engine::standalone_verify::{self, StandaloneVerify};
+use ralph_engine::{git_checkout, oracle};
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{Came, CheckResult};
+use ralph_rules::record::{CheckOutcome, CheckResult};
 use ralph_rules::state::State;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     let rev = |word: &Option<String>| {
         word.as_deref()
             .map(|word| {
-                commit::named(&here.workspace, word).ok_or_else(|| {
+                git_checkout::named(&here.workspace, word).ok_or_else(|| {
                     Problem::new(Code::Usage, format!("there is no commit `{word}` in this repository"))
                         .hint("name a branch, a tag or a commit: git branch --all")
                 })
@@ -71,27 +71,27 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
             .transpose()
     };
     let (branch, base) = (rev(&args.branch)?, rev(&args.base)?);
-    let head = branch.clone().or_else(|| commit::named(&here.workspace, "HEAD"));
-    let solo = Solo {
+    let head = branch.clone().or_else(|| git_checkout::named(&here.workspace, "HEAD"));
+    let standalone_verify = StandaloneVerify {
         workspace: here.workspace.clone(),
-        base: base.or_else(|| head.and_then(|head| commit::base_of(&here.workspace, &head))),
+        base: base.or_else(|| head.and_then(|head| git_checkout::base_of(&here.workspace, &head))),
         commit: branch,
         commands,
         timeout: policy.verify_timeout,
         oracle: policy.oracle,
         oracle_paths: layers.oracle_paths().to_vec(),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
-        tender: agent::own_program()?,
+        supervisor: agent::own_program()?,
     };
     let told = |result: &CheckResult| {
-        let how = if result.how == Came::Passed { "passed" } else { "did not pass" };
+        let how = if result.how == CheckOutcome::Passed { "passed" } else { "did not pass" };
         say(&format!("`{}` {how} ({})", result.command, seconds(result.ms)));
-        if result.how != Came::Passed {
+        if result.how != CheckOutcome::Passed {
             say(crate::plain::plain_lines(&result.tail).trim_end());
         }
     };
     let redactor = secrets::redactor(&layers, &here.workspace, here)?;
-    let receipt = solo::verify(&solo, &redactor, told)
+    let receipt = standalone_verify::verify(&standalone_verify, &redactor, told)
         .map_err(|e| Problem::new(Code::Busy, "the verification could not be carried out").cause(&e))?;
     match args.json {
         true => print_json(&receipt)?,
@@ -158,7 +158,7 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
 
 fn of_tree(receipt: &Receipt, here: &Here) -> Result<Vec<Part>, Problem> {
     let scratch = here.home()?.dir().join("verify").join(std::process::id().to_string());
-    let trees = solo::trees(Path::new(&receipt.workspace), receipt, &scratch);
+    let trees = standalone_verify::trees(Path::new(&receipt.workspace), receipt, &scratch);
     let trees = trees.map_err(|e| Problem::new(Code::Input, "the files cannot be looked at").cause(&e))?;
     Ok(files(receipt, Some((trees.0.as_ref(), &trees.1))))
 }

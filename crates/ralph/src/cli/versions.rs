@@ -18,13 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What was heard so far, by path.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Versions {
-    heard: BTreeMap<String, Heard>,
+    heard: BTreeMap<String, ReaderEvent>,
     #[serde(skip)]
     file: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Heard {
+struct ReaderEvent {
     mark: Mark,
     version: Option<String>,
 }
@@ -54,14 +54,14 @@ impl Versions {
 
     /// Asks those that are not known, all at once, and keeps what they say.
     pub fn ask(&mut self, programs: &[(PathBuf, &'static [&'static str])]) {
-        if self.hear(programs) {
+        if self.recv(programs) {
             // Without it the next `ralph agents` asks again, which is slower and nothing else.
             let _ = self.keep();
         }
     }
 
     /// Asks those that are not known, all at once; true when there was one.
-    pub fn hear(&mut self, programs: &[(PathBuf, &'static [&'static str])]) -> bool {
+    pub fn recv(&mut self, programs: &[(PathBuf, &'static [&'static str])]) -> bool {
         let new: Vec<_> = programs.iter().filter(|(path, _)| self.known(path).is_none()).collect();
         let heard: Vec<_> = std::thread::scope(|scope| {
             let asked: Vec<_> =
@@ -70,7 +70,7 @@ impl Versions {
         });
         for (path, version) in heard {
             if let Some(mark) = Mark::of(path) {
-                self.heard.insert(path.to_string_lossy().into_owned(), Heard { mark, version });
+                self.heard.insert(path.to_string_lossy().into_owned(), ReaderEvent { mark, version });
             }
         }
         !new.is_empty()

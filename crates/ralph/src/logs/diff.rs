@@ -4,7 +4,7 @@
 use super::out::{Gone, Out};
 use crate::plain::plain_lines;
 use crate::style::Style;
-use ralph_keep::Blobs;
+use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Kind, shown, side_by_side};
 use similar::TextDiff;
 use std::io::Read;

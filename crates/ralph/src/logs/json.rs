@@ -3,7 +3,7 @@
 use super::out::{Gone, Out};
 use super::story::Teller;
 use crate::show::record_line;
-use ralph_agents::Heard;
+use ralph_agents::ReaderEvent;
 use ralph_rules::record::{Attempt, Record};
 use ralph_rules::state::State;
 use serde_json::{Value, json};
@@ -30,9 +30,9 @@ impl Teller for Json {
         self.value(&record_line(record))
     }
 
-    fn line(&mut self, id: Attempt, _line: &[u8], heard: &[Heard]) -> Result<(), Gone> {
+    fn line(&mut self, id: Attempt, _line: &[u8], heard: &[ReaderEvent]) -> Result<(), Gone> {
         for heard in heard {
-            if let Heard::Activity(activity) = heard {
+            if let ReaderEvent::Activity(activity) = heard {
                 let (iteration, attempt) = (id.iteration, id.attempt);
                 self.value(&json!({"v": 1, "type": "activity", "iteration": iteration, "attempt": attempt,
                     "activity": activity}))?;

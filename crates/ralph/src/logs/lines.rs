@@ -8,10 +8,10 @@ use super::transcript::Transcript;
 use crate::plain::{plain, plain_lines};
 use crate::show::{clock_time, fact_words, reason_words};
 use crate::style::Style;
-use ralph_agents::{Activity, Heard};
+use ralph_agents::{Activity, ReaderEvent};
 use ralph_rules::next::Next;
 use ralph_rules::prompt::{head, tail};
-use ralph_rules::record::{Attempt, Came, Decision, Fact, Record, RunStarted, Seen, Verified};
+use ralph_rules::record::{Attempt, CheckOutcome, Decision, Fact, Record, RunStarted, Seen, Verified};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 
@@ -67,7 +67,7 @@ impl Lines {
         let words = fact_words(&Seen::Verified(verified.clone()));
         for (n, words) in words.iter().enumerate() {
             let result = verified.results.get(n);
-            let passed = result.is_some_and(|result| result.how == Came::Passed);
+            let passed = result.is_some_and(|result| result.how == CheckOutcome::Passed);
             let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
             self.out.line(&format!("  {mark} {words}"))?;
             if let Some(result) = result.filter(|_| !passed || self.tools) {
@@ -89,11 +89,11 @@ impl Lines {
         let what = match &decision.next {
             Next::Do(Step::Call { id, rung, .. }) => return self.heading(record, *id, *rung, state),
             Next::Do(Step::Admit { .. }) => "go on".into(),
-            Next::End(_) => "ending the agent".into(),
-            Next::Leave(ending) => format!("end with {} (exit {})", ending.name(), ending.exit_code()),
+            Next::Interrupt(_) => "ending the agent".into(),
+            Next::Exit(ending) => format!("end with {} (exit {})", ending.name(), ending.exit_code()),
             _ => return Ok(()),
         };
-        let words = decision.because.iter().map(reason_words).collect::<Vec<_>>().join("; ");
+        let words = decision.reasons.iter().map(reason_words).collect::<Vec<_>>().join("; ");
         match words.is_empty() {
             true if what == "go on" => Ok(()),
             true => self.out.line(&format!("  {} {what}", self.style.note("→"))),
@@ -158,14 +158,14 @@ impl Teller for Lines {
         }
     }
 
-    fn line(&mut self, _id: Attempt, line: &[u8], heard: &[Heard]) -> Result<(), Gone> {
+    fn line(&mut self, _id: Attempt, line: &[u8], heard: &[ReaderEvent]) -> Result<(), Gone> {
         // A reader shows only the first lines of plain text; here all of them count.
         if heard.is_empty() && !matches!(line.trim_ascii_start().first(), None | Some(b'{' | b'[')) {
             return self.out.line(&format!("  {}", plain(&head(&String::from_utf8_lossy(line), MESSAGE))));
         }
         let mut tools = 0;
         for heard in heard {
-            if let Heard::Activity(activity) = heard {
+            if let ReaderEvent::Activity(activity) = heard {
                 self.activity(activity, line, tools)?;
                 tools += usize::from(matches!(activity, Activity::Tool { .. }));
             }

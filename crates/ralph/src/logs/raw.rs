@@ -3,7 +3,7 @@
 use super::out::{Gone, Out};
 use super::story::Teller;
 use crate::plain::plain_lines;
-use ralph_agents::Heard;
+use ralph_agents::ReaderEvent;
 use ralph_rules::record::{Attempt, Record};
 use ralph_rules::state::State;
 
@@ -29,7 +29,7 @@ impl Teller for Raw {
         if self.terminal { Ok(()) } else { self.out.bytes(bytes) }
     }
 
-    fn line(&mut self, _id: Attempt, line: &[u8], _heard: &[Heard]) -> Result<(), Gone> {
+    fn line(&mut self, _id: Attempt, line: &[u8], _heard: &[ReaderEvent]) -> Result<(), Gone> {
         if self.terminal { self.out.line(&plain_lines(&String::from_utf8_lossy(line))) } else { Ok(()) }
     }
 

@@ -4,7 +4,7 @@
 use super::out::Gone;
 use super::transcript::Transcript;
 use ralph_agents::registry;
-use ralph_agents::{Call, Heard, Reader};
+use ralph_agents::{Call, Reader, ReaderEvent};
 use ralph_engine::journal::record_of;
 use ralph_engine::run::stream_of;
 use ralph_rules::next::Next;
@@ -12,7 +12,7 @@ use ralph_rules::record::{Attempt, Decision, Fact, Record, RunStarted, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{Store, StoreError};
-use ralph_tend::LineSplitter;
+use ralph_supervisor::LineSplitter;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub trait Teller {
         Ok(())
     }
     /// A line of it, and what its reader heard in it.
-    fn line(&mut self, _id: Attempt, _line: &[u8], _heard: &[Heard]) -> Result<(), Gone> {
+    fn line(&mut self, _id: Attempt, _line: &[u8], _heard: &[ReaderEvent]) -> Result<(), Gone> {
         Ok(())
     }
     /// A call is over; `stderr` is its other stream, `lost` says that its transcript is not there any more.

@@ -13,7 +13,7 @@ use ralph_engine::watch::Watcher;
 use ralph_rules::next::{Next, Wake, next};
 use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{Came, Check, Decision, Fact, Ms, Record, Seen};
+use ralph_rules::record::{Check, CheckOutcome, Decision, Fact, Ms, Record, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
 use std::time::Instant;
@@ -88,29 +88,29 @@ impl Human {
     }
 
     /// A limit that comes near is said when it does.
-    fn alerts(&mut self, because: &[Objection]) {
-        for alert in because.iter().filter(|o| o.is_alert()) {
+    fn alerts(&mut self, reasons: &[Objection]) {
+        for alert in reasons.iter().filter(|o| o.is_alert()) {
             self.line(&format!("  {} {}", self.style.warn("!"), self.style.warn(reason_words(alert))));
         }
     }
 
     fn decided(&mut self, decision: &Decision) {
         match &decision.next {
-            Next::Do(Step::Inspect { .. } | Step::Extend { .. }) => self.alerts(&decision.because),
+            Next::Do(Step::Inspect { .. } | Step::Extend { .. }) => self.alerts(&decision.reasons),
             Next::Do(Step::Call { id, rung, .. }) => self.iteration_head(id.iteration, id.attempt, *rung),
             Next::Do(Step::Verify { check, .. }) => self.begin(match check {
                 Check::Baseline => "verifying before the first iteration",
                 _ => "verifying",
             }),
             Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {
-                self.reasons("go on", &decision.because);
+                self.reasons("go on", &decision.reasons);
             }
             Next::Do(Step::Recover { .. }) => self.begin("finding out what became of the last call"),
-            Next::End(_) => self.reasons("ending the agent", &decision.because),
-            Next::Leave(ending) => {
+            Next::Interrupt(_) => self.reasons("ending the agent", &decision.reasons),
+            Next::Exit(ending) => {
                 self.doing.clear();
                 self.live.close();
-                let result = outcome(&self.state, *ending, &decision.because);
+                let result = outcome(&self.state, *ending, &decision.reasons);
                 say(&format!("\n{}", receipt(&result, &self.state, self.style)));
             }
             _ => {}
@@ -142,8 +142,8 @@ impl Human {
         self.show_now();
     }
 
-    fn reasons(&mut self, what: &str, because: &[Objection]) {
-        let words = because.iter().filter(|o| !o.is_alert()).map(reason_words).collect::<Vec<_>>().join("; ");
+    fn reasons(&mut self, what: &str, reasons: &[Objection]) {
+        let words = reasons.iter().filter(|o| !o.is_alert()).map(reason_words).collect::<Vec<_>>().join("; ");
         if !words.is_empty() {
             let arrow = self.style.note("→");
             self.line(&format!("  {arrow} {what}: {words}"));
@@ -180,7 +180,8 @@ impl Human {
                     Check::WithBaselineOracle => "with the tests as they were: ",
                 };
                 for (n, words) in fact_words(seen).into_iter().enumerate() {
-                    let passed = verified.results.get(n).is_some_and(|result| result.how == Came::Passed);
+                    let passed =
+                        verified.results.get(n).is_some_and(|result| result.how == CheckOutcome::Passed);
                     let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
                     self.line(&format!("  {mark} {before}{words}"));
                 }
@@ -214,7 +215,7 @@ impl Human {
         if !self.is_between() || self.state.ending.is_some() {
             return;
         }
-        if let Next::Keep { wake } = next(&self.state).next {
+        if let Next::Wait { wake } = next(&self.state).next {
             if !std::mem::replace(&mut self.held, true) {
                 self.since = Instant::now();
             }
@@ -252,7 +253,7 @@ impl Watcher for Human {
             Fact::Seen(seen) => {
                 self.seen(seen);
                 let wait = next(&self.state).next;
-                if let (false, Next::Keep { wake: Wake { at: Some(at), .. } }) = (woke, wait) {
+                if let (false, Next::Wait { wake: Wake { at: Some(at), .. } }) = (woke, wait) {
                     self.since = Instant::now();
                     self.line(&format!("  waiting {} before the next call", seconds((at - utc()).max(0))));
                 }

@@ -5,7 +5,7 @@ use crate::show::{money, seconds};
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
-use ralph_rules::record::{Came, Check, Verified};
+use ralph_rules::record::{Check, CheckOutcome, Verified};
 use ralph_rules::state::State;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -111,11 +111,11 @@ fn verified(state: &State) -> String {
     let Some(verified) = state.checks.shown() else { return "not yet".into() };
     let words = verified.results.iter().map(|r| {
         let how = match r.how {
-            Came::Passed => "passed",
-            Came::Failed => "failed",
-            Came::TimedOut => "did not end in time",
-            Came::NotRun => "could not be run",
-            Came::Interrupted => "was interrupted",
+            CheckOutcome::Passed => "passed",
+            CheckOutcome::Failed => "failed",
+            CheckOutcome::TimedOut => "did not end in time",
+            CheckOutcome::NotRun => "could not be run",
+            CheckOutcome::Interrupted => "was interrupted",
         };
         format!("`{}` {how}", r.command)
     });

@@ -81,7 +81,7 @@ impl Fold {
                 self.seen(seen);
             }
             Fact::Decided(decision) => {
-                let judged = matches!(decision.next, Next::Do(Step::Admit { .. }) | Next::Leave(_))
+                let judged = matches!(decision.next, Next::Do(Step::Admit { .. }) | Next::Exit(_))
                     && self.state.calls.counted
                     && self.state.calls.done > self.told;
                 self.state.apply(record);
@@ -178,7 +178,7 @@ impl Fold {
             analysis.completion_indicators = state.signals.last.last().map_or(0, |signal| signal.indicators);
             analysis.is_test_only |= state.trees.test_only;
             // What ralph itself objected to; the claims alone may tell otherwise.
-            analysis.warnings = decision.because.iter().map(Objection::say).collect();
+            analysis.warnings = decision.reasons.iter().map(Objection::say).collect();
         }
         let signal = state.signals.last.last();
         let policy = state.start.as_ref().map(|s| s.policy.gate.indicators).unwrap_or_default();
@@ -226,7 +226,7 @@ impl Fold {
     fn waits(&self) -> Option<Ms> {
         let between = self.is_between() && self.state.ending.is_none();
         match between.then(|| next(&self.state).next) {
-            Some(Next::Keep { wake }) => wake.at,
+            Some(Next::Wait { wake }) => wake.at,
             _ => None,
         }
     }
@@ -266,7 +266,7 @@ impl Fold {
             budget: policy.map_or(Micro::ZERO, |p| p.max_cost).usd(),
             breaker: Breaker {
                 state: state.circuit.now,
-                reason: last.and_then(|change| change.because.as_ref()).map(Objection::say),
+                reason: last.and_then(|change| change.reason.as_ref()).map(Objection::say),
                 since: last.map(|change| stamp(change.at)),
                 history: changes_of(state),
             },
@@ -278,7 +278,7 @@ impl Fold {
 /// A run's own decision in the seed's words.
 fn decision_of(next: &Next) -> ExitDecision {
     match next {
-        Next::Leave(ending) => match ending.reason {
+        Next::Exit(ending) => match ending.reason {
             Reason::GatePassed | Reason::AlreadyComplete => ExitDecision::ProjectComplete,
             Reason::CompletionSignals => ExitDecision::CompletionSignals,
             Reason::Blocked => ExitDecision::Blocked,

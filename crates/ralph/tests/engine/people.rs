@@ -186,5 +186,5 @@ fn state_of(pid: u32) -> Option<char> {
 
 fn is_tender(pid: u32) -> bool {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    line.split(|byte| *byte == 0).any(|word| word == b"__tend")
+    line.split(|byte| *byte == 0).any(|word| word == b"__supervise")
 }

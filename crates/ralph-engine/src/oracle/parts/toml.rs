@@ -8,7 +8,7 @@ pub type Keys = &'static [&'static str];
 /// Cargo: test targets, the library's own switches, what `cargo test` builds.
 pub const CARGO: Keys = &[
     "test",
-    "bench",
+    "ctx",
     "lib.test",
     "lib.doctest",
     "lib.harness",

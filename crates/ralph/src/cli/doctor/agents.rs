@@ -74,6 +74,6 @@ fn versions(found: &[(&str, PathBuf)], here: &Here) -> Vec<Option<String>> {
         .iter()
         .filter_map(|(name, path)| Some((path.clone(), registry::find(name).ok()?.version_args())))
         .collect();
-    known.hear(&programs);
+    known.recv(&programs);
     found.iter().map(|(_, path)| known.known(path)).collect()
 }

@@ -25,10 +25,10 @@ pub fn listen(screen: &Arc<Mutex<Screen>>, ask: Ask) {
         return;
     }
     let screen = Arc::downgrade(screen);
-    let _ = std::thread::Builder::new().name("keys".into()).spawn(move || hear(&screen, &ask));
+    let _ = std::thread::Builder::new().name("keys".into()).spawn(move || read_keys(&screen, &ask));
 }
 
-fn hear(screen: &Weak<Mutex<Screen>>, ask: &Ask) {
+fn read_keys(screen: &Weak<Mutex<Screen>>, ask: &Ask) {
     let stdin = stdin();
     let mut bytes = [0; 256];
     loop {

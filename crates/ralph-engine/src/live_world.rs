@@ -1,0 +1,125 @@
+//! The real world: begins steps for the loop. Short steps are done at once, long ones by a worker thread (steps never
+//! overlap, so one is enough); each speaks exactly one closing fact into the loop's event_source.
+
+use crate::observation::Observation;
+use crate::oracle::of_run;
+use crate::step_context::StepContext;
+use crate::world::{World, admit, call, extend, inspect, proof, recover, restore, verify};
+use ralph_rules::money::Micro;
+use ralph_rules::next::Why;
+use ralph_rules::record::{Check, Seen};
+use ralph_rules::state::State;
+use ralph_rules::step::Step;
+use ralph_store::Store;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+
+type Work = Box<dyn FnOnce(&StepContext) -> Observation + Send>;
+
+/// The real world.
+pub struct LiveWorld<'a> {
+    ctx: Arc<StepContext>,
+    store: &'a dyn Store,
+    worker: Sender<Work>,
+    /// The prompt composed by the latest `Admit`; the file beside the journal is redacted, this is not.
+    prompt: String,
+    /// What the day had left for all runs then.
+    rest: Option<Micro>,
+}
+
+impl<'a> LiveWorld<'a> {
+    /// LiveWorld at this ctx.
+    pub fn new(ctx: Arc<StepContext>, store: &'a dyn Store) -> io::Result<LiveWorld<'a>> {
+        let (worker, jobs) = channel::<Work>();
+        let theirs = Arc::clone(&ctx);
+        std::thread::Builder::new().name("worker".into()).spawn(move || {
+            for work in jobs {
+                theirs.tell(work(&theirs));
+            }
+        })?;
+        Ok(LiveWorld { ctx, store, worker, prompt: String::new(), rest: None })
+    }
+
+    fn apart(&self, work: impl FnOnce(&StepContext) -> Observation + Send + 'static) {
+        // The worker lives as long as this sender does.
+        let _ = self.worker.send(Box::new(work));
+    }
+
+    /// What the run and the day have left for the call.
+    fn left(&self, state: &State) -> Option<Micro> {
+        let run = state.start.as_ref().map(|start| state.budget.left(&start.policy));
+        run.into_iter().chain(self.rest).min()
+    }
+
+    fn call(&mut self, order: call::Order) {
+        self.ctx.under_way.clear();
+        self.ctx.put_aside(order.id.iteration);
+        self.ctx.protection.begin(&self.ctx);
+        of_run::begins(&self.ctx);
+        self.ctx.tell_spend_from.store(order.tell_spend_from.0, Ordering::Relaxed);
+        self.apart(move |ctx| call::call(ctx, order));
+        // The agent works now; meanwhile the write-ahead log can be folded into the database.
+        let _ = self.store.housekeep();
+    }
+}
+
+impl World for LiveWorld<'_> {
+    fn begin(&mut self, step: &Step, state: &State) {
+        let ctx = &self.ctx;
+        match step {
+            Step::Admit { id, amount, limits, rung, anyway } => {
+                let order = admit::Order { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
+                let admit::Said { observation, prompt, rest } = admit::admit(ctx, self.store, state, &order);
+                (self.prompt, self.rest) = (prompt, rest);
+                ctx.tell(observation);
+            }
+            Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
+                let order = call::Order {
+                    id: *id,
+                    prompt: std::mem::take(&mut self.prompt),
+                    rung: *rung,
+                    left: self.left(state),
+                    conversation: state.budget.conversation.clone(),
+                    tell_spend_from: *tell_spend_from,
+                    silence: *tell_silence_after,
+                };
+                self.call(order);
+            }
+            Step::Extend { id, to, limits } => ctx.tell(extend::extend(ctx, state, *id, *to, limits)),
+            Step::Inspect { .. } => ctx.tell(inspect::inspect(ctx)),
+            Step::Restore { paths } => {
+                let time = (state.calls.id.iteration, state.trees.restores + 1);
+                ctx.tell(restore::restore(ctx, paths, time));
+            }
+            Step::Verify { check, deadline } => {
+                ctx.under_way.clear();
+                ctx.protection.begin(ctx);
+                let (check, deadline, id) = (*check, *deadline, state.calls.id);
+                self.apart(move |ctx| match check {
+                    Check::WithBaselineOracle => proof::prove(ctx, deadline, id),
+                    _ => verify::verify(ctx, check, deadline, id),
+                });
+            }
+            Step::Recover { id, reserved } => {
+                let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);
+                let before = state.budget.conversation.clone();
+                self.apart(move |ctx| recover::recover(ctx, id, reserved, rung, before));
+            }
+        }
+    }
+
+    fn interrupt(&mut self, why: Why) {
+        self.ctx.under_way.end(why, self.ctx.deps.end_grace);
+    }
+
+    fn kept(&mut self, seen: &Seen) {
+        let held = match seen {
+            Seen::Admitted(admitted) => admitted.grant,
+            Seen::Extended(extended) => extended.to,
+            _ => return,
+        };
+        self.ctx.held.store(held.0, Ordering::Relaxed);
+    }
+}

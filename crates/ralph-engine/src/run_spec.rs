@@ -1,0 +1,40 @@
+//! What a run is started with, resolved: flags, files and ceilings are behind it. The face makes it, `open.rs` writes
+//! it down as `RunStarted`.
+
+use ralph_rules::estimate::Estimate;
+use ralph_rules::policy::Policy;
+use ralph_rules::record::{AgentChoice, Prompting};
+use std::path::PathBuf;
+
+/// What a run is started with.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// Where the agent works; absolute.
+    pub workspace: PathBuf,
+    /// The user's prompt.
+    pub prompt: String,
+    /// Where it came from: a file name, or `argument`.
+    pub prompt_from: String,
+    /// Who works.
+    pub agent: AgentChoice,
+    /// Who works where the run is stuck: the rungs above.
+    pub ladder: Vec<AgentChoice>,
+    /// How prompts are made.
+    pub prompting: Prompting,
+    /// The numbers it obeys.
+    pub policy: Policy,
+    /// What earlier runs took, where there were any; the policy's estimate comes from it.
+    pub history: Option<Estimate>,
+    /// The commands that prove the work.
+    pub verify: Vec<String>,
+    /// The protected globs, defaults included.
+    pub protect: Vec<String>,
+    /// Globs that add to the oracle or take out of it.
+    pub oracle_paths: Vec<String>,
+    /// The user's time zone, an IANA name.
+    pub zone: String,
+    /// Files in the workspace that ralph writes itself, beside those in `.ralph/`.
+    pub own_files: Vec<String>,
+    /// The plan that binds, as the user named it and where it really is.
+    pub tasks: Option<(String, PathBuf)>,
+}

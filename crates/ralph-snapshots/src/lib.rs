@@ -1,0 +1,19 @@
+//! The keep: contents of a workspace, put aside outside it before anything may change them, and put back.
+//!
+//! [`SnapshotStore::take`] puts aside whatever an [`ralph_tree::Index`] names and is not there yet (`blobs`, by content);
+//! [`back`] says what it would take to make a workspace as it was, and does it; [`mend`] does so for a few paths only. Nothing is ever overwritten whose
+//! content is not in the keep first. No path is followed through a link: an agent may have put one anywhere.
+
+mod at;
+mod blobs;
+mod prune;
+mod restore;
+mod restore_paths;
+mod snapshot_store;
+
+pub use at::open_beneath;
+pub use blobs::Blobs;
+pub use prune::{Pruned, prune};
+pub use restore::{Act, Done, Restore, Wanted, restore};
+pub use restore_paths::{Aside, Damage, PathRestore, put_aside, restore_paths, uncover};
+pub use snapshot_store::{Missed, SnapshotStore, Taken};

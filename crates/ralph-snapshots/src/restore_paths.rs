@@ -1,0 +1,229 @@
+//! Mending: putting back exactly the paths that were touched and nothing else. What is there now goes into a folder
+//! first; what stands in the way (a link or a file where a directory was) goes there too. Can be repeated: a path that
+//! is as it should be is left alone, and so is one that is neither as it should be nor as it was found, because then
+//! somebody has worked on it since.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
+use std::path::Path;
+
+use ralph_tree::{Entry, Index, Kind, TreePath};
+
+use crate::at::Root;
+use crate::blobs::Blobs;
+use crate::restore::{Act, alike, closing_last};
+use crate::snapshot_store::{Missed, is_kept};
+
+/// What is to be mended.
+#[derive(Clone, Copy, Debug)]
+pub struct Damage<'a> {
+    /// As it should be.
+    pub before: &'a Index,
+    /// As it was found.
+    pub seen: &'a Index,
+    /// As it is.
+    pub now: &'a Index,
+    /// The paths that were touched.
+    pub touched: &'a [TreePath],
+}
+
+/// What it takes.
+#[derive(Debug, Default)]
+pub struct PathRestore {
+    /// What goes into quarantine first, in this order.
+    pub aside: Vec<TreePath>,
+    /// What to do then.
+    pub acts: Vec<Act>,
+    /// What is left alone, and why.
+    pub left: Vec<Missed>,
+}
+
+/// Something that was put aside.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Aside {
+    /// Its permissions.
+    pub mode: u32,
+    /// What it was: `file`, `link`, `directory` or `special`.
+    pub kind: &'static str,
+    /// Its content lies under the name that was given (a link's: where it pointed). Special files have none.
+    pub kept: bool,
+}
+
+/// Directories that hide from their owner what lies at the touched paths. They are opened before anything else is
+/// decided, because what lies in them may have been changed too.
+pub fn uncover(root: &Path, damage: Damage<'_>) -> io::Result<bool> {
+    let root = Root::open(root)?;
+    let mut opened = false;
+    let closed = |entry: &Entry<'_>| entry.kind == Kind::Directory && entry.unreadable;
+    let concerned =
+        |dir: &[u8]| damage.touched.iter().any(|path| path.as_bytes() == dir || lies_in(path, dir));
+    let dirs: Vec<(&[u8], u16)> = damage
+        .now
+        .entries()
+        .filter(|entry| closed(entry) && concerned(entry.path))
+        .map(|entry| (entry.path, damage.before.get(entry.path).map_or(0, |was| was.mode)))
+        .collect();
+    for (path, mode) in dirs {
+        let mode = if mode & 0o500 == 0o500 { mode } else { 0o700 };
+        opened |= crate::restore::set_mode(&root, path, mode).is_ok();
+    }
+    Ok(opened)
+}
+
+/// Plans it.
+pub fn restore_paths(root: &Path, damage: Damage<'_>, blobs: &Blobs) -> io::Result<PathRestore> {
+    let root = Root::open(root)?;
+    let (mut plan, mut dirs, mut blocked) = (PathRestore::default(), BTreeSet::new(), BTreeSet::new());
+    let (mut removals, mut comes) = (Vec::new(), Vec::new());
+    for path in damage.touched {
+        let bytes = path.as_bytes();
+        let (was, is) = (damage.before.get(bytes), damage.now.get(bytes));
+        if same(was.as_ref(), is.as_ref()) {
+            continue;
+        }
+        let found = damage.seen.get(bytes);
+        if !same(found.as_ref(), is.as_ref()) && !was_covered(damage.seen, bytes) {
+            plan.left.push(missed(path, "somebody changed it since"));
+            continue;
+        }
+        let come = match was.as_ref().map(|was| comes_back(was, is.as_ref(), blobs)).transpose() {
+            Ok(come) => come,
+            Err(why) => {
+                plan.left.push(missed(path, why));
+                continue;
+            }
+        };
+        if is.is_some_and(|is| is.kind != Kind::Directory || was.is_none_or(|was| was.kind != is.kind)) {
+            plan.aside.push(path.clone());
+        }
+        if is.is_some_and(|is| was.is_none_or(|was| was.kind != is.kind)) {
+            removals.push(Act::Clear { path: path.clone() });
+        }
+        if let Some(come) = come {
+            above(&root, &damage, bytes, &mut dirs, &mut blocked);
+            comes.push(come);
+        }
+    }
+    plan.aside.extend(blocked.iter().map(|path: &Vec<u8>| path.as_slice().into()));
+    removals.extend(blocked.iter().map(|path| Act::Clear { path: path.as_slice().into() }));
+    removals.sort_by(|a, b| b.path().as_bytes().cmp(a.path().as_bytes()));
+    let makes =
+        dirs.into_iter().map(|(path, mode): (Vec<u8>, u16)| Act::Make { path: path.as_slice().into(), mode });
+    comes.sort_by(|a, b| a.path().as_bytes().cmp(b.path().as_bytes()));
+    plan.acts = removals;
+    plan.acts.extend(emptied(&damage));
+    plan.acts.extend(closing_last(makes.chain(comes).collect()));
+    Ok(plan)
+}
+
+/// How a path comes back, or why it cannot.
+fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<Act, &'static str> {
+    let path: TreePath = was.path.into();
+    let content = is.filter(|is| is.kind == was.kind && is.hash == was.hash && !is.unreadable);
+    match was.kind {
+        _ if was.is_repository() && was.kind != Kind::File => Err("a repository's own directory is not kept"),
+        Kind::Directory if is.is_some_and(|is| is.kind == Kind::Directory) => {
+            Ok(Act::Mode { path, mode: was.mode })
+        }
+        Kind::Directory => Ok(Act::Make { path, mode: was.mode }),
+        Kind::Special => Err("it was neither a file nor a link"),
+        Kind::File if content.is_some() => Ok(Act::Mode { path, mode: was.mode }),
+        _ if !is_kept(was) => Err("its content was not kept: too large or not readable"),
+        _ if !blobs.has(was.hash) => Err("its content is not kept"),
+        Kind::Symlink => Ok(Act::Link { path, hash: was.hash }),
+        Kind::File => Ok(Act::Write { path, hash: was.hash, mode: was.mode, new: is.is_none() }),
+    }
+}
+
+/// The directories above a path that comes back: those that are gone are made, what stands in their place goes aside.
+fn above(
+    root: &Root,
+    damage: &Damage<'_>,
+    path: &[u8],
+    dirs: &mut BTreeSet<(Vec<u8>, u16)>,
+    blocked: &mut BTreeSet<Vec<u8>>,
+) {
+    for end in path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at) {
+        let dir = path.get(..end).unwrap_or_default();
+        let there = root.look(dir);
+        if there.as_ref().is_some_and(fs::Metadata::is_dir) {
+            continue;
+        }
+        if there.is_some() {
+            blocked.insert(dir.to_vec());
+        }
+        dirs.insert((dir.to_vec(), damage.before.get(dir).map_or(0, |was| was.mode)));
+    }
+}
+
+/// Directories under protection that were not there before and hold nothing when the rest is done.
+fn emptied(damage: &Damage<'_>) -> Vec<Act> {
+    let new = |entry: &Entry<'_>| {
+        entry.kind == Kind::Directory && entry.protected && damage.before.get(entry.path).is_none()
+    };
+    let mut acts: Vec<Act> =
+        damage.now.entries().filter(new).map(|entry| Act::RemoveEmpty { path: entry.path.into() }).collect();
+    acts.reverse();
+    acts
+}
+
+/// A directory that could not be looked into covered the path when it was found.
+fn was_covered(seen: &Index, path: &[u8]) -> bool {
+    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    let dirs = ends.filter_map(|end| seen.get(path.get(..end).unwrap_or_default()));
+    dirs.into_iter().any(|dir| dir.unreadable)
+}
+
+fn same(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
+    let whole = a.is_none_or(|a| !a.unreadable) && b.is_none_or(|b| !b.unreadable);
+    let repository = a.or(b).is_some_and(|e| e.is_repository() && e.kind == Kind::Directory);
+    let inode = |e: Option<&Entry<'_>>| e.map(|e| (e.ino, e.ctime));
+    alike(a, b) && (whole || inode(a) == inode(b)) && (!repository || a.map(|a| a.ino) == b.map(|b| b.ino))
+}
+
+fn lies_in(path: &TreePath, dir: &[u8]) -> bool {
+    path.as_bytes().strip_prefix(dir).is_some_and(|rest| rest.starts_with(b"/"))
+}
+
+fn missed(path: &TreePath, why: &str) -> Missed {
+    Missed { path: path.clone(), why: why.to_owned() }
+}
+
+/// Copies what is at a path to a new place outside the workspace, whatever it is, and forces it to the disk.
+pub fn put_aside(root: &Path, path: &TreePath, to: &Path) -> io::Result<Aside> {
+    let root = Root::open(root)?;
+    let (_dir, here) = root.here(path.as_bytes())?;
+    let meta = here.symlink_metadata()?;
+    let mode = meta.permissions().mode() & 0o7777;
+    if meta.is_file() && File::open(&here).is_err() {
+        root.let_read(path.as_bytes())?;
+    }
+    let (kind, kept) = copy_any(&here, to)?;
+    Ok(Aside { mode, kind, kept })
+}
+
+fn copy_any(from: &Path, to: &Path) -> io::Result<(&'static str, bool)> {
+    let kind = from.symlink_metadata()?.file_type();
+    if kind.is_symlink() {
+        use std::os::unix::ffi::OsStrExt;
+        fs::write(to, fs::read_link(from)?.as_os_str().as_bytes())?;
+        File::open(to)?.sync_all()?;
+        return Ok(("link", true));
+    }
+    if kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device() {
+        return Ok(("special", false));
+    }
+    if kind.is_dir() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy_any(&entry.path(), &to.join(entry.file_name()))?;
+        }
+        File::open(to)?.sync_all()?;
+        return Ok(("directory", true));
+    }
+    crate::blobs::copy_file(&mut File::open(from)?, to)?;
+    Ok(("file", true))
+}

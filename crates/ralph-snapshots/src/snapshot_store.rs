@@ -1,0 +1,180 @@
+//! Taking: what an index names and the keep has not yet is put aside. Only what differs from the index that was taken
+//! before is looked at, so that an unchanged workspace costs one comparison in memory.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ralph_tree::{Entry, Index, Kind, TreePath};
+
+use crate::at::Root;
+use crate::blobs::Blobs;
+
+/// A larger file is not kept: it is data, not work, and would fill the disk.
+const LARGEST: u64 = 64 << 20;
+/// A protected one must be there to be put back; above this size its hash does not stand for its content.
+const LARGEST_PROTECTED: u64 = 1 << 30;
+/// The index whose contents are all here, so that the next process need not look for each of them.
+const LATEST: &str = "latest.tree";
+
+/// The contents of one workspace.
+#[derive(Debug)]
+pub struct SnapshotStore {
+    dir: PathBuf,
+    blobs: Blobs,
+    latest: Mutex<Option<Arc<Index>>>,
+}
+
+/// What was put aside.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Contents that were new.
+    pub contents: Vec<u128>,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What could not be kept.
+    pub missed: Vec<Missed>,
+    /// Something was missed that may succeed another time.
+    unsure: bool,
+}
+
+impl Taken {
+    fn unsure(&mut self, entry: &Entry<'_>, why: &str) -> io::Result<()> {
+        self.unsure = true;
+        self.missed.push(missed(entry, why));
+        Ok(())
+    }
+}
+
+/// A path whose content is not in the keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// The path.
+    pub path: TreePath,
+    /// Why.
+    pub why: String,
+}
+
+impl SnapshotStore {
+    /// In this directory, one for each workspace.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> SnapshotStore {
+        let dir = dir.into();
+        SnapshotStore { blobs: Blobs::at(dir.join("contents")), dir, latest: Mutex::default() }
+    }
+
+    /// The contents.
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// Puts aside what this index names and is not there yet. An error is one of the keep itself (a full disk); what
+    /// cannot be read in the workspace is in `missed`.
+    pub fn take(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+        let taken = self.take_beside(root, index, &self.latest())?;
+        if !taken.unsure {
+            self.remember(index);
+        }
+        Ok(taken)
+    }
+
+    /// The same for a directory beside the workspace, such as a repository's own: few files, looked for each time.
+    pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+        self.take_beside(root, index, &Index::default())
+    }
+
+    fn take_beside(&self, root: &Path, index: &Index, latest: &Index) -> io::Result<Taken> {
+        fs::create_dir_all(&self.dir)?;
+        let root = Root::open(root)?;
+        let mut taken = Taken::default();
+        let mut seen = BTreeSet::new();
+        for entry in index.entries().filter(|entry| entry.matters() || entry.is_repository()) {
+            if !matches!(entry.kind, Kind::File | Kind::Symlink) {
+                continue;
+            }
+            if !is_kept(&entry) {
+                taken.missed.push(missed(&entry, why_not(&entry)));
+                continue;
+            }
+            let known =
+                latest.get(entry.path).is_some_and(|old| old.kind == entry.kind && old.hash == entry.hash);
+            if known || !seen.insert(entry.hash) || self.blobs.has(entry.hash) {
+                continue;
+            }
+            self.one(&root, &entry, &mut taken)?;
+        }
+        Ok(taken)
+    }
+
+    /// Takes, and has what was new on the disk when it returns: before something of it is replaced or removed. What was
+    /// taken earlier, before the call, has long been written by the system.
+    pub fn take_durably(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+        let taken = self.take(root, index)?;
+        self.blobs.sync(&taken.contents)?;
+        Ok(taken)
+    }
+
+    fn one(&self, root: &Root, entry: &Entry<'_>, taken: &mut Taken) -> io::Result<()> {
+        let took = match entry.kind {
+            Kind::Symlink => match root.link(entry.path) {
+                Ok(target) => self.blobs.take_bytes(&target)?,
+                Err(error) => return taken.unsure(entry, &error.to_string()),
+            },
+            _ => match root.file(entry.path) {
+                Ok(mut file) => self.blobs.take(&mut file, entry.hash)?,
+                Err(error) => return taken.unsure(entry, &error.to_string()),
+            },
+        };
+        if took != entry.hash {
+            return taken.unsure(entry, "it changed while it was read");
+        }
+        taken.contents.push(entry.hash);
+        taken.bytes += entry.size;
+        Ok(())
+    }
+
+    /// The index that was taken last, by this process or an earlier one.
+    fn latest(&self) -> Arc<Index> {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(
+            latest.get_or_insert_with(|| Arc::new(Index::load(&self.dir.join(LATEST)).unwrap_or_default())),
+        )
+    }
+
+    fn remember(&self, index: &Index) {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if latest.as_ref().is_some_and(|latest| latest.same_contents(index)) {
+            return;
+        }
+        // Without the file the next process looks for every content by name, which is only slower.
+        let _ = index.save(&self.dir.join(LATEST));
+        *latest = Some(Arc::new(index.clone()));
+    }
+
+    /// Forgets which index was taken last: contents were removed.
+    pub(crate) fn forget_latest(&self) {
+        let _ = fs::remove_file(self.dir.join(LATEST));
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Whether an entry's content is one that is kept.
+pub(crate) fn is_kept(entry: &Entry<'_>) -> bool {
+    let largest = if entry.protected { LARGEST_PROTECTED } else { LARGEST };
+    !entry.unreadable && entry.size <= largest
+}
+
+fn why_not(entry: &Entry<'_>) -> &'static str {
+    match (entry.unreadable, entry.protected) {
+        (true, _) => "it cannot be read",
+        (_, true) => "it is larger than 1 GiB",
+        _ => "it is larger than 64 MiB",
+    }
+}
+
+fn missed(entry: &Entry<'_>, why: &str) -> Missed {
+    Missed { path: entry.path.into(), why: why.to_owned() }
+}

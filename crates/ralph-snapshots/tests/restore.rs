@@ -1,0 +1,303 @@
+//! A workspace that was changed in every way is brought back exactly, and nothing else is touched.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use proptest::prelude::*;
+use ralph_snapshots::{Act, Restore, SnapshotStore, Wanted, prune, restore};
+use ralph_tree::{Index, Protect, Tree};
+use tempfile::TempDir;
+
+struct Bed {
+    dir: TempDir,
+    tree: Tree,
+    keep: SnapshotStore,
+}
+
+impl Bed {
+    fn new(files: &[(&str, &str)]) -> Bed {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("work")).unwrap();
+        let tree = Tree::new(dir.path().join("work"), Protect::new(Protect::DEFAULTS).unwrap());
+        let keep = SnapshotStore::at(dir.path().join("keep"));
+        let bed = Bed { dir, tree, keep };
+        files.iter().for_each(|(path, text)| bed.write(path, text));
+        bed
+    }
+
+    fn root(&self) -> &Path {
+        self.tree.root()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn mode(&self, path: &str, mode: u32) {
+        fs::set_permissions(self.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Walks and keeps.
+    fn take(&self) -> Index {
+        let index = self.tree.walk(None).unwrap();
+        assert!(self.keep.take(self.root(), &index).unwrap().missed.is_empty());
+        index
+    }
+
+    fn plan(&self, target: &Index, left: &Index, newer_too: bool) -> Restore {
+        let now = self.take();
+        restore(Wanted { target, left, now: &now, newer_too }, self.keep.blobs())
+    }
+
+    /// Goes back to an index, everything that was changed since included.
+    fn go(&self, target: &Index) {
+        let plan = self.plan(target, target, true);
+        assert!(plan.missing.is_empty(), "{:?}", plan.missing);
+        let done = plan.apply(self.root(), self.keep.blobs()).unwrap();
+        assert!(done.failed.is_empty(), "{:?}", done.failed);
+    }
+
+    fn see(&self) -> BTreeMap<String, String> {
+        fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, String>) {
+            for entry in fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                let meta = path.symlink_metadata().unwrap();
+                let name = path.strip_prefix(root).unwrap().display().to_string();
+                if meta.is_dir() {
+                    look(&path, root, all);
+                } else if meta.is_symlink() {
+                    all.insert(name, format!("-> {}", fs::read_link(&path).unwrap().display()));
+                } else {
+                    let mode = meta.permissions().mode() & 0o7777;
+                    let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+                    all.insert(name, format!("{mode:o} {text}"));
+                }
+            }
+        }
+        let mut all = BTreeMap::new();
+        look(self.root(), self.root(), &mut all);
+        all
+    }
+}
+
+#[test]
+fn every_kind_of_change_is_undone() {
+    let bed = Bed::new(&[
+        ("a.txt", "one"),
+        ("src/main.rs", "fn main() {}"),
+        ("run.sh", "#!/bin/sh"),
+        ("deep/er/x", "x"),
+    ]);
+    bed.mode("run.sh", 0o755);
+    symlink("a.txt", bed.root().join("link")).unwrap();
+    let (seen, target) = (bed.see(), bed.take());
+
+    bed.write("a.txt", "two");
+    fs::remove_file(bed.root().join("run.sh")).unwrap();
+    bed.write("new/file", "new");
+    bed.mode("src/main.rs", 0o600);
+    fs::remove_file(bed.root().join("link")).unwrap();
+    bed.write("link", "a file now");
+    fs::remove_dir_all(bed.root().join("deep")).unwrap();
+    bed.write("deep", "a file in place of a directory");
+    bed.go(&target);
+
+    assert_eq!(bed.see(), seen);
+    assert!(!bed.root().join("new").exists(), "the empty directory is gone too");
+}
+
+#[test]
+fn what_somebody_changed_since_is_left_alone_and_named() {
+    let bed = Bed::new(&[("agent.txt", "before"), ("user.txt", "before")]);
+    let target = bed.take();
+    bed.write("agent.txt", "by the agent");
+    let left = bed.take();
+    bed.write("user.txt", "by the user");
+    bed.write("notes.txt", "by the user");
+
+    let plan = bed.plan(&target, &left, false);
+    let newer: Vec<String> = plan.newer.iter().map(ToString::to_string).collect();
+    assert_eq!(newer, ["notes.txt", "user.txt"]);
+    plan.apply(bed.root(), bed.keep.blobs()).unwrap();
+    assert_eq!(fs::read_to_string(bed.root().join("agent.txt")).unwrap(), "before");
+    assert_eq!(fs::read_to_string(bed.root().join("user.txt")).unwrap(), "by the user");
+    assert!(bed.root().join("notes.txt").exists());
+}
+
+#[test]
+fn going_back_can_be_taken_back() {
+    let bed = Bed::new(&[("a", "1")]);
+    let target = bed.take();
+    bed.write("a", "2");
+    bed.write("b", "precious");
+    let (seen, late) = (bed.see(), bed.take());
+    bed.go(&target);
+    assert_ne!(bed.see(), seen);
+    bed.go(&late);
+    assert_eq!(bed.see(), seen);
+}
+
+#[test]
+fn a_link_in_the_way_is_never_followed() {
+    let bed = Bed::new(&[("src/auth/key.rs", "secret")]);
+    let target = bed.take();
+    let outside = bed.dir.path().join("outside");
+    fs::create_dir_all(outside.join("auth")).unwrap();
+    fs::write(outside.join("auth/key.rs"), "somebody else's").unwrap();
+    fs::remove_dir_all(bed.root().join("src")).unwrap();
+    symlink(&outside, bed.root().join("src")).unwrap();
+    bed.go(&target);
+    assert_eq!(fs::read_to_string(outside.join("auth/key.rs")).unwrap(), "somebody else's");
+    assert_eq!(fs::read_to_string(bed.root().join("src/auth/key.rs")).unwrap(), "secret");
+    assert!(!bed.root().join("src").is_symlink());
+}
+
+#[test]
+fn ignored_files_and_their_directories_stay() {
+    let bed = Bed::new(&[(".gitignore", "*.log\n"), ("a", "1")]);
+    fs::create_dir(bed.root().join(".git")).unwrap();
+    let target = bed.take();
+    bed.write("made/by.log", "ignored");
+    bed.write("made/x", "work");
+    bed.go(&target);
+    assert!(bed.root().join("made/by.log").exists() && !bed.root().join("made/x").exists());
+}
+
+#[test]
+fn too_large_a_file_is_named_and_not_touched() {
+    let bed = Bed::new(&[("a", "1")]);
+    let file = fs::File::create(bed.root().join("huge.bin")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    let index = bed.tree.walk(None).unwrap();
+    let taken = bed.keep.take(bed.root(), &index).unwrap();
+    assert_eq!(taken.missed.iter().map(|m| m.path.to_string()).collect::<Vec<_>>(), ["huge.bin"]);
+    file.set_len(3).unwrap();
+    let now = bed.tree.walk(None).unwrap();
+    let plan = restore(Wanted { target: &index, left: &now, now: &now, newer_too: true }, bed.keep.blobs());
+    assert_eq!((plan.acts.len(), plan.missing.len()), (0, 1));
+}
+
+#[test]
+fn an_act_that_was_cut_short_is_done_again() {
+    let bed = Bed::new(&[("a", "1"), ("b", "2")]);
+    let target = bed.take();
+    bed.write("a", "x");
+    bed.write("b", "y");
+    let plan = bed.plan(&target, &target, true);
+    for cut in 0..=plan.acts.len() {
+        let part = Restore { acts: plan.acts[..cut].to_vec(), ..Restore::default() };
+        part.apply(bed.root(), bed.keep.blobs()).unwrap();
+        // A draft that a crash left behind.
+        let hash = plan
+            .acts
+            .iter()
+            .find_map(|act| if let Act::Write { hash, .. } = act { Some(*hash) } else { None });
+        fs::write(bed.root().join(format!(".ralph-{:032x}.draft", hash.unwrap())), "half").unwrap();
+        plan.apply(bed.root(), bed.keep.blobs()).unwrap();
+        assert_eq!(bed.see().into_keys().collect::<Vec<_>>(), ["a", "b"], "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_damaged_content_is_not_put_back() {
+    let bed = Bed::new(&[("a", "one")]);
+    let index = bed.take();
+    let hash = index.get(b"a").unwrap().hash;
+    fs::write(bed.keep.blobs().path(hash), "on").unwrap();
+    bed.write("a", "two");
+    let done = bed.plan(&index, &index, true).apply(bed.root(), bed.keep.blobs()).unwrap();
+    assert_eq!(done.failed.len(), 1);
+    assert_eq!(fs::read_to_string(bed.root().join("a")).unwrap(), "two");
+    assert_eq!(bed.see().len(), 1, "no draft is left");
+}
+
+#[test]
+fn a_second_take_reads_nothing_that_is_there() {
+    let bed = Bed::new(&[("a", "1"), ("b", "2"), ("copy-of-a", "1")]);
+    let index = bed.tree.walk(None).unwrap();
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 2);
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 0);
+    assert_eq!(
+        SnapshotStore::at(bed.dir.path().join("keep")).take(bed.root(), &index).unwrap().contents.len(),
+        0
+    );
+    bed.write("b", "3");
+    let index = bed.tree.walk(Some(&index)).unwrap();
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 1);
+}
+
+#[test]
+fn pruning_removes_what_no_index_names_and_the_oldest_index_first() {
+    let bed = Bed::new(&[("a", &"1".repeat(1000))]);
+    let mut indexes = Vec::new();
+    for n in 0..3 {
+        bed.write("a", &n.to_string().repeat(1000));
+        let path = bed.dir.path().join(format!("{n}.tree"));
+        bed.take().save(&path).unwrap();
+        indexes.push(path);
+    }
+    let nothing = prune(&bed.keep, &indexes, 10_000).unwrap();
+    assert_eq!((nothing.indexes, nothing.contents, nothing.left), (0, 0, 3000));
+    let pruned = prune(&bed.keep, &indexes, 2_500).unwrap();
+    assert_eq!((pruned.indexes, pruned.contents, pruned.left), (1, 1, 2000));
+    assert!(!indexes[0].exists() && indexes[1].exists());
+    let all = prune(&bed.keep, &indexes[2..], 0).unwrap();
+    assert_eq!((all.indexes, all.left), (0, 1000), "the newest is never given up");
+    // What was removed comes back when it is needed again.
+    bed.write("a", &"0".repeat(1000));
+    let index = bed.tree.walk(None).unwrap();
+    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 1);
+}
+
+fn changed(bed: &Bed, changes: &[(u8, u8, u8)]) {
+    const PATHS: [&str; 6] = ["a", "b", "d/a", "d/b", "d/e/f", "x/y"];
+    for (path, what, text) in changes {
+        let name = PATHS[usize::from(*path) % PATHS.len()];
+        let path = bed.root().join(name);
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir_all(&path);
+        // A parent that is a file now goes, as an agent would do it.
+        for parent in path.ancestors().skip(1).take_while(|p| *p != bed.root()) {
+            if parent.symlink_metadata().is_ok_and(|m| !m.is_dir()) {
+                fs::remove_file(parent).unwrap();
+            }
+        }
+        let _ = fs::create_dir_all(path.parent().unwrap());
+        match what % 4 {
+            0 => {}
+            1 => symlink(format!("to-{text}"), &path).unwrap(),
+            2 => {
+                fs::create_dir(&path).unwrap();
+                fs::write(path.join("inner"), [*text]).unwrap();
+            }
+            _ => {
+                fs::write(&path, [*text]).unwrap();
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600 | (u32::from(text % 2) * 0o111)))
+                    .unwrap();
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_tree_is_brought_back_from_any_other(
+        first in prop::collection::vec(any::<(u8, u8, u8)>(), 0..12),
+        second in prop::collection::vec(any::<(u8, u8, u8)>(), 0..12),
+    ) {
+        let bed = Bed::new(&[]);
+        changed(&bed, &first);
+        let (seen, target) = (bed.see(), bed.take());
+        changed(&bed, &second);
+        bed.go(&target);
+        prop_assert_eq!(bed.see(), seen);
+        prop_assert_eq!(bed.tree.walk(None).unwrap().id(), target.id());
+    }
+}

@@ -1,0 +1,106 @@
+//! How a tended program ended: the one fact the pump returns.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+/// The end of one call, heard out to the last byte and the last process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// The program's exit code, if it exited.
+    pub code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// Why it never ran, if it did not.
+    pub not_started: Option<NotStarted>,
+    /// Processes besides the program that were still there and had to be killed.
+    pub outlived: u32,
+    /// Processes that withstood SIGKILL (another user's, or stuck in the kernel). Their supervisor goes on trying.
+    pub left: u32,
+    /// What brought the end about.
+    pub how: How,
+    /// Every byte was read up to the end of both streams; false when a stranger held a pipe open.
+    pub drained: bool,
+    /// Milliseconds from start to end, without the pauses.
+    pub ms: u64,
+}
+
+/// What brought the end of a program about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// It ended by itself.
+    Ended,
+    /// `end` or `kill` was ordered.
+    Told,
+    /// Its final result was seen, it did not exit within the grace, and was ended.
+    Lingered,
+    /// It was never started.
+    NotStarted,
+    /// Its supervisor died. What could be found was killed; sweep by tag before going on.
+    SupervisorLost,
+}
+
+/// Why a program never ran.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NotStarted {
+    /// The program itself: not found, not executable, arguments too long.
+    #[error("cannot run `{}`: {}. {}", program.display(), reason(*errno), program_advice(*errno))]
+    Program {
+        /// As it was named.
+        program: OsString,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The directory it should have run in.
+    #[error("cannot enter `{}`: {}. Check that the directory exists and may be entered.", cwd.display(), reason(*errno))]
+    Cwd {
+        /// As it was named.
+        cwd: PathBuf,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The system does not let this user lay a view of its own over a directory.
+    #[error("no private view of the workspace: {}", reason(*errno))]
+    Layer {
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The supervisor ended before it said anything; its own words, if any, are on stderr.
+    #[error("the supervisor `{}` ended before it started the program. Its stderr says why; check that ralph's own binary is intact.", supervisor.display())]
+    Supervisor {
+        /// The supervisor's binary.
+        supervisor: PathBuf,
+    },
+}
+
+impl NotStarted {
+    /// The code a shell would give: 127 when the program was not found, else 126.
+    #[must_use]
+    pub fn code(&self) -> i32 {
+        match self {
+            Self::Program { errno, .. } if *errno == Errno::NOENT.raw_os_error() => 127,
+            _ => 126,
+        }
+    }
+}
+
+fn reason(errno: i32) -> io::Error {
+    io::Error::from_raw_os_error(errno)
+}
+
+fn program_advice(errno: i32) -> &'static str {
+    match Errno::from_raw_os_error(errno) {
+        Errno::NOENT => {
+            "Install it, or give its full path; a script also needs the interpreter in its first line."
+        }
+        Errno::ACCESS => "Make it executable (chmod +x) and check that its directory may be entered.",
+        Errno::TOOBIG => "Its arguments and environment are too long; pass the text on stdin.",
+        Errno::NOEXEC => {
+            "It is no program for this machine, or a script without a first line that names its interpreter."
+        }
+        _ => "Try to run it by hand.",
+    }
+}

@@ -1,0 +1,28 @@
+//! The supervisor stands between ralph and everything ralph runs: the agent and the verification commands.
+//!
+//! Two halves. [`supervise`] is the small program `ralph __supervise`: it starts the real program, adopts every
+//! descendant, and leaves only when all of them are dead. [`start`] is ralph's side of it: it starts a
+//! supervisor and returns a [`ProcessHandle`] (to give orders from any thread) and a [`Pump`] (which one thread runs).
+//! Mechanisms only: which deadline ends what is for the rules to say.
+
+mod clear;
+mod clock;
+mod exit;
+mod feed;
+mod launch;
+mod layer;
+mod line_splitter;
+mod process_handle;
+mod pump;
+mod supervisor;
+mod tag;
+mod wire;
+
+pub use exit::{Exit, How, NotStarted};
+pub use launch::{Input, Launch, Limits, StartError, start};
+pub use layer::Layer;
+pub use line_splitter::{Line, LineSplitter};
+pub use process_handle::ProcessHandle;
+pub use pump::{Pump, Sink};
+pub use supervisor::supervise;
+pub use tag::{find, sweep};

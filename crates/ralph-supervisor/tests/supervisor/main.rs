@@ -1,0 +1,19 @@
+//! The supervisor against real processes: how programs end, who dies with them, what becomes of every byte.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value
+)]
+
+mod common;
+mod endings;
+mod gone;
+mod layer;
+mod line_splitter;
+mod orders;
+mod streams;
+mod tags;
+mod trees;
