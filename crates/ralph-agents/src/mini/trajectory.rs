@@ -318,9 +318,21 @@ mod tests {
     #[test]
     fn a_file_cut_anywhere_counts_as_far_as_it_goes() {
         let whole = file("Submitted", "0.4", &format!("{TURN},{TURN}"));
+        // All that is needed to know whose file it is stands before the messages.
+        let known = whole.find(r#","messages""#).unwrap();
+        let ends_of_turns: Vec<usize> = whole.match_indices(TURN).map(|(at, turn)| at + turn.len()).collect();
         for cut in 0..whole.len() {
-            let Some(found) = Trajectory::read(&whole.as_bytes()[..cut]) else { continue };
-            assert!(found.usage.output <= 100 && found.status == "Submitted", "{cut}");
+            let found = Trajectory::read(&whole.as_bytes()[..cut]);
+            let Some(found) = found else {
+                assert!(cut < known, "nothing was read of the first {cut} bytes");
+                continue;
+            };
+            let turns = ends_of_turns.iter().filter(|end| **end <= cut).count();
+            assert_eq!(
+                (found.status.as_str(), found.usage.output),
+                ("Submitted", 50 * turns as u64),
+                "{cut}"
+            );
         }
         assert!(Trajectory::read(b"{}").is_none() && Trajectory::read(b"[1]").is_none());
         assert!(Trajectory::read(br#"{"info":{"exit_status":"Submitted"}}"#).is_none());

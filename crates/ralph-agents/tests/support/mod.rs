@@ -67,7 +67,7 @@ fn capture(agent: &'static str, header: &[&str], row: &str) -> Capture {
         session: cell("session").map(|cell| cell == "yes"),
         args: cell("args").map(|args| args.split(' ').map(str::to_owned).collect()).unwrap_or_default(),
         case: cell("case").map(str::to_owned),
-        stdout: std::fs::read(&path).unwrap_or_default(),
+        stdout: std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())),
         stderr: std::fs::read(path.with_extension("stderr")).unwrap_or_default(),
         report: std::fs::read(path.with_extension("report")).ok(),
     }

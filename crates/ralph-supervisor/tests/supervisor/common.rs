@@ -9,6 +9,8 @@ use ralph_supervisor::{Exit, Launch, ProcessHandle, Sink};
 
 pub const SUPERVISOR: &str = env!("CARGO_BIN_EXE_ralph-supervisor-test");
 pub const TAG: &str = "RALPH_TEND_TEST";
+/// Why a test of orphans is skipped: what this system cannot do is listed in `ralph_os::missing`.
+pub const NO_ORPHANS: &str = "this system's fallback does not adopt orphans";
 
 /// Everything the program wrote.
 #[derive(Default)]

@@ -3,12 +3,13 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::common::{SUPERVISOR, TAG, alive, eventually, tag};
+use crate::common::{NO_ORPHANS, SUPERVISOR, TAG, alive, eventually, tag};
+use ralph_testkit::skip;
 
 #[test]
 fn the_whole_tree_goes_when_ralph_is_killed() {
     if !ralph_os::ADOPTS {
-        return; // Said in `ralph_os::missing`.
+        return skip(NO_ORPHANS);
     }
     let tag = tag();
     let script = "sleep 300 & setsid sleep 300 & setsid -f sh -c 'trap \"\" TERM; sleep 300; :'

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::common::{TAG, alive, eventually, run_and, shell, tag, tagged};
+use crate::common::{NO_ORPHANS, TAG, alive, eventually, run_and, shell, tag, tagged};
+use ralph_testkit::skip;
 
 /// A process that is nobody's child any more.
 fn orphan(value: &str) {
@@ -13,7 +14,7 @@ fn orphan(value: &str) {
 #[test]
 fn a_sweep_kills_exactly_those_with_the_tag() {
     if !ralph_os::ADOPTS {
-        return; // Said in `ralph_os::missing`.
+        return skip(NO_ORPHANS);
     }
     let (ours, other) = (tag(), format!("{}-other", tag()));
     for value in [&ours, &ours, &other] {

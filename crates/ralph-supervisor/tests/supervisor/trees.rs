@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use ralph_supervisor::{Exit, How, Launch};
 
-use crate::common::{SUPERVISOR, alive, eventually, python, run, run_and, shell, tag, tagged};
+use crate::common::{NO_ORPHANS, SUPERVISOR, alive, eventually, python, run, run_and, shell, tag, tagged};
+use ralph_testkit::skip;
 
 /// Runs it and checks that its whole tree is dead when the pump returns.
 fn dead_after(launch: Launch) -> Exit {
@@ -20,7 +21,7 @@ fn dead_after(launch: Launch) -> Exit {
 #[test]
 fn background_children() {
     if !ralph_os::ADOPTS {
-        return; // Said in `ralph_os::missing`.
+        return skip(NO_ORPHANS);
     }
     let exit = dead_after(shell("sleep 300 & nohup sleep 300 >/dev/null 2>&1 & exit 3"));
     assert_eq!((exit.code, exit.outlived, exit.how), (Some(3), 2, How::Ended));
@@ -29,7 +30,7 @@ fn background_children() {
 #[test]
 fn children_in_sessions_of_their_own() {
     if !ralph_os::ADOPTS {
-        return; // Said in `ralph_os::missing`.
+        return skip(NO_ORPHANS);
     }
     let exit = dead_after(shell("setsid sleep 300 & setsid setsid -f sh -c 'sleep 300; :' & sleep 0.1"));
     assert_eq!(exit.code, Some(0));
@@ -39,7 +40,7 @@ fn children_in_sessions_of_their_own() {
 #[test]
 fn a_daemon_that_forked_twice_and_closed_everything() {
     if !ralph_os::ADOPTS {
-        return; // Said in `ralph_os::missing`.
+        return skip(NO_ORPHANS);
     }
     let exit = dead_after(python(
         "import os, sys, time
@@ -58,7 +59,7 @@ sys.exit(4)",
 #[test]
 fn a_child_whose_first_thread_has_ended_but_not_the_others() {
     if !ralph_os::ADOPTS {
-        return; // Said in `ralph_os::missing`.
+        return skip(NO_ORPHANS);
     }
     let exit = dead_after(python(
         "import ctypes, os, threading, time

@@ -38,9 +38,18 @@ impl Terminal {
         let tty = || File::options().read(true).write(true).open(&name).unwrap();
         let ours = tty();
         resize(master.as_fd(), columns, rows);
-        // A session of its own whose terminal this is.
+        // A session of its own whose terminal this is. Whoever runs the tests may ignore SIGHUP (nohup).
         let mut command: Command = scratch.command("setsid");
-        command.args(["--ctty", env!("CARGO_BIN_EXE_ralph"), "run", "Mend the parser", "--agent", "sim"]);
+        command.args([
+            "--ctty",
+            "env",
+            "--default-signal=HUP",
+            env!("CARGO_BIN_EXE_ralph"),
+            "run",
+            "Mend the parser",
+            "--agent",
+            "sim",
+        ]);
         command.args(["--max-iterations", "5", "--max-cost", "1", "--verify", "test -f done"]).args(more);
         command.args(["--", "--no-partial-messages", "--script"]).arg(&path);
         command.env("TERM", "xterm-256color").envs(env.iter().copied());

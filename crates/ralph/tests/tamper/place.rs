@@ -1,7 +1,7 @@
 //! Where a scenario is played: a repository with work of its user in it, committed and not, and the run itself.
 
 use crate::scenario::Scenario;
-use ralph_testkit::Scratch;
+use ralph_testkit::{Scratch, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,9 +37,11 @@ pub enum Who {
 }
 
 impl Who {
-    /// An ordinary user, where the tests run as root; else they are one already.
+    /// An ordinary user, where the tests run as root; otherwise they are one already and the test is skipped.
+    #[track_caller]
     pub fn somebody() -> Option<Who> {
         if !Who::Myself.is_root() {
+            skip("only root can become another user; the same scenarios ran as this ordinary user");
             return None;
         }
         let able = Command::new("setpriv").args(NOBODY).arg("true").status().is_ok_and(|s| s.success());
