@@ -1,11 +1,12 @@
 //! The figures, each beside its floor from the same run: machines are shared and noisy, so compare within one run.
 
 use crate::live;
-use crate::shell::{Done, cargo, need, run};
+use crate::shell::{Done, cargo, need};
+use crate::summary::Summary;
 
 /// Runs every benchmark.
-pub fn bench() -> Done {
-    need("strace", "strace")?;
+pub fn bench(summary: &mut Summary) -> Done {
+    need(summary, "strace", "strace")?;
     for (what, package, example) in [
         ("tree walk", "ralph-tree", "walk_bench"),
         ("commit", "ralph-store", "store_bench"),
@@ -15,7 +16,8 @@ pub fn bench() -> Done {
         ("redaction", "ralph-engine", "redact_bench"),
         ("whole product", "ralph", "product_bench"),
     ] {
-        run(what, &mut cargo(&["run", "--quiet", "--release", "--package", package, "--example", example]))?;
+        let which = ["run", "--quiet", "--release", "--package", package, "--example", example];
+        summary.run(what, &mut cargo(&which))?;
     }
-    live::bench()
+    live::bench(summary)
 }

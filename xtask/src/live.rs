@@ -2,7 +2,8 @@
 //! They run where nothing but loopback can be reached, as far as this machine permits; `agents.rs` installs the CLIs.
 
 use crate::agents::{self, Tier};
-use crate::shell::{Done, cargo, root, run, say};
+use crate::shell::{Done, cargo, root, say};
+use crate::summary::Summary;
 use std::process::{Command, Stdio};
 
 /// Cases at a time: much of a case is waiting, and each agent takes up to 700 MB.
@@ -10,40 +11,41 @@ const AT_ONCE: &str = "4";
 const LIVE: [&str; 4] = ["--package", "ralph", "--test", "live"];
 
 /// Both tiers.
-pub fn all() -> Done {
-    live(Tier::First)?;
-    live(Tier::Second)
+pub fn all(summary: &mut Summary) -> Done {
+    live(summary, Tier::First)?;
+    live(summary, Tier::Second)
 }
 
 /// Installs the agents of a tier and runs their tests. An agent that could not be installed fails the tests, in the
 /// end: those of the others still run.
-pub fn live(tier: Tier) -> Done {
+pub fn live(summary: &mut Summary, tier: Tier) -> Done {
     let (what, module) = match tier {
         Tier::First => ("live tests", "first_tier"),
         Tier::Second => ("live tests, second tier", "second_tier"),
     };
     let installed = agents::install(tier);
     // Built outside: the build may need the network, the tests must not.
-    run("build of the live tests", cargo(&["test", "--no-run"]).args(LIVE))?;
-    let tests = |at_once: &str| {
+    summary.run("build of the live tests", cargo(&["test", "--no-run"]).args(LIVE))?;
+    let tests = |at_once: &str, which: &[&str]| {
         let mut tests = cargo(&["test", "--offline"]);
-        tests.args(LIVE).args(["--", "--test-threads", at_once, module]);
+        tests.args(LIVE).args(["--", "--test-threads", at_once]).args(which);
         alone(&tests)
     };
-    let tested = run(what, &mut tests(AT_ONCE)).or_else(|_| {
-        // The agents have time limits of their own, which a busy machine can pass. What is truly broken fails again.
-        say("── some failed; once more, one at a time\n");
-        run(&format!("{what}, once more"), &mut tests("1"))
-    });
+    // The agents have time limits of their own, which a busy machine can pass. What is truly broken fails again.
+    let again = |failed: &[String]| {
+        let names: Vec<&str> = failed.iter().map(String::as_str).collect();
+        tests("1", &[&["--exact"], &names[..]].concat())
+    };
+    let tested = summary.tests_with_second_try(what, &mut tests(AT_ONCE, &[module]), again);
     installed.and(tested)
 }
 
 /// What ralph adds to a real agent's own run.
-pub fn bench() -> Done {
+pub fn bench(summary: &mut Summary) -> Done {
     agents::install(Tier::First)?;
     let which = ["--release", "--package", "ralph", "--example", "agents_bench"];
-    run("build of the bench", cargo(&["build", "--bins"]).args(which))?;
-    run("real agents", &mut alone(cargo(&["run", "--quiet", "--offline"]).args(which)))
+    summary.run("build of the bench", cargo(&["build", "--bins"]).args(which))?;
+    summary.run("real agents", &mut alone(cargo(&["run", "--quiet", "--offline"]).args(which)))
 }
 
 /// How a network namespace is made: by root, or by an ordinary user, who stays one in it.

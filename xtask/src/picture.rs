@@ -1,6 +1,6 @@
 //! docs/demo.svg: what `ralph demo` prints, with its colours, as a picture. Made by the program, not by hand.
 
-use crate::shell::{Done, cargo, root, say};
+use crate::shell::{Done, cargo, root, say, target};
 use std::fmt::Write;
 use std::process::Command;
 
@@ -14,8 +14,7 @@ pub fn picture() -> Done {
     if !built.is_ok_and(|status| status.success()) {
         return Err("ralph cannot be built".into());
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
-    let output = Command::new(target.join("debug/ralph")).args(["--color", "always", "demo"]).output();
+    let output = Command::new(target().join("debug/ralph")).args(["--color", "always", "demo"]).output();
     let output = output.map_err(|e| format!("ralph demo cannot be started: {e}"))?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let path = root().join("docs/demo.svg");

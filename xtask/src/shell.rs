@@ -1,9 +1,9 @@
-//! Running programs and saying so.
+//! Programs, places, and talk.
 
+use crate::summary::Summary;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// What went wrong, in words.
 pub type Done = Result<(), String>;
@@ -19,6 +19,11 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
+/// Where cargo builds.
+pub fn target() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
 /// Cargo, in the repository.
 pub fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -26,25 +31,18 @@ pub fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end; it must succeed.
-pub fn run(what: &str, command: &mut Command) -> Done {
-    say(&format!("\n── {what}\n"));
-    let begun = Instant::now();
-    let status = command.status().map_err(|e| format!("{what}: cannot start {command:?}: {e}"))?;
-    say(&format!(
-        "── {what}: {} in {:.1} s\n",
-        if status.success() { "ok" } else { "FAILED" },
-        begun.elapsed().as_secs_f64()
-    ));
-    if status.success() { Ok(()) } else { Err(format!("{what} failed ({status})")) }
+/// Whether the program can be started.
+pub fn is_there(program: impl AsRef<std::ffi::OsStr>) -> bool {
+    let mut probe = Command::new(program);
+    probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
 }
 
 /// The program is there, or is installed from Debian's package of that name.
-pub fn need(program: &str, package: &str) -> Done {
-    let there = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if there.is_ok_and(|s| s.success()) {
+pub fn need(summary: &mut Summary, program: &str, package: &str) -> Done {
+    if is_there(program) {
         return Ok(());
     }
     let install = format!("apt-get install -y {package} || (apt-get update && apt-get install -y {package})");
-    run(&format!("install {package}"), Command::new("sh").args(["-c", &install]))
+    summary.run(&format!("install {package}"), Command::new("sh").args(["-c", &install]))
 }

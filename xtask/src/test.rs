@@ -3,43 +3,65 @@
 use crate::agents::Tier;
 use crate::lint::lint;
 use crate::live;
-use crate::shell::{Done, cargo, root, run};
+use crate::shell::{Done, cargo, target};
+use crate::summary::Summary;
+use std::path::PathBuf;
 use std::process::Command;
 
+/// How the tests of the kill matrix begin: a stage of their own, so that their time is seen.
+const KILL_MATRIX: &str = "killed_at_every_";
+
 /// Format, lints, tests, the simulation, the kill matrix on the release binary, the real agents, and the demo as a
-/// newcomer types it.
-pub fn test() -> Done {
-    lint()?;
-    run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
-    run("tests", with_binary(&mut cargo(&["test", "--workspace", "--no-fail-fast"])))?;
-    run("simulation", &mut simulation())?;
-    live::live(Tier::First)?;
-    run("demo", Command::new(root().join("target/release/ralph")).arg("demo"))
+/// newcomer types it. What the first three find is cheap to find again, so they end it; the others all run.
+pub fn test(summary: &mut Summary) -> Done {
+    lint(summary)?;
+    release_build(summary)?;
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--skip", KILL_MATRIX]);
+    let done = [
+        summary.tests("tests", with_binary(&mut tests)),
+        summary.tests("kill matrix", &mut kill_matrix()),
+        summary.tests("simulation", &mut simulation()),
+        live::live(summary, Tier::First),
+        summary.run("demo", Command::new(release_binary()).arg("demo")),
+    ];
+    all_of(done)
 }
 
 /// Hours, not minutes: run before a release.
-pub fn long() -> Done {
-    run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))?;
-    run("simulation, 100 million steps", simulation().env("RALPH_SIM_STEPS", "100000000"))?;
-    run(
-        "kill matrix, every point",
-        with_binary(
-            cargo(&["test", "--package", "ralph", "--test", "kill_matrix", "--", "--nocapture"])
-                .env("RALPH_KILL_MATRIX", "full"),
-        ),
-    )?;
-    live::all()
+pub fn long(summary: &mut Summary) -> Done {
+    release_build(summary)?;
+    let steps = "100000000";
+    summary.tests("simulation, 100 million steps", simulation().env("RALPH_SIM_STEPS", steps))?;
+    summary.tests("kill matrix, every point", kill_matrix().env("RALPH_KILL_MATRIX", "full"))?;
+    live::all(summary)
+}
+
+/// Ok, or everything that went wrong.
+fn all_of<const N: usize>(done: [Done; N]) -> Done {
+    let wrong: Vec<String> = done.into_iter().filter_map(Result::err).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n       ")) }
+}
+
+fn release_build(summary: &mut Summary) -> Done {
+    summary.run("release build", &mut cargo(&["build", "--release", "--package", "ralph"]))
 }
 
 /// The simulation, optimised: its steps are what it is for.
 fn simulation() -> Command {
-    let which = ["--package", "ralph-engine", "--test", "simulation"];
-    let mut command = cargo(&["test", "--release"]);
-    command.args(which).args(["--", "--nocapture"]);
+    cargo(&["test", "--release", "--package", "ralph-engine", "--test", "simulation", "--", "--nocapture"])
+}
+
+fn kill_matrix() -> Command {
+    let mut command = cargo(&["test", "--package", "ralph", "--test", "kill_matrix", "--", "--nocapture"]);
+    with_binary(&mut command);
     command
 }
 
 /// Tests that need the unmodified release binary find it here.
 fn with_binary(command: &mut Command) -> &mut Command {
-    command.env("RALPH_BIN", root().join("target/release/ralph"))
+    command.env("RALPH_BIN", release_binary())
+}
+
+fn release_binary() -> PathBuf {
+    target().join("release/ralph")
 }
