@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::journal::{self, JournalError};
 use crate::live_world::LiveWorld;
 use crate::observation::Observation;
-use crate::oracle::{copy, of_run, scripts};
+use crate::oracle::{of_run, scripts};
 use crate::outcome::{Outcome, cut, outcome};
 use crate::protection::{BEFORE, Moment};
 use crate::reset::day_of;
@@ -19,8 +19,8 @@ use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
 use crate::snapshots::Snapshots;
 use crate::step_context::{StepContext, TAG};
+use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
-use crate::world::verify::BYTECODE;
 use crate::{bound, inbox, receipt, signals};
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
@@ -204,7 +204,7 @@ fn go(
         ctx.under_way.end(Why::Person, Duration::ZERO);
     }
     let _ = ctx.index().save(&home.index(&ctx.workspace));
-    let _ = copy::remove(&ctx.folder.join(BYTECODE));
+    let _ = tree_copy::remove(&ctx.folder.join(BYTECODE));
     put_aside_last(home, store, &ctx);
     daybook.close(store, &id);
     let (state, reasons) = run.finish();

@@ -1,14 +1,16 @@
-//! The oracle of a run: which files say whether the work is right, how they stood before the agent, and what of them it
-//! changed. `scripts.rs` finds what a verification runs, `parts.rs` takes manifests apart, `base.rs` remembers the
-//! baseline, `view.rs` makes a place where the baseline's oracle meets the new work. Nothing is written to a workspace.
+//! The oracle of a run: the files that decide whether the work is right (tests, their configuration, the scripts a
+//! verify command runs), how they were before the agent started, and which of them changed since. `scripts.rs` finds
+//! what a verify command runs, `parts.rs` separates tests from code within a file, `base.rs` keeps the baseline,
+//! `restored.rs` gives the baseline's version of what changed. Nothing is written to the workspace.
 
 pub mod base;
-pub mod copy;
 pub(crate) mod diff;
 pub mod of_run;
 pub mod parts;
+mod restored;
 pub mod scripts;
-pub mod view;
+
+pub use restored::baseline_files;
 
 use base::Base;
 use ralph_snapshots::Blobs;

@@ -167,20 +167,21 @@ impl StepContext {
         launch
     }
 
-    /// Where a supervisor was lost or somebody withstood it, what is left is found by its tag and ended; how many it was.
-    pub fn sweep_after(&self, exit: &Exit) -> u32 {
-        if exit.how != How::SupervisorLost && exit.left == 0 {
-            return 0;
-        }
-        u32::try_from(ralph_supervisor::sweep(TAG, &self.start.run)).unwrap_or(u32::MAX)
-    }
-
     /// The path of a run's file, such as `001.a1.prompt.md`.
     pub fn file(&self, id: Attempt, what: &str) -> (String, PathBuf) {
         let name = format!("{id}.{what}");
         let path = self.folder.join(&name);
         (name, path)
     }
+}
+
+/// Ends the processes of a run that its supervisor could not: it died, or they withstood it. They are found by the run's
+/// tag; the result says how many there were.
+pub fn sweep_after(exit: &Exit, run: &str) -> u32 {
+    if exit.how != How::SupervisorLost && exit.left == 0 {
+        return 0;
+    }
+    u32::try_from(ralph_supervisor::sweep(TAG, run)).unwrap_or(u32::MAX)
 }
 
 /// How often a walk is tried.

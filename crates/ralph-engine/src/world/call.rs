@@ -3,7 +3,7 @@
 
 use crate::ledger;
 use crate::observation::Observation;
-use crate::step_context::StepContext;
+use crate::step_context::{StepContext, sweep_after};
 use crate::transcript::Kept;
 use crate::world::listen::{Files, Listener};
 use crate::world::scratch::Scratch;
@@ -99,7 +99,7 @@ fn listen(ctx: &StepContext, order: Order) -> Result<Ended, String> {
         pump.run(&mut listener)
     });
     ctx.under_way.ended();
-    let outlived = exit.outlived.saturating_add(ctx.sweep_after(&exit));
+    let outlived = exit.outlived.saturating_add(sweep_after(&exit, &ctx.start.run));
     let interrupted_by = ctx.under_way.interrupted_by().filter(|_| exit.how == How::Told);
     let seen = Exit {
         code: exit.code,

@@ -1,115 +1,43 @@
-//! The second half of a proof: the same commands on the same work with the baseline's oracle put back, at the
+//! Second half of a proof: runs the same commands on the same work with the baseline's tests restored, at the
 //! workspace's own path where the system permits it. Closes with `Verified` like any verification.
 
-use super::verify::{BYTECODE, Site, file_name, run};
+use super::verify::{run_commands, verified};
 use crate::observation::Observation;
-use crate::oracle::view::Shown;
-use crate::oracle::{copy, diff, of_run};
+use crate::oracle::{baseline_files, diff, of_run};
 use crate::step_context::StepContext;
-use ralph_rules::record::{Attempt, Check, CheckOutcome, CheckResult, FileRef, Ms, PutBack, Seen, Verified};
+use crate::verification::{Room, not_run};
+use ralph_rules::record::{Attempt, Check, Ms, PutBack};
 use std::io;
-use std::path::PathBuf;
 
-/// Where the view's own files lie in the run's folder.
-const VIEW: &str = "view";
+/// Name of the room's directory in the run's folder.
+const ROOM: &str = "view";
 
-/// The fact.
+/// Verifies the work against the baseline's tests.
 pub fn prove(ctx: &StepContext, deadline: Ms, id: Attempt) -> Observation {
+    let check = Check::WithBaselineOracle;
     let now = ctx.walk();
     let changed = of_run::changed_now(ctx, &now);
-    let dir = ctx.folder.join(VIEW);
-    let redactor = &ctx.deps.redactor;
-    let (shown, diff) = {
-        let base = ctx.oracle();
-        let sources = of_run::sources(ctx);
-        let none =
-            || Err(io::Error::new(io::ErrorKind::NotFound, "the baseline's tests are not kept any more"));
-        let shown = base.as_ref().map_or_else(none, |base| Shown::of(&changed, base, sources));
-        (shown, base.as_ref().map_or_else(String::new, |base| diff::diff(&changed, base, sources)))
+    let (replacements, diff) = match ctx.oracle().as_ref() {
+        Some(base) => {
+            let sources = of_run::sources(ctx);
+            (baseline_files(&changed, base, sources), diff::diff(&changed, base, sources))
+        }
+        None => (Err(io::Error::other("the baseline's tests are not kept any more")), String::new()),
     };
+    let dir = ctx.folder.join(ROOM);
     let mut contained = "layer";
-    let results = match shown.map(|shown| (shown.layer(&ctx.workspace, &dir).map(Site::Layer), shown)) {
-        Ok((site, shown)) => {
-            let mut place = Place { ctx, shown: &shown, dir: &dir, site };
-            let results = place.commands(deadline, id);
-            contained = place.name();
-            results
-        }
-        Err(why) => ctx.start.verify.iter().map(|command| not_run(command, &why)).collect(),
-    };
-    // What a crash or a stubborn test leaves behind is removed before the next view is made.
-    let _ = copy::remove(&dir);
-    let _ = copy::remove(&dir.with_file_name(format!("{VIEW}.{BYTECODE}")));
-    let interrupted = ctx.under_way.interrupted_by().is_some();
-    let after = ctx.walk();
-    let files = changed.iter().map(|one| redactor.redact(&one.to_string()).into_owned()).collect();
-    let diff = redactor.redact(&diff).into_owned();
-    let oracle = Some(PutBack { contained: contained.into(), files, diff });
-    let violations = crate::protection::found(ctx, &now, &after);
-    let check = Check::WithBaselineOracle;
-    Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations, oracle }).into()
-}
-
-/// Where the commands are run.
-struct Place<'a> {
-    ctx: &'a StepContext,
-    shown: &'a Shown,
-    dir: &'a PathBuf,
-    site: io::Result<Site>,
-}
-
-impl Place<'_> {
-    fn name(&self) -> &'static str {
-        if matches!(self.site, Ok(Site::Layer(_))) { "layer" } else { "copy" }
-    }
-
-    fn commands(&mut self, deadline: Ms, id: Attempt) -> Vec<CheckResult> {
-        let mut results = Vec::new();
-        for (n, command) in (1..).zip(&self.ctx.start.verify) {
-            if self.ctx.under_way.interrupted_by().is_some() {
-                break;
-            }
-            results.push(self.command(
-                command,
-                deadline,
-                &file_name(Check::WithBaselineOracle, id, n),
-                id.iteration,
-            ));
-        }
+    let results = replacements.and_then(|replacements| {
+        let mut room = Room::with_replacements(&ctx.workspace, &replacements, &dir)?;
+        let results = run_commands(ctx, check, deadline, id, &mut room);
+        contained = room.kind();
         results
-    }
-
-    fn command(&mut self, command: &str, deadline: Ms, file: &str, iteration: u32) -> CheckResult {
-        if self.site.is_err() {
-            self.copy();
-        }
-        for _ in 0..2 {
-            let site = match &self.site {
-                Ok(site) => site,
-                Err(why) => return not_run(command, why),
-            };
-            match run(self.ctx, command, deadline, file, iteration, site) {
-                Some(result) => return result,
-                // No view for this user: the copy serves, at another path.
-                None => self.copy(),
-            }
-        }
-        not_run(command, &io::Error::other("neither a view nor a copy of the workspace could be had"))
-    }
-
-    fn copy(&mut self) {
-        self.site = self.shown.copy(&self.ctx.workspace, self.dir).map(Site::Copy);
-    }
-}
-
-fn not_run(command: &str, why: &io::Error) -> CheckResult {
-    CheckResult {
-        command: command.into(),
-        how: CheckOutcome::NotRun,
-        exit: None,
-        ms: 0,
-        tail: format!("the baseline's tests could not be put back: {why}"),
-        output: FileRef::default(),
-        counts: None,
-    }
+    });
+    let results = results.unwrap_or_else(|why| {
+        let why = format!("the baseline's tests could not be restored: {why}");
+        ctx.start.verify.iter().map(|command| not_run(command, why.as_str())).collect()
+    });
+    let redactor = &ctx.deps.redactor;
+    let files = changed.iter().map(|one| redactor.redact(&one.to_string()).into_owned()).collect();
+    let oracle = PutBack { contained: contained.into(), files, diff: redactor.redact(&diff).into_owned() };
+    verified(ctx, check, results, &now, Some(oracle))
 }

@@ -8,7 +8,7 @@ use crate::problem::{Code, Problem};
 use crate::show::seconds;
 use ralph_engine::receipt::{Receipt, diff_hash};
 use ralph_engine::snapshots::Snapshots;
-use ralph_engine::standalone_verify::{self, StandaloneVerify};
+use ralph_engine::verification::standalone::{self, StandaloneVerify};
 use ralph_engine::{git_checkout, oracle};
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{CheckOutcome, CheckResult};
@@ -72,7 +72,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let (branch, base) = (rev(&args.branch)?, rev(&args.base)?);
     let head = branch.clone().or_else(|| git_checkout::named(&here.workspace, "HEAD"));
-    let standalone_verify = StandaloneVerify {
+    let request = StandaloneVerify {
         workspace: here.workspace.clone(),
         base: base.or_else(|| head.and_then(|head| git_checkout::base_of(&here.workspace, &head))),
         commit: branch,
@@ -91,7 +91,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         }
     };
     let redactor = secrets::redactor(&layers, &here.workspace, here)?;
-    let receipt = standalone_verify::verify(&standalone_verify, &redactor, told)
+    let receipt = standalone::verify(&request, &redactor, told)
         .map_err(|e| Problem::new(Code::Busy, "the verification could not be carried out").cause(&e))?;
     match args.json {
         true => print_json(&receipt)?,
@@ -158,7 +158,7 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
 
 fn of_tree(receipt: &Receipt, here: &Here) -> Result<Vec<Part>, Problem> {
     let scratch = here.home()?.dir().join("verify").join(std::process::id().to_string());
-    let trees = standalone_verify::trees(Path::new(&receipt.workspace), receipt, &scratch);
+    let trees = standalone::trees(Path::new(&receipt.workspace), receipt, &scratch);
     let trees = trees.map_err(|e| Problem::new(Code::Input, "the files cannot be looked at").cause(&e))?;
     Ok(files(receipt, Some((trees.0.as_ref(), &trees.1))))
 }

@@ -1,5 +1,5 @@
-//! A copy of the workspace, ignored files included: where the system lets nobody have a view of their own. Blocks are
-//! shared where the file system can; times are kept, because builds go by them.
+//! Copies a workspace, ignored files included, for systems that refuse overlays. Blocks are shared where the file system
+//! can; modification times are kept, because builds compare them.
 
 use std::fs::{self, File, FileTimes};
 use std::io;
@@ -25,7 +25,7 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
         modes.push((to, fs::metadata(&from)?.mode()));
     }
-    // Last, so that a directory nobody may write to can be filled.
+    // Last, so that a read-only directory can be filled first.
     modes
         .into_iter()
         .try_for_each(|(dir, mode)| fs::set_permissions(dir, fs::Permissions::from_mode(mode | 0o700)))
@@ -42,21 +42,21 @@ fn file(source: &Path, target: &Path) -> io::Result<()> {
     to.set_times(FileTimes::new().set_modified(meta.modified()?))
 }
 
-/// Removes a directory of ours, also one in which a test took away its own rights.
+/// Removes a directory, including one whose subdirectories a test made unwritable.
 pub fn remove(dir: &Path) -> io::Result<()> {
     if !dir.exists() {
         return Ok(());
     }
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(dir)?;
+            make_writable(dir)?;
             fs::remove_dir_all(dir)
         }
         other => other,
     }
 }
 
-fn open_up(dir: &Path) -> io::Result<()> {
+fn make_writable(dir: &Path) -> io::Result<()> {
     let mut open = vec![dir.to_owned()];
     while let Some(dir) = open.pop() {
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o700))?;

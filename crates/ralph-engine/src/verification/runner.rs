@@ -1,0 +1,143 @@
+//! Runs commands one after another in a room: each by `sh -c` under a supervisor, without a terminal, with `CI=1` and a
+//! deadline of active time.
+
+use super::outcome::{not_run, outcome_of};
+use super::output::Output;
+use super::place::Room;
+use crate::clock::Clock;
+use crate::redact::Redactor;
+use crate::step_context::sweep_after;
+use crate::under_way::UnderWay;
+use ralph_rules::record::{CheckResult, Ms};
+use ralph_supervisor::{Exit, Launch, NotStarted, ProcessHandle, Pump};
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often the deadline is checked.
+const DEADLINE_CHECK: Duration = Duration::from_millis(100);
+
+/// Runs verification commands.
+pub struct Runner<'a> {
+    /// Supervisor, environment and grace periods. The runner fills in command, directory and overlay.
+    pub launch: Launch,
+    /// Longest time one command may take.
+    pub deadline: Ms,
+    /// Measures the deadline, so that a suspended machine does not count.
+    pub clock: &'a Clock,
+    /// Removes secrets from output before any of it is kept.
+    pub redactor: &'a Redactor,
+    /// Through which another thread interrupts or freezes the command that runs.
+    pub under_way: &'a UnderWay,
+    /// The run whose tag the processes carry, to find those that a lost supervisor left behind.
+    pub run: Option<&'a str>,
+}
+
+/// One command to run.
+#[derive(Debug)]
+pub struct VerifyCommand<'a> {
+    /// What the shell is given.
+    pub line: &'a str,
+    /// The file that keeps its output, if any.
+    pub output: Option<PathBuf>,
+}
+
+impl Runner<'_> {
+    /// Runs every command, also after one has failed: the next prompt should show everything that is wrong. Stops
+    /// early when interrupted; the results then lack the commands that were not started. An error means that the room
+    /// could not be made, so that nothing is known.
+    pub fn run(
+        &self,
+        commands: &[VerifyCommand<'_>],
+        room: &mut Room<'_>,
+        on_result: &mut dyn FnMut(&CheckResult),
+    ) -> io::Result<Vec<CheckResult>> {
+        let mut results = Vec::with_capacity(commands.len());
+        for command in commands {
+            if self.interrupted() {
+                break;
+            }
+            let result = match self.attempt(command, room) {
+                Some(result) => result,
+                None => {
+                    room.overlay_refused()?;
+                    let refused = || io::Error::other("the system refused the overlay and the copy");
+                    self.attempt(command, room).ok_or_else(refused)?
+                }
+            };
+            on_result(&result);
+            results.push(result);
+        }
+        Ok(results)
+    }
+
+    fn interrupted(&self) -> bool {
+        self.under_way.interrupted_by().is_some()
+    }
+
+    /// Runs one command; `None` if the system refused the room's overlay.
+    fn attempt(&self, command: &VerifyCommand<'_>, room: &Room<'_>) -> Option<CheckResult> {
+        let path = command.output.as_deref();
+        let mut output = match Output::open(path, self.redactor) {
+            Ok(output) => output,
+            Err(why) => return Some(not_run(command.line, why.to_string())),
+        };
+        let (process, pump) = match ralph_supervisor::start(self.launch_in(command.line, room)) {
+            Ok(started) => started,
+            Err(why) => return Some(not_run(command.line, why.to_string())),
+        };
+        let (exit, timed_out) = self.wait(&process, pump, &mut output);
+        if matches!(exit.not_started, Some(NotStarted::Layer { .. })) {
+            return None;
+        }
+        let output = output.close(path);
+        Some(CheckResult {
+            command: command.line.into(),
+            how: outcome_of(&exit, timed_out, self.interrupted()),
+            exit: exit.code,
+            ms: Ms::try_from(exit.ms).unwrap_or(Ms::MAX),
+            tail: exit.not_started.as_ref().map_or(output.tail, ToString::to_string),
+            output: output.file,
+            counts: output.counts,
+        })
+    }
+
+    fn launch_in(&self, line: &str, room: &Room<'_>) -> Launch {
+        let mut launch = self.launch.clone();
+        launch.program = "sh".into();
+        launch.args = vec!["-c".into(), line.into()];
+        launch.env.push(("CI".into(), "1".into()));
+        launch.merge_stderr = true;
+        room.enter(&mut launch);
+        launch
+    }
+
+    /// Reads the output to its end, and ends the command if its deadline passes; true if it did.
+    fn wait(&self, process: &ProcessHandle, pump: Pump, output: &mut Output<'_>) -> (Exit, bool) {
+        self.under_way.started(process);
+        let (exit, timed_out) = std::thread::scope(|scope| {
+            let (running, ended) = channel::<()>();
+            let deadline = scope.spawn(move || self.end_at_deadline(process, &ended));
+            let exit = pump.run(output);
+            drop(running);
+            (exit, deadline.join().unwrap_or(false))
+        });
+        self.under_way.ended();
+        if let Some(run) = self.run {
+            sweep_after(&exit, run);
+        }
+        (exit, timed_out)
+    }
+
+    fn end_at_deadline(&self, process: &ProcessHandle, ended: &Receiver<()>) -> bool {
+        let end = self.clock.ran().saturating_add(self.deadline);
+        while ended.recv_timeout(DEADLINE_CHECK) == Err(RecvTimeoutError::Timeout) {
+            if self.clock.ran() >= end {
+                process.end(self.launch.limits.end_grace);
+                return true;
+            }
+        }
+        false
+    }
+}
