@@ -25,7 +25,6 @@ mod prompt;
 mod prune;
 mod quarantine;
 mod questions;
-mod receipts;
 mod redact;
 mod refused;
 mod replay;
@@ -198,12 +197,12 @@ impl Here {
 
     /// How stdout is coloured.
     pub fn out_style(&self) -> Style {
-        Style::of(self.color, std::io::stdout().is_terminal(), self.env.no_color, self.env.dumb)
+        self.color.style(std::io::stdout().is_terminal(), self.env.no_color, self.env.dumb)
     }
 
     /// How stderr is coloured.
     pub fn err_style(&self) -> Style {
-        Style::of(self.color, std::io::stderr().is_terminal(), self.env.no_color, self.env.dumb)
+        self.color.style(std::io::stderr().is_terminal(), self.env.no_color, self.env.dumb)
     }
 }
 
@@ -260,7 +259,7 @@ pub fn main() -> ExitCode {
 
 fn wrong(problem: &Problem, color: When) -> ExitCode {
     let env = Env::read();
-    let style = Style::of(color, std::io::stderr().is_terminal(), env.no_color, env.dumb);
+    let style = color.style(std::io::stderr().is_terminal(), env.no_color, env.dumb);
     say(&problem.render(style));
     ExitCode::from(problem.code as u8)
 }

@@ -7,9 +7,7 @@ mod env;
 #[cfg(test)]
 mod fresh;
 mod init;
-mod logs;
 mod nearest;
-mod plain;
 mod print;
 mod problem;
 #[cfg(test)]
@@ -19,6 +17,7 @@ mod style;
 mod values;
 mod views;
 
+use ralph_view::plain;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

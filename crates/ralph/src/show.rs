@@ -1,13 +1,11 @@
-//! What a person or a script sees of a run. Everything here only watches: records and activities in, text out.
+//! What a person or a script sees of a run on this terminal: records and activities in, text out. The words come from
+//! `ralph-view`.
 
-mod fact_text;
-mod human;
-mod json;
-mod live;
-mod receipt;
+mod json_lines;
+mod live_screen;
+mod terminal_lines;
 
-pub use fact_text::{ago, clock_time, decision_words, fact_words, money, reason_words, seconds};
-pub use human::{Hour, Human, Mode};
-pub use json::{Json, record_line};
-pub use live::{Live, aside, release};
-pub use receipt::receipt;
+pub use json_lines::Json;
+pub use live_screen::{Live, aside, release};
+pub use ralph_view::fact_text::{ago, seconds};
+pub use terminal_lines::{Hour, Human, Mode};

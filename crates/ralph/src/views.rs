@@ -1,15 +1,11 @@
 //! The views: files in the workspace that other programs may read, `status.json`, `progress.json`, `session.json` and
-//! `analysis.json`. A watcher writes them beside the loop, each whole or not at all; ralph never reads them. `fold.rs`
-//! keeps what they show, `shapes.rs` writes it down, `place.rs` puts it into the workspace and nowhere else.
+//! `analysis.json`. A watcher writes them beside the loop, each whole or not at all; ralph never reads them. `ralph-view`
+//! keeps what they show (`view_fold.rs`, `view_shapes.rs`), `workspace_files.rs` puts it into the workspace and nowhere else.
 
-mod fold;
-mod place;
-mod shapes;
+mod workspace_files;
 
 use crate::show::aside;
 use crate::style::Style;
-use fold::Fold;
-use place::Place;
 use ralph_agents::Activity;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
@@ -19,9 +15,11 @@ use ralph_rules::next::Next;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_store::{Sqlite, WindowUse};
 use ralph_tree::git_facts;
+use ralph_view::view_fold::Fold;
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use workspace_files::WorkspaceFiles;
 
 /// Views are written this often at most, however much happens.
 const PACE: Duration = Duration::from_millis(250);
@@ -110,7 +108,7 @@ fn is_something_else(path: &Path, mark: &str) -> bool {
 
 /// Writes the views of one run.
 pub struct Views {
-    place: Place,
+    files: WorkspaceFiles,
     paths: Paths,
     fold: Fold,
     home: Home,
@@ -142,7 +140,7 @@ impl Views {
         let mut fold = Fold::new(git_facts(workspace).recent);
         records.iter().for_each(|record| fold.record(record));
         Views {
-            place: Place::at(workspace),
+            files: WorkspaceFiles::at(workspace),
             paths,
             fold,
             home: home.clone(),
@@ -188,7 +186,7 @@ impl Views {
 
     fn put<T: Serialize>(&mut self, path: &str, value: &T) -> Result<(), String> {
         let text = serde_json::to_string_pretty(value).map_err(|e| e.to_string())?;
-        self.place.write(path, (text + "\n").as_bytes()).map_err(|e| format!("{path}: {e}"))
+        self.files.write(path, (text + "\n").as_bytes()).map_err(|e| format!("{path}: {e}"))
     }
 
     /// The last hour over all runs, by a connection of its own.

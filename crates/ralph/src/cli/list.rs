@@ -4,9 +4,9 @@ use super::{Here, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::Problem;
-use crate::show::{ago, money};
 use ralph_engine::clock::utc;
 use ralph_store::{RunFilter, RunRow, Store};
+use ralph_view::fact_text::{ago, money};
 use std::fmt::Write;
 
 /// What may be typed.

@@ -1,7 +1,6 @@
 //! `ralph logs`: what the agent said and did, of a run that is over or under way.
 
 use super::{Here, runs};
-use crate::logs::{self, Ended, Gone, Json, Lines, Moments, Raw, Story, Teller};
 use crate::print::say;
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
@@ -9,7 +8,12 @@ use ralph_engine::outcome::{last_ending, outcome};
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::state::State;
 use ralph_store::{RunRow, Sqlite};
-use std::io::{ErrorKind, IsTerminal};
+use ralph_view::log_json::LogJson;
+use ralph_view::log_lines::LogLines;
+use ralph_view::log_raw::LogRaw;
+use ralph_view::story::{Ended, Story, StoryVisitor};
+use ralph_view::workspace_diff::{Moments, diff};
+use std::io::{BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::Path;
 
 /// What may be typed.
@@ -58,25 +62,28 @@ pub fn logs(args: &Args, here: &Here) -> Result<u8, Problem> {
         running: &running,
     };
     let told = if args.json {
-        let mut json = Json::new();
+        let mut json = LogJson::new(buffered_stdout());
         story.tell(args.follow, &mut json).and_then(|state| result(&state, &store, &row, args, &mut json))
     } else if args.raw {
-        story.tell(args.follow, &mut Raw::new(std::io::stdout().is_terminal())).map(drop)
+        story.tell(args.follow, &mut LogRaw::new(buffered_stdout(), stdout().is_terminal())).map(drop)
     } else {
-        let mut lines = Lines::new(here.out_style(), args.tools);
+        let mut lines = LogLines::new(buffered_stdout(), here.out_style(), args.tools);
         story.tell(args.follow, &mut lines).map(|state| still(&state, &row, &home, args))
     };
     told.or_else(|ended| gone(ended, &row))?;
     Ok(0)
 }
 
+/// Stdout for output of any size.
+fn buffered_stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(64 * 1024, stdout().lock())
+}
+
 /// A reader that went away is no failure.
 fn gone(ended: Ended, row: &RunRow) -> Result<(), Problem> {
     match ended {
-        Ended::Gone(Gone(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Ended::Gone(Gone(error)) => {
-            Err(Problem::new(Code::Journal, "stdout could not be written").cause(&error))
-        }
+        Ended::Output(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Ended::Output(error) => Err(Problem::new(Code::Journal, "stdout could not be written").cause(&error)),
         Ended::Store(error) => Err(runs::broken(&error)),
         Ended::Unreadable(why) => {
             let message = format!("the journal of run {} cannot be read", runs::short(&row.id));
@@ -86,7 +93,13 @@ fn gone(ended: Ended, row: &RunRow) -> Result<(), Problem> {
 }
 
 /// The result comes last, where the run has one.
-fn result(state: &State, store: &Sqlite, row: &RunRow, args: &Args, json: &mut Json) -> Result<(), Ended> {
+fn result<W: Write>(
+    state: &State,
+    store: &Sqlite,
+    row: &RunRow,
+    args: &Args,
+    json: &mut LogJson<W>,
+) -> Result<(), Ended> {
     if state.ending.is_none() || args.iteration.is_some() {
         return Ok(());
     }
@@ -136,11 +149,11 @@ fn changed(args: &Args, row: &RunRow, home: &Home, here: &Here) -> Result<u8, Pr
     let before = snapshots.after(from).ok_or_else(missing)?;
     let after = if args.iteration.is_some() { snapshots.after(to) } else { snapshots.last() };
     let moments = Moments { before, after: after.ok_or_else(missing)? };
-    let raw = args.raw && !std::io::stdout().is_terminal();
-    match logs::diff(&moments, snapshots.keep().blobs(), here.out_style(), raw) {
+    let raw = args.raw && !stdout().is_terminal();
+    match diff(buffered_stdout(), &moments, snapshots.keep().blobs(), here.out_style(), raw) {
         Ok(0) => say("Nothing was changed.\n"),
         Ok(_) => {}
-        Err(error) => gone(Ended::Gone(error), row)?,
+        Err(error) => gone(Ended::Output(error), row)?,
     }
     Ok(0)
 }

@@ -3,11 +3,11 @@
 use super::{Here, runs};
 use crate::print::{print, print_json};
 use crate::problem::Problem;
-use crate::show::decision_words;
 use ralph_rules::RULES;
 use ralph_rules::record::Decision;
 use ralph_rules::replay::Difference;
 use ralph_rules::state::State;
+use ralph_view::fact_text::decision_words;
 use serde_json::json;
 use std::fmt::Write;
 

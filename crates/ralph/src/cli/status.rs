@@ -1,10 +1,9 @@
 //! `ralph status`: one run in full.
 
-use super::{Here, receipts, runs};
+use super::{Here, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json};
 use crate::problem::Problem;
-use crate::show::{money, receipt, seconds};
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_rules::breaker::Breaker;
 use ralph_rules::next::Next;
@@ -13,6 +12,9 @@ use ralph_rules::record::{Decision, Fact, Record};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{IterationRow, RunRow, Store};
+use ralph_view::call_receipts;
+use ralph_view::fact_text::{money, seconds};
+use ralph_view::run_receipt::receipt;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
@@ -34,7 +36,7 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let records = runs::records(&store, &row.id)?;
     let iterations = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
     let state = State::of(&records);
-    let calls = state.start.as_ref().map(|start| receipts::receipts(&records, start, &iterations));
+    let calls = state.start.as_ref().map(|start| call_receipts::call_receipts(&records, start, &iterations));
     let calls = calls.unwrap_or_default();
     let ended = state.ending.and(last_ending(&records)).map(|(ending, why)| outcome(&state, ending, why));
     if args.json {
@@ -52,7 +54,7 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     let mut text = heading(&row, &state);
     text.push_str(&table(&iterations, &climbed(&records, &state), here));
-    text.push_str(&receipts::table(&calls, here.out_style()));
+    text.push_str(&call_receipts::table(&calls, here.out_style()));
     if let Some(ended) = &ended {
         text.push('\n');
         text.push_str(&receipt(ended, &state, here.out_style()));

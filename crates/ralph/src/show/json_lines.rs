@@ -4,17 +4,12 @@
 use crate::print::print;
 use ralph_agents::Activity;
 use ralph_engine::watch::Watcher;
-use ralph_rules::record::{Envelope, Record};
-use serde_json::{Value, json};
+use ralph_rules::record::Record;
+use ralph_view::record_json::record_line;
+use serde_json::json;
 
 /// Prints what it sees as JSON lines.
 pub struct Json;
-
-/// A record as scripts read it.
-pub fn record_line(record: &Record) -> Value {
-    let Envelope { seq, at, ran, v, kind, body } = Envelope::from(record);
-    json!({"v": v, "type": "record", "seq": seq, "at": at, "ran": ran, "kind": kind, "body": body})
-}
 
 impl Watcher for Json {
     fn record(&mut self, record: &Record) {

@@ -1,8 +1,8 @@
 //! What each call of a run came to: model, tokens, cost as reported and as computed, what was booked, what the
-//! verification said and what was decided. `status.rs` shows it.
+//! verification said and what was decided. `ralph status` shows it.
 
+use crate::fact_text::money;
 use crate::plain::plain;
-use crate::show::money;
 use crate::style::Style;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::Next;
@@ -17,7 +17,7 @@ use std::fmt::Write;
 /// One call.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Receipt {
+pub struct CallReceipt {
     iteration: u32,
     attempt: u32,
     agent: String,
@@ -39,7 +39,7 @@ pub struct Receipt {
 }
 
 /// The receipts of a run, in order.
-pub fn receipts(records: &[Record], start: &RunStarted, rows: &[IterationRow]) -> Vec<Receipt> {
+pub fn call_receipts(records: &[Record], start: &RunStarted, rows: &[IterationRow]) -> Vec<CallReceipt> {
     let mut rung = 0;
     let mut list = Vec::new();
     for record in records {
@@ -54,10 +54,10 @@ pub fn receipts(records: &[Record], start: &RunStarted, rows: &[IterationRow]) -
 }
 
 /// What is known of a call without its closing fact.
-fn blank(id: Attempt, start: &RunStarted, rung: u32, rows: &[IterationRow]) -> Receipt {
+fn blank(id: Attempt, start: &RunStarted, rung: u32, rows: &[IterationRow]) -> CallReceipt {
     let row = rows.iter().find(|row| (row.n, row.attempt) == (id.iteration, id.attempt));
     let agent = start.rung(rung);
-    Receipt {
+    CallReceipt {
         iteration: id.iteration,
         attempt: id.attempt,
         agent: agent.name.clone(),
@@ -75,10 +75,10 @@ fn blank(id: Attempt, start: &RunStarted, rung: u32, rows: &[IterationRow]) -> R
     }
 }
 
-fn ended(call: &CallEnded, blank: Receipt) -> Receipt {
+fn ended(call: &CallEnded, blank: CallReceipt) -> CallReceipt {
     #[allow(clippy::cast_precision_loss)] // milliseconds of a call fit a double exactly
     let seconds = call.ms as f64 / 1000.0;
-    Receipt {
+    CallReceipt {
         model: call.model.clone().or(blank.model),
         tokens: call.usage,
         reported: call.reported.map(Micro::usd),
@@ -90,12 +90,12 @@ fn ended(call: &CallEnded, blank: Receipt) -> Receipt {
     }
 }
 
-fn gone(lost: &CallLost, blank: Receipt) -> Receipt {
-    Receipt { tokens: lost.usage, booked: lost.charged.usd(), ..blank }
+fn gone(lost: &CallLost, blank: CallReceipt) -> CallReceipt {
+    CallReceipt { tokens: lost.usage, booked: lost.charged.usd(), ..blank }
 }
 
 /// The calls' cost, one line each and all together, within 80 columns.
-pub fn table(receipts: &[Receipt], style: Style) -> String {
+pub fn table(receipts: &[CallReceipt], style: Style) -> String {
     let mut text = String::new();
     if receipts.is_empty() {
         return text;
@@ -126,7 +126,7 @@ pub fn table(receipts: &[Receipt], style: Style) -> String {
     text
 }
 
-fn model(it: &Receipt) -> String {
+fn model(it: &CallReceipt) -> String {
     let name = plain(it.model.as_deref().unwrap_or(&it.agent));
     match name.chars().count() {
         ..=18 => name,

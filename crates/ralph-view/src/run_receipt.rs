@@ -1,7 +1,7 @@
 //! The closing receipt: outcome, why, iterations, cost, files, verification, what to do with the work, how to go on.
 
+use crate::fact_text::{money, seconds};
 use crate::plain::plain;
-use crate::show::{money, seconds};
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;

@@ -1,8 +1,8 @@
 //! What the views show, kept up to date record by record. The same for a run that is taken up again: its earlier records
 //! go through here first.
 
-use super::shapes::{Breaker, ExitSignals, Progress, Status, stamp};
-use crate::show::decision_words;
+use crate::fact_text::decision_words;
+use crate::view_shapes::{Breaker, ExitSignals, Progress, Status, stamp};
 use ralph_agents::Activity;
 use ralph_engine::circuit::changes_of;
 use ralph_rules::analysis::shape::{Analysis, Failed, Refusal, Session, SessionIteration};

@@ -1,5 +1,5 @@
 //! What stands at the bottom of a terminal while a run is under way: a few lines that are rewritten in place, below the
-//! lines that stay. `frame.rs` says what they are (pure), `screen.rs` draws them, `tty.rs` borrows the terminal and gives
+//! lines that stay. `frame.rs` says what they are (pure), `screen.rs` draws them, `terminal.rs` borrows the terminal and gives
 //! it back, `keys.rs` listens to the keyboard. Where there is no terminal nothing of this happens.
 //!
 //! Drawn by hand: it is a block of lines and two dozen bytes of escape sequences, for which the usual crates bring an
@@ -8,10 +8,10 @@
 mod frame;
 mod keys;
 mod screen;
-mod tty;
+mod terminal;
 
 pub use frame::Now;
-pub use tty::release;
+pub use terminal::release;
 
 use crate::print::say;
 use crate::style::Style;
@@ -51,7 +51,7 @@ impl Live {
     /// On a terminal. `ask` takes what is asked by a key; without a keyboard nobody can.
     pub fn on_terminal(style: Style, ask: Ask) -> Live {
         let screen = Arc::new(Mutex::new(Screen::new(style)));
-        tty::borrow_terminal();
+        terminal::borrow_terminal();
         keys::listen(&screen, ask);
         *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&screen));
         Live { screen: Some(screen), style, drawn: None }
@@ -73,7 +73,7 @@ impl Live {
         }
         self.drawn = Some(Instant::now());
         let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
-        let size = tty::size();
+        let size = terminal::size();
         let body = frame::frame(now, size, self.style);
         screen.show(body, size, (now.state.person.paused, now.waiting));
     }

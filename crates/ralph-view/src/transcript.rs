@@ -21,7 +21,7 @@ impl Transcript {
         Transcript { path: path.to_owned(), file: None, piece: vec![0; PIECE] }
     }
 
-    /// LiveWorld over what came since the last time. False: there is no file.
+    /// Hands over what came since the last time. False: there is no file.
     pub fn read<E: From<io::Error>>(
         &mut self,
         mut each: impl FnMut(&[u8]) -> Result<(), E>,

@@ -1,8 +1,7 @@
 //! A run told from its first record on: the journal in order, and each call's transcript where the call stands in it.
 //! While the run is under way it is told on as it goes, also by a process that took it up again.
 
-use super::out::Gone;
-use super::transcript::Transcript;
+use crate::transcript::Transcript;
 use ralph_agents::registry;
 use ralph_agents::{Call, Reader, ReaderEvent};
 use ralph_engine::journal::record_of;
@@ -22,42 +21,42 @@ const LINE: usize = 8 << 20;
 /// How often a run under way is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Says what is told.
-pub trait Teller {
+/// Receives a run's story, piece by piece.
+pub trait StoryVisitor {
     /// What the run was given; told also where its first record is not shown.
     fn began(&mut self, _start: &RunStarted) {}
     /// A record; `state` stands before it.
-    fn record(&mut self, record: &Record, state: &State) -> Result<(), Gone>;
+    fn record(&mut self, record: &Record, state: &State) -> io::Result<()>;
     /// Bytes of a call's transcript, as they are.
-    fn bytes(&mut self, _bytes: &[u8]) -> Result<(), Gone> {
+    fn bytes(&mut self, _bytes: &[u8]) -> io::Result<()> {
         Ok(())
     }
     /// A line of it, and what its reader heard in it.
-    fn line(&mut self, _id: Attempt, _line: &[u8], _heard: &[ReaderEvent]) -> Result<(), Gone> {
+    fn line(&mut self, _id: Attempt, _line: &[u8], _heard: &[ReaderEvent]) -> io::Result<()> {
         Ok(())
     }
     /// A call is over; `stderr` is its other stream, `lost` says that its transcript is not there any more.
-    fn closed(&mut self, _id: Attempt, _stderr: Transcript, _lost: bool) -> Result<(), Gone> {
+    fn closed(&mut self, _id: Attempt, _stderr: Transcript, _lost: bool) -> io::Result<()> {
         Ok(())
     }
     /// All that is known by now was told.
-    fn caught_up(&mut self) -> Result<(), Gone>;
+    fn caught_up(&mut self) -> io::Result<()>;
 }
 
 /// Why the telling ended early.
 #[derive(Debug)]
 pub enum Ended {
-    /// Nobody listens.
-    Gone(Gone),
+    /// The visitor cannot write any more: nobody reads, or the disk is full.
+    Output(io::Error),
     /// The journal cannot be read.
     Store(StoreError),
     /// A record is in a shape this version does not know.
     Unreadable(String),
 }
 
-impl From<Gone> for Ended {
-    fn from(gone: Gone) -> Ended {
-        Ended::Gone(gone)
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Ended {
+        Ended::Output(error)
     }
 }
 
@@ -69,7 +68,7 @@ impl From<StoreError> for Ended {
 
 /// A file that cannot be read any more is told as far as it went.
 enum Stop {
-    Gone(Gone),
+    Output(io::Error),
     Unread,
 }
 
@@ -112,28 +111,28 @@ struct Open {
 
 impl Story<'_> {
     /// Tells it as far as it goes; `follow`: until nobody works on it any more. Gives where it stands then.
-    pub fn tell(&self, follow: bool, teller: &mut dyn Teller) -> Result<State, Ended> {
+    pub fn tell(&self, follow: bool, visitor: &mut dyn StoryVisitor) -> Result<State, Ended> {
         let mut place = Place::default();
         loop {
             // Asked before reading: what is written until a run ends is then read for certain.
             let running = follow && (self.running)();
             for entry in self.store.read(&stream_of(self.run), place.state.seq)? {
                 let record = record_of(entry).map_err(|e| Ended::Unreadable(e.to_string()))?;
-                self.record(&record, &mut place, teller)?;
+                self.record(&record, &mut place, visitor)?;
             }
             if let Some(open) = &mut place.call {
-                open.read(teller)?;
+                open.read(visitor)?;
             }
-            teller.caught_up()?;
+            visitor.caught_up()?;
             if !running {
                 break;
             }
             std::thread::sleep(LOOK);
         }
         if let Some(open) = place.call.take() {
-            self.close(open, teller)?;
+            self.close(open, visitor)?;
         }
-        teller.caught_up()?;
+        visitor.caught_up()?;
         Ok(place.state)
     }
 
@@ -141,24 +140,29 @@ impl Story<'_> {
         self.iteration.is_none_or(|wanted| wanted == iteration)
     }
 
-    fn record(&self, record: &Record, place: &mut Place, teller: &mut dyn Teller) -> Result<(), Ended> {
+    fn record(
+        &self,
+        record: &Record,
+        place: &mut Place,
+        visitor: &mut dyn StoryVisitor,
+    ) -> Result<(), Ended> {
         if let Fact::Seen(Seen::RunStarted(start)) = &record.fact {
-            teller.began(start);
+            visitor.began(start);
         }
         let ends =
             matches!(record.fact, Fact::Seen(Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Resumed(_)));
         if let Some(mut open) = place.call.take_if(|_| ends) {
-            open.read(teller)?;
-            self.close(open, teller)?;
+            open.read(visitor)?;
+            self.close(open, visitor)?;
         }
         if let Fact::Decided(Decision { next: Next::Do(Step::Admit { id, .. }), .. }) = &record.fact {
             // What was decided belongs to the iteration before.
             if self.shown(place.iteration) {
-                teller.record(record, &place.state)?;
+                visitor.record(record, &place.state)?;
             }
             place.iteration = id.iteration;
         } else if self.shown(place.iteration) {
-            teller.record(record, &place.state)?;
+            visitor.record(record, &place.state)?;
         }
         place.state.apply(record);
         if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, .. }), .. }) = &record.fact
@@ -173,10 +177,10 @@ impl Story<'_> {
         self.folder.join(format!("{id}.{what}"))
     }
 
-    fn close(&self, mut open: Open, teller: &mut dyn Teller) -> Result<(), Ended> {
-        open.last_line(teller)?;
+    fn close(&self, mut open: Open, visitor: &mut dyn StoryVisitor) -> Result<(), Ended> {
+        open.last_line(visitor)?;
         let stderr = Transcript::at(&self.path(open.id, "err"));
-        Ok(teller.closed(open.id, stderr, !open.found)?)
+        Ok(visitor.closed(open.id, stderr, !open.found)?)
     }
 }
 
@@ -190,33 +194,33 @@ impl Open {
         Open { id, out: Transcript::at(path), lines: LineSplitter::new(LINE), reader, found: false }
     }
 
-    fn read(&mut self, teller: &mut dyn Teller) -> Result<(), Gone> {
+    fn read(&mut self, visitor: &mut dyn StoryVisitor) -> io::Result<()> {
         let Open { id, out, lines, reader, found } = self;
         let read = out.read(|piece| {
-            teller.bytes(piece).map_err(Stop::Gone)?;
+            visitor.bytes(piece).map_err(Stop::Output)?;
             let mut told = Ok(());
             lines.feed(piece, |line| {
                 if told.is_ok() {
-                    told = heard(*id, line.bytes, reader, teller);
+                    told = heard(*id, line.bytes, reader, visitor);
                 }
             });
-            told.map_err(Stop::Gone)
+            told.map_err(Stop::Output)
         });
         match read {
             Ok(there) => {
                 *found |= there;
                 Ok(())
             }
-            Err(Stop::Gone(gone)) => Err(gone),
+            Err(Stop::Output(error)) => Err(error),
             Err(Stop::Unread) => Ok(()),
         }
     }
 
     /// A line without its end.
-    fn last_line(&mut self, teller: &mut dyn Teller) -> Result<(), Gone> {
+    fn last_line(&mut self, visitor: &mut dyn StoryVisitor) -> io::Result<()> {
         let Open { id, lines, reader, .. } = self;
         let mut told = Ok(());
-        lines.finish(|line| told = heard(*id, line.bytes, reader, teller));
+        lines.finish(|line| told = heard(*id, line.bytes, reader, visitor));
         told
     }
 }
@@ -225,11 +229,11 @@ fn heard(
     id: Attempt,
     line: &[u8],
     reader: &mut Option<Box<dyn Reader>>,
-    teller: &mut dyn Teller,
-) -> Result<(), Gone> {
+    visitor: &mut dyn StoryVisitor,
+) -> io::Result<()> {
     let mut heard = Vec::new();
     if let Some(reader) = reader {
         reader.read(line, &mut heard);
     }
-    teller.line(id, line, &heard)
+    visitor.line(id, line, &heard)
 }

@@ -3,7 +3,7 @@
 
 use super::frame::Foot;
 use super::screen::Screen;
-use super::tty;
+use super::terminal;
 use ralph_rules::prompt::HINT_BYTES;
 use ralph_rules::record::Request;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,7 +35,7 @@ fn read_keys(screen: &Weak<Mutex<Screen>>, ask: &Ask) {
         let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK)).unwrap_or(0);
         let Some(screen) = screen.upgrade() else { return };
         // Whoever reads from the background is stopped by the terminal.
-        if ready == 0 || !tty::ours() {
+        if ready == 0 || !terminal::ours() {
             if ready > 0 {
                 std::thread::sleep(Duration::from_millis(200));
             }

@@ -2,7 +2,7 @@
 //! is resized, all that is ours lies below it. One write for each drawing, and only lines that changed.
 
 use super::frame::{Foot, foot};
-use super::tty;
+use super::terminal;
 use crate::print::say;
 use crate::style::Style;
 use std::fmt::Write;
@@ -31,16 +31,16 @@ impl Screen {
     /// Nothing drawn yet.
     pub fn new(style: Style) -> Screen {
         let (body, drawn, foot) = (Vec::new(), Vec::new(), Foot::default());
-        Screen { style, body, foot, size: tty::size(), drawn, drawn_at: (0, 0), closed: false }
+        Screen { style, body, foot, size: terminal::size(), drawn, drawn_at: (0, 0), closed: false }
     }
 
     /// Lines that stay go above.
     pub fn above(&mut self, text: &str) {
-        if !tty::may_write() {
+        if !terminal::may_write() {
             return;
         }
-        let _drawing = tty::drawing();
-        let (ready, fresh) = tty::ready();
+        let _drawing = terminal::drawing();
+        let (ready, fresh) = terminal::ready();
         let was = std::mem::take(&mut self.drawn);
         let wipe = if was.is_empty() || fresh { "" } else { WIPE };
         if !ready || self.closed {
@@ -68,8 +68,8 @@ impl Screen {
 
     /// Draws what changed.
     pub fn render(&mut self) {
-        let _drawing = tty::drawing();
-        let (ready, fresh) = tty::ready();
+        let _drawing = terminal::drawing();
+        let (ready, fresh) = terminal::ready();
         if fresh {
             self.drawn.clear();
         }
@@ -92,8 +92,8 @@ impl Screen {
     /// Takes it away; nothing is drawn any more.
     pub fn close(&mut self) {
         self.closed = true;
-        let _drawing = tty::drawing();
-        if !std::mem::take(&mut self.drawn).is_empty() && tty::ready().0 {
+        let _drawing = terminal::drawing();
+        if !std::mem::take(&mut self.drawn).is_empty() && terminal::ready().0 {
             say(WIPE);
         }
     }
@@ -108,7 +108,7 @@ impl Screen {
 
 /// All lines, and back to the first.
 fn whole(lines: &[String]) -> String {
-    let mut text = format!("{}{}", tty::hide_cursor(), lines.join("\r\n"));
+    let mut text = format!("{}{}", terminal::hide_cursor(), lines.join("\r\n"));
     if lines.len() > 1 {
         let _ = write!(text, "\x1b[{}A", lines.len() - 1);
     }

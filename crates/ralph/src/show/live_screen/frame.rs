@@ -2,10 +2,10 @@
 //! out, none wider than the terminal. Colours are ANSI's own sixteen and never the only sign of anything.
 
 use crate::plain::{fit, plain};
-use crate::show::{money, seconds};
 use crate::style::Style;
 use ralph_rules::record::Ms;
 use ralph_rules::state::State;
+use ralph_view::fact_text::{money, seconds};
 use std::time::Instant;
 
 /// Below this width or height there is one line.

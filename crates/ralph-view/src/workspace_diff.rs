@@ -1,13 +1,12 @@
 //! What an iteration changed, as a unified diff: two moments of the safety net side by side, their contents from the
 //! keep. Large and binary files are only named; a comparison that takes too long gets coarser, never stuck.
 
-use super::out::{Gone, Out};
 use crate::plain::plain_lines;
 use crate::style::Style;
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Kind, shown, side_by_side};
 use similar::TextDiff;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::time::Duration;
 
 /// Larger files are only named.
@@ -26,17 +25,17 @@ pub struct Moments {
 }
 
 /// How a diff is printed.
-struct Page<'a> {
-    out: Out,
+struct Page<'a, W> {
+    out: W,
     style: Style,
     blobs: &'a Blobs,
     /// Contents as they are: fit for `git apply`, not for a terminal.
     raw: bool,
 }
 
-/// Prints what changed; says how many files did.
-pub fn diff(moments: &Moments, blobs: &Blobs, style: Style, raw: bool) -> Result<u32, Gone> {
-    let mut page = Page { out: Out::new(), style, blobs, raw };
+/// Writes what changed; says how many files did.
+pub fn diff(out: impl Write, moments: &Moments, blobs: &Blobs, style: Style, raw: bool) -> io::Result<u32> {
+    let mut page = Page { out, style, blobs, raw };
     let mut files = 0;
     let work = |entry: &Entry<'_>| (entry.counts || entry.protected) && entry.kind != Kind::Directory;
     for (old, new) in side_by_side(&moments.before, &moments.after) {
@@ -63,18 +62,18 @@ fn mode(entry: &Entry<'_>) -> &'static str {
     }
 }
 
-impl Page<'_> {
-    fn file(&mut self, old: Option<&Entry<'_>>, new: Option<&Entry<'_>>) -> Result<(), Gone> {
+impl<W: Write> Page<'_, W> {
+    fn file(&mut self, old: Option<&Entry<'_>>, new: Option<&Entry<'_>>) -> io::Result<()> {
         let Some(entry) = new.or(old) else { return Ok(()) };
         let path = shown(entry.path);
         let (a, b) = (format!("a/{path}"), format!("b/{path}"));
         let title = self.style.strong(format!("diff --git {a} {b}"));
-        self.out.line(&title)?;
+        writeln!(self.out, "{title}")?;
         match (old, new) {
-            (None, Some(new)) => self.out.line(&format!("new file mode {}", mode(new)))?,
-            (Some(old), None) => self.out.line(&format!("deleted file mode {}", mode(old)))?,
+            (None, Some(new)) => writeln!(self.out, "new file mode {}", mode(new))?,
+            (Some(old), None) => writeln!(self.out, "deleted file mode {}", mode(old))?,
             (Some(old), Some(new)) if mode(old) != mode(new) => {
-                self.out.line(&format!("old mode {}\nnew mode {}", mode(old), mode(new)))?;
+                writeln!(self.out, "old mode {}\nnew mode {}", mode(old), mode(new))?;
             }
             _ => {}
         }
@@ -82,7 +81,7 @@ impl Page<'_> {
             (if old.is_some() { &a } else { "/dev/null" }, if new.is_some() { &b } else { "/dev/null" });
         match (self.text(old), self.text(new)) {
             (Ok(before), Ok(after)) => self.texts(&before, &after, a, b),
-            (Err(why), _) | (_, Err(why)) => self.out.line(&format!("{a} and {b} differ: {why}")),
+            (Err(why), _) | (_, Err(why)) => writeln!(self.out, "{a} and {b} differ: {why}"),
         }
     }
 
@@ -104,11 +103,11 @@ impl Page<'_> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn texts(&mut self, before: &str, after: &str, a: &str, b: &str) -> Result<(), Gone> {
+    fn texts(&mut self, before: &str, after: &str, a: &str, b: &str) -> io::Result<()> {
         let diff = TextDiff::configure().timeout(EXACT).diff_lines(before, after);
         let text = diff.unified_diff().context_radius(3).header(a, b).to_string();
         if self.raw {
-            return self.out.bytes(text.as_bytes());
+            return self.out.write_all(text.as_bytes());
         }
         for (n, line) in text.lines().enumerate() {
             let line = plain_lines(line);
@@ -119,7 +118,7 @@ impl Page<'_> {
                 Some(b'@') => self.style.note(line),
                 _ => line,
             };
-            self.out.line(&line)?;
+            writeln!(self.out, "{line}")?;
         }
         Ok(())
     }

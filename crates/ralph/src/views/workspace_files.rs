@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 const OURS: &str = ".ralph";
 
 /// A workspace, to be written into.
-pub struct Place {
+pub struct WorkspaceFiles {
     root: PathBuf,
 }
 
-impl Place {
+impl WorkspaceFiles {
     /// In this workspace.
-    pub fn at(root: &Path) -> Place {
-        Place { root: root.to_owned() }
+    pub fn at(root: &Path) -> WorkspaceFiles {
+        WorkspaceFiles { root: root.to_owned() }
     }
 
     /// Writes a file at a path relative to the workspace, whole or not at all.
@@ -98,12 +98,12 @@ mod tests {
     #[test]
     fn a_view_is_written_whole_and_hidden_from_git() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::at(dir.path());
-        place.write(".ralph/status.json", b"{}").unwrap();
-        place.write("./.claude//metrics/s.json", b"1").unwrap();
+        let files = WorkspaceFiles::at(dir.path());
+        files.write(".ralph/status.json", b"{}").unwrap();
+        files.write("./.claude//metrics/s.json", b"1").unwrap();
         assert_eq!(fs::read_to_string(dir.path().join(".ralph/.gitignore")).unwrap(), "*\n");
         fs::remove_dir_all(dir.path().join(".ralph")).unwrap();
-        place.write(".ralph/status.json", b"{\"a\":1}").unwrap();
+        files.write(".ralph/status.json", b"{\"a\":1}").unwrap();
         assert_eq!(fs::read_to_string(dir.path().join(".ralph/status.json")).unwrap(), "{\"a\":1}");
         assert_eq!(fs::read_dir(dir.path().join(".ralph")).unwrap().count(), 2, "no draft is left");
         assert_eq!(fs::read_to_string(dir.path().join(".claude/metrics/s.json")).unwrap(), "1");
@@ -112,19 +112,19 @@ mod tests {
     #[test]
     fn nothing_is_written_outside_the_workspace() {
         let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let place = Place::at(dir.path());
+        let files = WorkspaceFiles::at(dir.path());
         symlink(elsewhere.path(), dir.path().join(".ralph")).unwrap();
-        assert!(place.write(".ralph/status.json", b"{}").is_err());
+        assert!(files.write(".ralph/status.json", b"{}").is_err());
         for path in ["../x.json", "a/../../x.json", "", "."] {
-            assert!(place.write(path, b"{}").is_err(), "{path}");
+            assert!(files.write(path, b"{}").is_err(), "{path}");
         }
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
         let file = elsewhere.path().join("theirs");
         fs::write(&file, "theirs").unwrap();
         symlink(&file, dir.path().join("s.json")).unwrap();
-        place.write("s.json", b"{}").unwrap();
+        files.write("s.json", b"{}").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "theirs", "the link is replaced, not followed");
         fs::write(dir.path().join("f"), "").unwrap();
-        assert!(place.write("f/s.json", b"{}").is_err());
+        assert!(files.write("f/s.json", b"{}").is_err());
     }
 }

@@ -1,36 +1,36 @@
 //! A run told as `run --json` tells it: records and activities as JSON lines. Activities say which call they are of.
 
-use super::out::{Gone, Out};
-use super::story::Teller;
-use crate::show::record_line;
+use crate::record_json::record_line;
+use crate::story::StoryVisitor;
 use ralph_agents::ReaderEvent;
 use ralph_rules::record::{Attempt, Record};
 use ralph_rules::state::State;
 use serde_json::{Value, json};
+use std::io::{self, Write};
 
-/// Prints JSON lines.
-pub struct Json {
-    out: Out,
+/// Writes JSON lines.
+pub struct LogJson<W> {
+    out: W,
 }
 
-impl Json {
-    /// To stdout.
-    pub fn new() -> Json {
-        Json { out: Out::new() }
+impl<W: Write> LogJson<W> {
+    /// To this writer.
+    pub fn new(out: W) -> LogJson<W> {
+        LogJson { out }
     }
 
     /// One more line.
-    pub fn value(&mut self, value: &Value) -> Result<(), Gone> {
-        self.out.line(&value.to_string())
+    pub fn value(&mut self, value: &Value) -> io::Result<()> {
+        writeln!(self.out, "{value}")
     }
 }
 
-impl Teller for Json {
-    fn record(&mut self, record: &Record, _state: &State) -> Result<(), Gone> {
+impl<W: Write> StoryVisitor for LogJson<W> {
+    fn record(&mut self, record: &Record, _state: &State) -> io::Result<()> {
         self.value(&record_line(record))
     }
 
-    fn line(&mut self, id: Attempt, _line: &[u8], heard: &[ReaderEvent]) -> Result<(), Gone> {
+    fn line(&mut self, id: Attempt, _line: &[u8], heard: &[ReaderEvent]) -> io::Result<()> {
         for heard in heard {
             if let ReaderEvent::Activity(activity) = heard {
                 let (iteration, attempt) = (id.iteration, id.attempt);
@@ -41,7 +41,7 @@ impl Teller for Json {
         Ok(())
     }
 
-    fn caught_up(&mut self) -> Result<(), Gone> {
+    fn caught_up(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

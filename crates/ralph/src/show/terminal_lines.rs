@@ -1,10 +1,9 @@
-//! What a person sees during `run`: calm lines on stderr that stay. On a terminal a few more below them (`live.rs`) are
+//! What a person sees during `run`: calm lines on stderr that stay. On a terminal a few more below them (`live_screen.rs`) are
 //! rewritten with how the run stands and what the agent does now; on a pipe nothing is.
 
-use super::live::{Live, Now};
+use super::live_screen::{Live, Now};
 use crate::plain::{plain, plain_lines};
 use crate::print::say;
-use crate::show::{fact_words, money, reason_words, receipt, seconds};
 use crate::style::Style;
 use ralph_agents::Activity;
 use ralph_engine::clock::utc;
@@ -16,6 +15,8 @@ use ralph_rules::prompt::head;
 use ralph_rules::record::{Check, CheckOutcome, Decision, Fact, Ms, Record, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
+use ralph_view::fact_text::{fact_words, money, reason_words, seconds};
+use ralph_view::run_receipt::receipt;
 use std::time::Instant;
 
 /// How much is said.

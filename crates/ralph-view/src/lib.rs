@@ -1,0 +1,19 @@
+//! Tells the story of a run: the words for facts and decisions, transcripts, views, receipts, and the state a run is in.
+//! The binary prints it; a terminal monitor, a web page or a report can use it the same way. Nothing here prints, reads
+//! the environment or holds process-wide state: functions return data or text, or write to a writer they are given.
+
+pub mod call_receipts;
+mod event_parts;
+pub mod fact_text;
+pub mod log_json;
+pub mod log_lines;
+pub mod log_raw;
+pub mod plain;
+pub mod record_json;
+pub mod run_receipt;
+pub mod story;
+pub mod style;
+pub mod transcript;
+pub mod view_fold;
+pub mod view_shapes;
+pub mod workspace_diff;
