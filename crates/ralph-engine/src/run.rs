@@ -123,8 +123,10 @@ impl<'a> Run<'a> {
     fn write(&mut self, decided: Option<&Record>) -> Result<bool, Unwritable> {
         let pending = self.pending.take();
         let batch = self.batch(pending.as_ref(), decided);
+        let began = std::time::Instant::now();
         match self.store.commit(&batch) {
             Ok(_) => {
+                tracing::debug!(records = batch.put.len(), took = ?began.elapsed(), "committed");
                 if let Some(pending) = pending {
                     self.world.kept(&pending.observation.seen);
                     self.watchers.record(&pending.record);
@@ -132,6 +134,7 @@ impl<'a> Run<'a> {
                 Ok(true)
             }
             Err(CommitError::Refused(refusal)) => {
+                tracing::debug!(?refusal, "the ledger refused the reservation");
                 self.take_back(pending, &refusal);
                 Ok(false)
             }

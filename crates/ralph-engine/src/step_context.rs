@@ -108,12 +108,17 @@ impl StepContext {
     /// Walks the workspace. A workspace that is gone is an empty one: everything in it was deleted. One that cannot
     /// be looked at, tried again, counts as gone too: to take it for unchanged would hide what happened.
     pub fn walk(&self) -> Arc<Index> {
+        let began = Instant::now();
         let mut latest = self.latest();
         let index = (0..WALKS).find_map(|_| match self.tree.walk(Some(&latest.index)) {
             Err(WalkError::Root { .. }) => Some(Index::default()),
             walked => walked.ok(),
         });
-        let index = index.unwrap_or_default();
+        let index = index.unwrap_or_else(|| {
+            tracing::warn!(workspace = %self.workspace.display(), "the workspace cannot be read; it counts as empty");
+            Index::default()
+        });
+        tracing::debug!(took = ?began.elapsed(), "walked the workspace");
         *latest = Latest { index: Arc::new(index), at: Some(Instant::now()) };
         Arc::clone(&latest.index)
     }

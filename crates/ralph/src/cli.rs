@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod demo;
 mod detach;
+mod diagnostics;
 mod doctor;
 mod dry_run;
 mod examples;
@@ -50,6 +51,7 @@ use crate::print::{self, lost, say};
 use crate::problem::{Code, Problem};
 use crate::style::{Style, When};
 use clap::{CommandFactory, Parser, Subcommand};
+use ralph_diagnostics::Diagnostics;
 use ralph_engine::home::Home;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -180,6 +182,8 @@ pub struct Here {
     pub workspace: PathBuf,
     /// `--color`.
     pub color: When,
+    /// What ralph logs about itself.
+    pub diagnostics: Diagnostics,
 }
 
 impl Here {
@@ -286,7 +290,9 @@ fn here(args: &Args) -> Result<Here, Problem> {
     if !workspace.is_dir() {
         return Err(cannot().hint("it is a file; name a directory"));
     }
-    Ok(Here { env: Env::read(), workspace, color: args.color })
+    let env = Env::read();
+    let diagnostics = diagnostics::init(&env, diagnostics::is_verbose(&args.command))?;
+    Ok(Here { env, workspace, color: args.color, diagnostics })
 }
 
 fn answer(command: Command, here: &Here) -> Result<u8, Problem> {

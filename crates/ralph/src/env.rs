@@ -26,9 +26,13 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("RALPH_PLAN", "the plan that binds, as --plan"),
 ];
 
+/// How much ralph logs about itself.
+pub const LOG: &str = "RALPH_LOG";
+
 /// Set by ralph for agents and verification, or read only by the scripted agent and by the project's own tests.
 const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION"];
 const OURS: &[&str] = &[
+    LOG,
     "RALPH_COMPLETE",
     "RALPH_SIM_SCRIPT",
     "RALPH_SIM_CALLS",
@@ -51,6 +55,8 @@ pub struct Env {
     pub config_home: Option<PathBuf>,
     /// `RALPH_RUN`: set inside an agent or a verification; `ralph run` then refuses.
     pub inside_run: Option<String>,
+    /// `RALPH_LOG`: how much ralph logs about itself to stderr.
+    pub log: Option<String>,
     /// `RALPH_*` that are settings, by name: each is read as the flag of `ralph run` of the same name, stands above
     /// every file and below the flag. [`VARIABLES`] has them all.
     pub settings: BTreeMap<String, String>,
@@ -81,6 +87,7 @@ impl Env {
             state_home: dir("XDG_STATE_HOME", ".local/state"),
             config_home: dir("XDG_CONFIG_HOME", ".config"),
             inside_run: text("RALPH_RUN"),
+            log: text(LOG),
             home: home.clone(),
             settings: settings(&text),
             unknown: unknown(),

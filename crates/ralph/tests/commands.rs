@@ -16,6 +16,8 @@ mod config;
 mod demo;
 #[path = "commands/detach.rs"]
 mod detach;
+#[path = "commands/diagnostics.rs"]
+mod diagnostics;
 #[path = "commands/doctor.rs"]
 mod doctor;
 #[path = "commands/help.rs"]

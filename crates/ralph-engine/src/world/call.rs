@@ -87,6 +87,7 @@ fn listen(ctx: &StepContext, order: Order) -> Result<Ended, String> {
     // The files first: an agent that cannot be listened to is not started.
     let files = Files::open(ctx, order.id).map_err(|e| e.to_string())?;
     let (process, pump) = ralph_supervisor::start(launch).map_err(|e| e.to_string())?;
+    tracing::debug!(attempt = %order.id, program = %line.program, "started the agent");
     ctx.under_way.started(&process);
     let mut listener = Listener::new(ctx, &process, agent.reader(&call), files);
     listener.start();
@@ -107,6 +108,7 @@ fn listen(ctx: &StepContext, order: Order) -> Result<Ended, String> {
         not_started: exit.not_started.is_some(),
         by_us: interrupted_by.is_some() || exit.how == How::Lingered,
     };
+    tracing::debug!(how = ?exit.how, code = exit.code, signal = exit.signal, outlived, ms = exit.ms, "the agent ended");
     let redactor = &ctx.deps.redactor;
     let (mut reply, kept, spent, idle) =
         listener.close(seen, |reader| scratch.report(&line.reports, redactor, reader));

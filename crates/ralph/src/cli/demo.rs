@@ -34,11 +34,7 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
          ralph runs `{VERIFY}` after each and believes only that.\n\n",
         workspace.display()
     ));
-    let inside = Here {
-        env: here.env.clone(),
-        workspace: workspace.canonicalize().map_err(|e| failed(&e))?,
-        color: here.color,
-    };
+    let inside = Here { workspace: workspace.canonicalize().map_err(|e| failed(&e))?, ..here.clone() };
     let run = RunArgs {
         task: Some(PROMPT.into()),
         agent: Some("sim".into()),

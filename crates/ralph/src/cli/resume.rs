@@ -4,7 +4,7 @@
 use super::resolve::{Changes, UNCONTAINED};
 use super::run::{Output, close, not_inside};
 use super::screen::{Watched, watchers};
-use super::{Here, agent, refused, runs, secrets};
+use super::{Here, agent, diagnostics, refused, runs, secrets};
 use crate::config;
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long)]
     nested: bool,
     #[command(flatten)]
-    output: Output,
+    pub output: Output,
 }
 
 /// Goes on.
@@ -116,6 +116,7 @@ pub fn go_on(
     let whole = |start, deps: &RunDeps| secrets::whole(start, &deps.redactor, typed);
     let views = layers.views().only(&start.own_files);
     let watchers = watchers(Watched { id, records: &records, workspace, views }, output, &home, here);
+    let _log = diagnostics::keep_log(&home.run(id), &deps.redactor, here);
     let ended = open::resume(&home, id, change, |_| deps, whole, watchers);
     close(ended, output, id, here)
 }

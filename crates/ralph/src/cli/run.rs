@@ -3,7 +3,7 @@
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
 use super::screen::{Watched, watchers};
-use super::{Here, detach, dry_run, resume, runs, secrets};
+use super::{Here, detach, diagnostics, dry_run, resume, runs, secrets};
 use crate::config::Preset;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -245,6 +245,7 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
     let (workspace, views) = (resolved.plan.workspace.clone(), resolved.views);
     let run = Watched { id, records: &[], workspace: &workspace, views };
     let watchers = watchers(run, output, &home, here);
+    let _log = diagnostics::keep_log(&home.run(id), &resolved.deps.redactor, here);
     let ended = open::start(&home, id, resolved.plan, resolved.deps, watchers);
     close(ended, output, id, here)
 }

@@ -152,7 +152,8 @@ pub fn text(topic: &Topic) -> String {
 }
 
 const VARIABLES_MORE: &str = "
-Set by ralph for agents and verification, and no settings: RALPH_RUN, RALPH_ITERATION.
+RALPH_LOG prints what ralph does itself to stderr: off, error, warn, info, debug or trace.
+Set by ralph for agents and verification, not settings: RALPH_RUN, RALPH_ITERATION.
 Also read: HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, PATH, TERM, NO_COLOR, TZ, VISUAL, EDITOR.
 ";
 
