@@ -32,6 +32,7 @@ pub mod rows;
 pub mod run;
 pub mod run_deps;
 pub mod run_spec;
+pub mod run_state;
 pub mod signals;
 pub mod snapshots;
 pub mod step_context;

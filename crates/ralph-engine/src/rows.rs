@@ -2,12 +2,13 @@
 //! what metrics, reports and estimates count, without folding a journal.
 
 use crate::journal;
+use crate::run_state::RunState;
 use ralph_rules::account::RunAccount;
 use ralph_rules::ending::Ending;
 use ralph_rules::next::Next;
 use ralph_rules::prompt::head;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
-use ralph_rules::state::{Phase, State};
+use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{AccountFilter, AccountRow, IterationRow, Row, RunRow, Store, StoreError};
 use serde::Serialize;
@@ -122,7 +123,7 @@ fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Op
         agent: start.agent.name.clone(),
         started: state.started_at,
         updated: state.at,
-        status: ending.map_or_else(|| running(state).into(), |e| name(&e.status())),
+        status: ending.map_or_else(|| RunState::of(state), |e| RunState::Ended(e.status())).name().into(),
         reason: ending.map(|e| e.name().into()),
         exit_code: ending.map(|e| i32::from(e.exit_code())),
         iterations: state.calls.done,
@@ -140,14 +141,6 @@ fn first_words(prompt: &str) -> &str {
     let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
     let heading = lines.clone().next().unwrap_or_default();
     lines.find(|line| !line.starts_with('#')).unwrap_or(heading)
-}
-
-fn running(state: &State) -> &'static str {
-    match state.phase {
-        Phase::Refused(_) => "WAITING",
-        Phase::Ready | Phase::Inspected | Phase::Judging if state.person.paused => "PAUSED",
-        _ => "RUNNING",
-    }
 }
 
 /// The name a value has in JSON.

@@ -1,8 +1,11 @@
 //! Signals. The first Ctrl-C, SIGTERM or SIGHUP is a person's request to stop: the agent is ended, the workspace
 //! inspected, the journal closed. The second ends ralph at once; the supervisor then ends the agent, and the journal stays
-//! as after a crash. SIGUSR1 ends a wait, as `ralph continue` does. Ctrl-Z freezes the agent and the timers with ralph. A hang-up that
-//! was ignored when ralph started (nohup) stays ignored; the others are heard also by a run that a script put into the
-//! background.
+//! as after a crash. SIGUSR1 ends a wait, as `ralph continue` does. Ctrl-Z freezes agents and timers with ralph. A
+//! hang-up that was ignored when ralph started (nohup) stays ignored; the others are received also by a run that a
+//! script put into the background.
+//!
+//! Signals belong to a process, not to a run, so one thread receives them (`RECEIVERS` says for whom) and passes each to
+//! every run and terminal of the process, however many there are.
 
 use crate::clock::Clock;
 use crate::event_source::EventSender;
@@ -12,82 +15,180 @@ use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
 use signal_hook::iterator::{Handle, Signals};
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a screen wants done around a stop: it leaves the terminal as it found it, and takes it again.
-pub struct Screen {
-    /// Before ralph stops (Ctrl-Z), or ends at once.
-    pub leave: fn(),
-    /// It was continued.
-    pub back: fn(),
+/// Something drawn on a terminal, which must be as it was while ralph is stopped and when it ends.
+pub trait Suspend: Send + Sync {
+    /// Ralph stops (Ctrl-Z), or ends at once: restore the terminal.
+    fn suspend(&self);
+    /// Ralph was continued.
+    fn resume(&self);
 }
 
-static SCREEN: OnceLock<Screen> = OnceLock::new();
+/// Who receives signals. The only process-wide state of a run: a signal's handler cannot be had twice.
+static RECEIVERS: Mutex<Receivers> =
+    Mutex::new(Receivers { last_id: 0, runs: Vec::new(), terminals: Vec::new(), thread: None });
 
-/// Tells what the screen of this process wants; the first one counts.
-pub fn screen(screen: Screen) {
-    let _ = SCREEN.set(screen);
+struct Receivers {
+    last_id: u64,
+    runs: Vec<(u64, RunReceiver)>,
+    terminals: Vec<(u64, Arc<dyn Suspend>)>,
+    /// Closes the receiving thread; there is one while there are runs.
+    thread: Option<Handle>,
 }
 
-/// Listens to signals until dropped.
-pub struct Listening(Handle);
+/// One run's share of the signals.
+#[derive(Clone)]
+struct RunReceiver {
+    sender: EventSender,
+    clock: Clock,
+    under_way: UnderWay,
+    asked_to_stop: bool,
+}
+
+/// Receives signals until dropped.
+#[must_use]
+pub struct Listening(u64);
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.0.close();
+        let mut receivers = receivers();
+        receivers.runs.retain(|(id, _)| *id != self.0);
+        receivers.terminals.retain(|(id, _)| *id != self.0);
+        if receivers.runs.is_empty()
+            && let Some(thread) = receivers.thread.take()
+        {
+            thread.close();
+        }
     }
 }
 
-/// Begins to listen.
+/// Passes signals to a run from now on.
 pub fn listen(sender: EventSender, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
+    let mut receivers = receivers();
+    if receivers.thread.is_none() {
+        receivers.thread = Some(receive()?);
+    }
+    let id = receivers.next_id();
+    receivers.runs.push((id, RunReceiver { sender, clock, under_way, asked_to_stop: false }));
+    Ok(Listening(id))
+}
+
+/// Suspends a terminal from now on, whenever ralph is stopped.
+pub fn suspend_with(terminal: Arc<dyn Suspend>) -> Listening {
+    let mut receivers = receivers();
+    let id = receivers.next_id();
+    receivers.terminals.push((id, terminal));
+    Listening(id)
+}
+
+impl Receivers {
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Whether a run was asked to stop before. From now on all were.
+    fn ask_all_to_stop(&mut self) -> bool {
+        let asked = self.runs.iter().any(|(_, run)| run.asked_to_stop);
+        self.runs.iter_mut().for_each(|(_, run)| run.asked_to_stop = true);
+        asked
+    }
+}
+
+fn receivers() -> MutexGuard<'static, Receivers> {
+    RECEIVERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The runs and terminals, taken out so that none of them is called while the list is locked.
+fn everyone() -> (Vec<RunReceiver>, Vec<Arc<dyn Suspend>>) {
+    let receivers = receivers();
+    let runs = receivers.runs.iter().map(|(_, run)| run.clone()).collect();
+    (runs, receivers.terminals.iter().map(|(_, terminal)| Arc::clone(terminal)).collect())
+}
+
+/// Starts the thread that receives signals.
+fn receive() -> io::Result<Handle> {
     let hang_up = (!ralph_os::hang_up_is_ignored()).then_some(SIGHUP);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGTSTP, SIGCONT, SIGUSR1].into_iter().chain(hang_up))?;
     let handle = signals.handle();
     std::thread::Builder::new().name("signals".into()).spawn(move || {
-        let mut asked = false;
         for signal in &mut signals {
-            match signal {
-                SIGTSTP => freeze(&clock, &under_way),
-                SIGCONT => thaw(&clock, &under_way),
-                SIGUSR1 => {
-                    let _ = sender.send(Seen::Asked(Asked { request: Request::Continue }).into());
-                }
-                _ if asked => {
-                    leave_screen();
-                    std::process::exit(128 + signal)
-                }
-                _ => {
-                    asked = true;
-                    let request = Request::Stop { after: false, signal };
-                    // Nobody hears when the run is over already; the second signal then ends the process.
-                    let _ = sender.send(Seen::Asked(Asked { request }).into());
-                }
-            }
+            dispatch(signal);
         }
     })?;
-    Ok(Listening(handle))
+    Ok(handle)
 }
 
-/// Stops the agent, the timers and ourselves.
-fn freeze(clock: &Clock, under_way: &UnderWay) {
-    // First of all: a shell that sees another process of this job stop takes the terminal at once.
-    leave_screen();
-    clock.pause();
-    under_way.freeze();
-    let _ = kill_process(getpid(), Signal::STOP);
-}
-
-/// Somebody continues us. Not done right after `freeze`: this thread may run on for a moment after the stop was sent.
-fn thaw(clock: &Clock, under_way: &UnderWay) {
-    under_way.thaw();
-    clock.resume();
-    if let Some(screen) = SCREEN.get() {
-        (screen.back)();
+fn dispatch(signal: i32) {
+    match signal {
+        SIGTSTP => freeze(),
+        SIGCONT => thaw(),
+        SIGUSR1 => ask_all(&Request::Continue),
+        _ if receivers().ask_all_to_stop() => {
+            everyone().1.iter().for_each(|terminal| terminal.suspend());
+            std::process::exit(128 + signal)
+        }
+        _ => ask_all(&Request::Stop { after: false, signal }),
     }
 }
 
-fn leave_screen() {
-    if let Some(screen) = SCREEN.get() {
-        (screen.leave)();
+/// A run that is over already does not receive it; a second signal then ends the process.
+fn ask_all(request: &Request) {
+    for run in everyone().0 {
+        let _ = run.sender.send(Seen::Asked(Asked { request: request.clone() }).into());
+    }
+}
+
+/// Stops the agents, the timers and ourselves.
+fn freeze() {
+    let (runs, terminals) = everyone();
+    // First of all: a shell that sees another process of this job stop takes the terminal at once.
+    terminals.iter().for_each(|terminal| terminal.suspend());
+    for run in runs {
+        run.clock.pause();
+        run.under_way.freeze();
+    }
+    let _ = kill_process(getpid(), Signal::STOP);
+}
+
+/// Ralph was continued. Not done right after `freeze`: this thread may run on for a moment after the stop was sent.
+fn thaw() {
+    let (runs, terminals) = everyone();
+    for run in runs {
+        run.under_way.thaw();
+        run.clock.resume();
+    }
+    terminals.iter().for_each(|terminal| terminal.resume());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event_source::{ChannelEvents, EventSource};
+    use ralph_rules::next::Wake;
+
+    fn listening_run() -> (ChannelEvents, Listening) {
+        let clock = Clock::from(0);
+        let (events, sender) = ChannelEvents::new(clock.clone());
+        (events, listen(sender, clock, UnderWay::default()).unwrap())
+    }
+
+    fn is_continued(events: &mut ChannelEvents) -> bool {
+        let seen = events.recv(Wake { at: None, ran: Some(60_000) }).seen;
+        matches!(seen, Seen::Asked(Asked { request: Request::Continue }))
+    }
+
+    #[test]
+    fn a_signal_reaches_every_run_of_the_process() {
+        let (mut first, first_listens) = listening_run();
+        let (mut second, second_listens) = listening_run();
+        kill_process(getpid(), Signal::USR1).unwrap();
+        assert!(is_continued(&mut first) && is_continued(&mut second));
+        drop(first_listens);
+        kill_process(getpid(), Signal::USR1).unwrap();
+        assert!(is_continued(&mut second), "the end of one run does not take signals from another");
+        drop(second_listens);
+        assert!(receivers().thread.is_none(), "the thread ends with the last run");
     }
 }

@@ -1,5 +1,5 @@
-//! What each call of a run came to: model, tokens, cost as reported and as computed, what was booked, what the
-//! verification said and what was decided. `ralph status` shows it.
+//! The receipt of each call of a run: model, tokens, cost as reported and as computed, what was charged, whether the
+//! verification passed and what was decided. `ralph status` shows it.
 
 use crate::fact_text::money;
 use crate::plain::plain;
@@ -21,7 +21,7 @@ pub struct CallReceipt {
     iteration: u32,
     attempt: u32,
     agent: String,
-    /// As the agent told, else as it was asked for.
+    /// As the agent reported it, otherwise as requested.
     model: Option<String>,
     tokens: Usage,
     #[serde(rename = "reportedUSD")]
@@ -102,7 +102,7 @@ pub fn table(receipts: &[CallReceipt], style: Style) -> String {
     }
     let head = format!(
         "{:>5}  {:<18}  {:>6}  {:>6}  {:>6}  {:>8}  {:>8}  {:>8}",
-        "CALL", "MODEL", "IN", "CACHED", "OUT", "REPORTED", "COMPUTED", "BOOKED"
+        "CALL", "MODEL", "IN", "CACHED", "OUT", "REPORTED", "COMPUTED", "CHARGED"
     );
     let _ = writeln!(text, "\n{}", style.faint(head));
     let mut all = (Usage::default(), Micro::ZERO, true);
@@ -121,7 +121,7 @@ pub fn table(receipts: &[CallReceipt], style: Style) -> String {
         line(&mut text, "", "all calls", &all.0, (None, None, money(all.1.0, all.2)));
     }
     if !all.2 {
-        let _ = writeln!(text, "{}", style.faint("~ its cost is unknown and booked at the reservation"));
+        let _ = writeln!(text, "{}", style.faint("~ cost unknown, counted as the estimate"));
     }
     text
 }

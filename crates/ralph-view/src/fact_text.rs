@@ -1,4 +1,4 @@
-//! One wording for every number, fact and decision, shared by the live lines, `explain`, `status` and `replay`.
+//! The words for every number, fact and decision, shared by everything that shows a run.
 
 use crate::plain::plain;
 use jiff::tz::TimeZone;
@@ -50,13 +50,13 @@ pub fn clock_time(at: Ms, zone: &str) -> String {
     }
 }
 
-/// What the rules answered.
+/// A decision, in words.
 pub fn decision_words(next: &Next) -> String {
     match next {
         Next::Do(step) => step_words(step),
-        Next::Interrupt(why) => format!("end what is under way: {}", why_words(*why)),
+        Next::Interrupt(why) => format!("interrupt: {}", why_words(*why)),
         Next::Wait { .. } => "wait".into(),
-        Next::Exit(ending) => format!("end with {} (exit {})", ending.name(), ending.exit_code()),
+        Next::Exit(ending) => format!("end: {} (exit {})", ending.name(), ending.exit_code()),
     }
 }
 
@@ -70,30 +70,30 @@ fn step_words(step: &Step) -> String {
         }
         Step::Extend { to, .. } => format!("raise the reservation to {to}"),
         Step::Inspect { .. } => "inspect the workspace".into(),
-        Step::Restore { paths } => format!("put {} protected paths back", paths.len()),
+        Step::Restore { paths } => format!("restore {} protected paths", paths.len()),
         Step::Verify { check: Check::Baseline, .. } => "verify before the first iteration".into(),
         Step::Verify { check: Check::AsIs, .. } => "verify".into(),
-        Step::Verify { check: Check::WithBaselineOracle, .. } => "verify with the tests as they were".into(),
-        Step::Recover { id, .. } => format!("find out what became of call {id}"),
+        Step::Verify { check: Check::WithBaselineOracle, .. } => "verify with the original tests".into(),
+        Step::Recover { id, .. } => format!("recover call {id} from its transcript"),
     }
 }
 
 fn why_words(why: Why) -> &'static str {
     match why {
-        Why::Person => "a person asked",
-        Why::Deadline => "the call's time is up",
-        Why::Time => "the run's time is up",
-        Why::Silence => "it is silent",
-        Why::Budget => "the money is used up",
+        Why::Person => "requested by a person",
+        Why::Deadline => "the call timed out",
+        Why::Time => "the run's time limit is reached",
+        Why::Silence => "no output from the agent",
+        Why::Budget => "the budget is used up",
     }
 }
 
-/// Why, for a terminal.
+/// A reason, in words fit for a terminal.
 pub fn reason_words(reason: &Objection) -> String {
     plain(&reason.say())
 }
 
-/// What was seen, in lines, for a terminal.
+/// A fact, in lines fit for a terminal.
 pub fn fact_words(seen: &Seen) -> Vec<String> {
     facts(seen).iter().map(|line| plain(line)).collect()
 }
@@ -103,7 +103,7 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::RunStarted(start) => {
             let from = if start.prompt_from == "argument" { "the command line" } else { &start.prompt_from };
             let run = format!(
-                "run started: task from {from}, agent {}, at most {} iterations and {}",
+                "run started: task from {from}, agent {}, limits {} iterations and {}",
                 start.agent.name, start.policy.max_iterations, start.policy.max_cost
             );
             let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
@@ -111,52 +111,51 @@ fn facts(seen: &Seen) -> Vec<String> {
         }
         Seen::Resumed(_) => vec!["resumed".into()],
         Seen::PolicyChanged(changed) => vec![format!(
-            "limits changed: at most {} iterations and {}",
+            "limits changed: {} iterations and {}",
             changed.policy.max_iterations, changed.policy.max_cost
         )],
         Seen::Woke => Vec::new(),
         Seen::Admitted(admitted) => {
             let mistake = admitted.template_failed.as_ref();
-            let mistake = mistake.map(|m| format!("a template failed, ralph's own was used: {m}"));
+            let mistake = mistake.map(|m| format!("a template failed, so the built-in one was used: {m}"));
             std::iter::once(format!("{} reserved", admitted.grant)).chain(mistake).collect()
         }
         Seen::Refused(refused) => vec![refused_words(refused)],
         Seen::Extended(extended) => vec![format!("reservation raised to {}", extended.to)],
-        Seen::Spent(spent) => vec![format!("{} used so far in this call", spent.total)],
-        Seen::Silent(silent) => vec![format!("silent for {}", span(silent.ms))],
+        Seen::Spent(spent) => vec![format!("{} spent so far in this call", spent.total)],
+        Seen::Silent(silent) => vec![format!("no output for {}", span(silent.ms))],
         Seen::CallEnded(call) => call_words(call),
-        Seen::CallLost(lost) => vec![format!("the call was lost, {} booked", lost.charged)],
+        Seen::CallLost(lost) => vec![format!("the call was lost; counted as {}", lost.charged)],
         Seen::Inspected(seen) => inspected_words(seen),
         Seen::Restored(restored) => {
             let (back, left) = (restored.restored.len(), restored.left.len());
-            let kept =
-                if restored.quarantine.is_some() { "; `ralph quarantine show` tells more" } else { "" };
-            vec![format!("{back} protected paths put back, {left} left{kept}")]
+            let kept = if restored.quarantine.is_some() { "; see `ralph quarantine show`" } else { "" };
+            vec![format!("{back} protected paths restored, {left} left as they are{kept}")]
         }
         Seen::Verified(verified) => verified_words(verified),
         Seen::Asked(asked) => vec![match &asked.request {
             Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
             Request::Stop { .. } => "a person asked to stop".into(),
             Request::Pause => "a person asked to pause".into(),
-            Request::Continue => "a person asked to go on".into(),
-            Request::Hint { text } => format!("a person gave a hint: {text}"),
+            Request::Continue => "a person asked to continue".into(),
+            Request::Hint { text } => format!("hint from a person: {text}"),
         }],
     }
 }
 
-/// Who said no, and to what.
+/// What refused a call, and why.
 fn refused_words(refused: &Refused) -> String {
     let Refused { total, cap, what, .. } = refused;
     match (refused.by, refused.class) {
-        (Refuser::Provider, Some(class)) => format!("not called: {} ({what})", class.words()),
+        (Refuser::Provider, Some(class)) => format!("agent not called: {} ({what})", class.words()),
         (Refuser::Provider | Refuser::Disk | Refuser::Store, _) => format!("refused: {what}"),
-        (Refuser::CallsPerHour, _) => format!("{total} of {cap} calls an hour are used, over all runs"),
-        (Refuser::TokensPerHour, _) => format!("{total} of {cap} tokens an hour are used, over all runs"),
+        (Refuser::CallsPerHour, _) => format!("{total} of {cap} calls per hour used, over all runs"),
+        (Refuser::TokensPerHour, _) => format!("{total} of {cap} tokens per hour used, over all runs"),
         (Refuser::RunCap, _) => {
-            format!("{} of the run's {} are spent or reserved", Micro(*total), Micro(*cap))
+            format!("{} of the run's {} spent or reserved", Micro(*total), Micro(*cap))
         }
         (Refuser::DayCap, _) => {
-            format!("{} of the day's {} are spent or reserved", Micro(*total), Micro(*cap))
+            format!("{} of the day's {} spent or reserved", Micro(*total), Micro(*cap))
         }
     }
 }
@@ -165,12 +164,12 @@ fn inspected_words(seen: &Inspected) -> Vec<String> {
     let names = seen.changed.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
     let more = if seen.changed.len() > NAMES { ", …" } else { "" };
     let mut lines = vec![match seen.files {
-        0 => "no file changed".into(),
+        0 => "no files changed".into(),
         1 => format!("1 file changed: {names}"),
         n => format!("{n} files changed: {names}{more}"),
     }];
-    lines.extend(touched(&seen.violations).map(|path| format!("protected path touched: {path}")));
-    lines.extend(seen.plan.as_ref().map(|plan| plan_words("as it stands", plan)));
+    lines.extend(touched(&seen.violations).map(|path| format!("protected path changed: {path}")));
+    lines.extend(seen.plan.as_ref().map(|plan| plan_words("now", plan)));
     lines
 }
 
@@ -184,28 +183,27 @@ fn touched(violations: &[Violation]) -> impl Iterator<Item = String> {
 
 fn plan_words(which: &str, plan: &PlanSeen) -> String {
     match &plan.problem {
-        Some(problem) => format!("the plan, {which}, cannot be read: {problem}"),
-        None => format!("the plan, {which}: {} done, {} open", plan.done, plan.pending),
+        Some(problem) => format!("plan ({which}) cannot be read: {problem}"),
+        None => format!("plan ({which}): {} done, {} open", plan.done, plan.pending),
     }
 }
 
 fn call_words(call: &CallEnded) -> Vec<String> {
-    let price = match call.price {
-        PriceFrom::Reported => "",
-        PriceFrom::Computed => " (computed from tokens)",
-        PriceFrom::Unpriced => " (unknown, booked at the reservation)",
+    let cost = match call.price {
+        PriceFrom::Reported => call.charged.to_string(),
+        PriceFrom::Computed => format!("{} (computed from tokens)", call.charged),
+        PriceFrom::Unpriced => format!("cost unknown, counted as the {} estimate", call.charged),
     };
-    let recovered = if call.recovered { ", found in the transcript after a crash" } else { "" };
-    let mut lines =
-        vec![format!("the agent ended after {}, {}{price}{recovered}", seconds(call.ms), call.charged)];
+    let recovered = if call.recovered { ", recovered from the transcript after a crash" } else { "" };
+    let mut lines = vec![format!("agent finished in {}, {cost}{recovered}", seconds(call.ms))];
     if let Some(failure) = &call.failure {
-        lines.push(format!("it failed: {} ({})", failure.message, failure.class.words()));
+        lines.push(format!("agent failed: {} ({})", failure.message, failure.class.words()));
     }
     if call.outlived > 0 {
-        lines.push(format!("{} processes it left behind were ended", call.outlived));
+        lines.push(format!("{} leftover processes stopped", call.outlived));
     }
     if !call.denials.is_empty() {
-        lines.push(format!("it was refused {}", call.denials.join(", ")));
+        lines.push(format!("permission denied: {}", call.denials.join(", ")));
     }
     lines
 }
@@ -217,7 +215,7 @@ fn verified_words(verified: &Verified) -> Vec<String> {
         .map(|r| {
             let how = match (r.how, r.exit) {
                 (CheckOutcome::Passed, _) => "passed".into(),
-                (CheckOutcome::TimedOut, _) => "did not end in time".into(),
+                (CheckOutcome::TimedOut, _) => "timed out".into(),
                 (CheckOutcome::NotRun, _) => "could not be run".into(),
                 (CheckOutcome::Interrupted, _) => "was interrupted".into(),
                 (CheckOutcome::Failed, Some(code)) => format!("failed, exit {code}"),
@@ -227,7 +225,7 @@ fn verified_words(verified: &Verified) -> Vec<String> {
         })
         .collect();
     lines.extend(
-        touched(&verified.violations).map(|path| format!("verification touched a protected path: {path}")),
+        touched(&verified.violations).map(|path| format!("verification changed a protected path: {path}")),
     );
     lines
 }

@@ -1,4 +1,4 @@
-//! A run told as `run --json` tells it: records and activities as JSON lines. Activities say which call they are of.
+//! A run's log as `run --json` prints it: records and activities as JSON lines. Activities name the call they belong to.
 
 use crate::record_json::record_line;
 use crate::story::StoryVisitor;

@@ -1,5 +1,5 @@
-//! A run told for people: what the agent said, its tools, what verification printed, what was decided. Nothing an agent
-//! printed reaches the terminal as it is.
+//! A run's log for people: what the agent said, its tools, what verification printed, what was decided. Whatever an
+//! agent printed is made safe for a terminal first.
 
 use crate::event_parts;
 use crate::fact_text::{clock_time, fact_words, reason_words};
@@ -15,16 +15,19 @@ use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use std::io::{self, Write};
 
-/// What is shown of a tool's main argument.
+/// How much is shown of a tool's main argument.
 const SHORT: usize = 200;
-/// What is shown of arguments and results where they are asked for.
+/// How much is shown of arguments and results where they are asked for.
 const LONG: usize = 16 * 1024;
-/// What is shown of one message.
+/// How much is shown of one message.
 const MESSAGE: usize = 64 * 1024;
-/// What is shown of a failing verification's output.
+/// How much is shown of a failing verification's output.
 const PRINTED: usize = 2 * 1024;
-/// What is shown of stderr.
+/// How much is shown of stderr.
 const STDERR: usize = 2 * 1024;
+
+/// The word for one more iteration.
+const CONTINUING: &str = "continuing";
 
 /// Writes lines for people.
 pub struct LogLines<W> {
@@ -88,14 +91,14 @@ impl<W: Write> LogLines<W> {
     fn decided(&mut self, record: &Record, decision: &Decision, state: &State) -> io::Result<()> {
         let what = match &decision.next {
             Next::Do(Step::Call { id, rung, .. }) => return self.heading(record, *id, *rung, state),
-            Next::Do(Step::Admit { .. }) => "go on".into(),
-            Next::Interrupt(_) => "ending the agent".into(),
-            Next::Exit(ending) => format!("end with {} (exit {})", ending.name(), ending.exit_code()),
+            Next::Do(Step::Admit { .. }) => CONTINUING.into(),
+            Next::Interrupt(_) => "stopping the agent".into(),
+            Next::Exit(ending) => format!("end: {} (exit {})", ending.name(), ending.exit_code()),
             _ => return Ok(()),
         };
         let words = decision.reasons.iter().map(reason_words).collect::<Vec<_>>().join("; ");
         match words.is_empty() {
-            true if what == "go on" => Ok(()),
+            true if what == CONTINUING => Ok(()),
             true => writeln!(self.out, "  {} {what}", self.style.note("→")),
             false => writeln!(self.out, "  {} {what}: {words}", self.style.note("→")),
         }
@@ -122,7 +125,7 @@ impl<W: Write> LogLines<W> {
             }
             Activity::ToolEnded { failed } => self.tool_ended(*failed, line),
             Activity::Retrying { why } => {
-                writeln!(self.out, "  {}", self.style.warn(plain(&format!("tries again: {why}"))))
+                writeln!(self.out, "  {}", self.style.warn(plain(&format!("retrying: {why}"))))
             }
             Activity::Noise { text } => writeln!(self.out, "  {}", self.style.faint(plain(text))),
             Activity::Began { .. } => Ok(()),
@@ -175,7 +178,7 @@ impl<W: Write> StoryVisitor for LogLines<W> {
 
     fn closed(&mut self, _id: Attempt, mut stderr: Transcript, lost: bool) -> io::Result<()> {
         if lost {
-            let words = "what it printed is not kept any more (pruned, or never begun)";
+            let words = "no transcript (pruned, or the call never started)";
             writeln!(self.out, "  {}", self.style.faint(words))?;
         }
         let mut last = Vec::new();
@@ -189,7 +192,7 @@ impl<W: Write> StoryVisitor for LogLines<W> {
         if text.trim().is_empty() {
             return Ok(());
         }
-        writeln!(self.out, "  {}", self.style.faint("on stderr:"))?;
+        writeln!(self.out, "  {}", self.style.faint("stderr:"))?;
         self.block(&text)
     }
 

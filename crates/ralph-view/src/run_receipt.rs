@@ -1,7 +1,8 @@
-//! The closing receipt: outcome, why, iterations, cost, files, verification, what to do with the work, how to go on.
+//! The closing receipt: outcome, reason, iterations, cost, files, verification, and the commands that come next.
 
 use crate::fact_text::{money, seconds};
 use crate::plain::plain;
+use crate::run_state::short_id;
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
@@ -25,8 +26,7 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
         Status::Aborted | Status::Error => style.bad(format!("STOPPED: {}", outcome.reason)),
     };
     let why = outcome.details.get("why").and_then(|w| w.as_str()).unwrap_or_default();
-    let id = outcome.run_id.as_deref().unwrap_or_default();
-    let short = id.get(id.len().saturating_sub(8)..).unwrap_or(id);
+    let short = short_id(outcome.run_id.as_deref().unwrap_or_default());
     let _ = writeln!(text, "{word}");
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<11} {}", plain(value));
@@ -43,7 +43,7 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     if let Some(oracle) = oracle(state) {
         row("tests", &oracle);
     }
-    row("contained", "no (sandbox: none)");
+    row("sandbox", &outcome.sandbox);
     row("run", short);
     text.push('\n');
     if outcome.reason == "ORACLE_CHANGED" {
@@ -55,10 +55,10 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
 
 fn iterations(state: &State) -> String {
     let max = state.start.as_ref().map_or(0, |s| s.policy.max_iterations);
-    format!("{} of at most {max}", state.calls.done)
+    format!("{} of {max}", state.calls.done)
 }
 
-/// Who worked how often, where there is a ladder.
+/// How often each agent worked, where there is a ladder.
 fn rungs(state: &State) -> Option<String> {
     let start = state.start.as_ref().filter(|s| !s.ladder.is_empty())?;
     let line = |(rung, times): (&u32, &u32)| match rung {
@@ -68,8 +68,8 @@ fn rungs(state: &State) -> Option<String> {
     Some(state.ladder.used.iter().map(line).collect::<Vec<_>>().join("; "))
 }
 
-/// Agents that worked and show their cost only at the end of a call.
-fn blind(state: &State) -> String {
+/// Names the agents that worked and report their cost only at the end of a call.
+fn late_cost(state: &State) -> String {
     let Some(start) = &state.start else { return String::new() };
     let used = state.ladder.used.keys().map(|rung| start.rung(*rung)).filter(|agent| !agent.live_usage);
     let names = used.map(|agent| agent.name.as_str()).collect::<BTreeSet<_>>();
@@ -77,7 +77,7 @@ fn blind(state: &State) -> String {
         true => String::new(),
         false => {
             let names = names.into_iter().collect::<Vec<_>>().join(", ");
-            format!("; {names} cannot be ended by cost: one call may pass the limit")
+            format!("; {names} reports cost only at the end, so one call may exceed the limit")
         }
     }
 }
@@ -86,11 +86,11 @@ fn cost(outcome: &Outcome, state: &State) -> String {
     let cap = state.start.as_ref().map(|s| s.policy.max_cost).unwrap_or_default();
     let unknown = match state.budget.unpriced {
         0 => String::new(),
-        1 => "; one call's cost is unknown and booked at its reservation".into(),
-        n => format!("; the cost of {n} calls is unknown and booked at their reservations"),
+        1 => "; the cost of 1 call is unknown and counted as its estimate".into(),
+        n => format!("; the cost of {n} calls is unknown and counted as their estimates"),
     };
     let spent = money(state.budget.spent.0, outcome.cost_is_complete);
-    format!("{spent} of at most {cap}{unknown}{}", blind(state))
+    format!("{spent} of {cap}{unknown}{}", late_cost(state))
 }
 
 fn files(state: &State) -> String {
@@ -106,14 +106,14 @@ fn files(state: &State) -> String {
 
 fn verified(state: &State) -> String {
     if !state.verifies() {
-        return "nothing to verify with (add --verify)".into();
+        return "no verify command: completion cannot be verified (add --verify)".into();
     }
-    let Some(verified) = state.checks.shown() else { return "not yet".into() };
+    let Some(verified) = state.checks.shown() else { return "not run".into() };
     let words = verified.results.iter().map(|r| {
         let how = match r.how {
             CheckOutcome::Passed => "passed",
             CheckOutcome::Failed => "failed",
-            CheckOutcome::TimedOut => "did not end in time",
+            CheckOutcome::TimedOut => "timed out",
             CheckOutcome::NotRun => "could not be run",
             CheckOutcome::Interrupted => "was interrupted",
         };
@@ -121,21 +121,21 @@ fn verified(state: &State) -> String {
     });
     let words = words.collect::<Vec<_>>().join(", ");
     match verified.check {
-        Check::Baseline => format!("not since the agent worked; before: {words}"),
+        Check::Baseline => format!("only before the agent worked: {words}"),
         _ => words,
     }
 }
 
-/// Whether tests changed, and what came of it.
+/// Whether tests changed, and whether the original ones pass.
 fn oracle(state: &State) -> Option<String> {
     let changed = state.trees.oracle.len();
     let counts = state.checks.last.as_ref().and_then(Verified::counts);
     let counts = counts.map(|c| format!("{} passed, {} failed, {} skipped", c.passed, c.failed, c.skipped));
     let held = match (changed, state.checks.oracle_holds()) {
         (0, _) => None,
-        (n, Some(true)) => Some(format!("{n} changed; those of before hold too")),
-        (n, Some(false)) => Some(format!("{n} changed; those of before do not hold")),
-        (n, None) => Some(format!("{n} changed; those of before were not tried")),
+        (n, Some(true)) => Some(format!("{n} changed; the original ones pass too")),
+        (n, Some(false)) => Some(format!("{n} changed; the original ones fail")),
+        (n, None) => Some(format!("{n} changed; the original ones were not run")),
     };
     let flaky = state.checks.flaky.then(|| "flaky".to_owned());
     let words: Vec<String> = [counts, held, flaky].into_iter().flatten().collect();
@@ -148,7 +148,7 @@ fn changes(state: &State) -> String {
     let diff = put_back.map_or("", |put_back| put_back.diff.as_str());
     let lines = diff.lines().take(DIFF).map(|line| format!("  {}\n", plain(line)));
     let more = diff.lines().count().saturating_sub(DIFF);
-    let tail = if more > 0 { format!("  … and {more} lines more\n") } else { String::new() };
+    let tail = if more > 0 { format!("  … and {more} more lines\n") } else { String::new() };
     lines.collect::<String>() + &tail + "\n"
 }
 
@@ -159,35 +159,32 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
     };
     let base = state.start.as_ref().and_then(|s| s.base.as_deref()).map(|b| b.get(..12).unwrap_or(b));
     if let Some(base) = base.filter(|_| !state.trees.all.is_empty()) {
-        line(&format!("git diff {base}"), "see the work, committed or not; new files: git status");
+        line(&format!("git diff {base}"), "see the changes, committed or not; new files: git status");
         if outcome.reason != "PROHIBITED_PATH" {
-            line("git add -A && git commit", "keep it");
+            line("git add -A && git commit", "keep them");
         }
-        line("git stash -u", "or put it aside, with all else that is uncommitted");
+        line("git stash -u", "or set them aside, with everything else uncommitted");
     }
     match outcome.reason.as_str() {
         "PROHIBITED_PATH" => {
-            line(
-                "git status --ignored",
-                "the protected paths are as the agent left them: this version only detects",
-            );
+            line("git status --ignored", "the protected paths are as the agent left them");
         }
         "ORACLE_CHANGED" => {
-            line("ralph undo", "bring the files back as they were before the run");
+            line("ralph undo", "restore the files to their state before the run");
             line("verify.oracle = \"flag\"", "in your own config.toml, if the task is to change tests");
         }
         "STALL" | "SAME_ERROR_5X" | "PERMISSION_DENIED" | "OUTPUT_DECLINE" => {
-            line("ralph circuit reset", "allow new runs here, once the cause is mended");
+            line("ralph circuit reset", "allow new runs here, once the cause is fixed");
         }
-        "MAX_ITERATIONS" => line("ralph resume --max-iterations N", "go on with a higher limit"),
-        "COST_LIMIT" => line("ralph resume --max-cost USD", "go on with a higher limit"),
-        "TIME_LIMIT" => line("ralph resume --max-time DUR", "go on with a higher limit"),
+        "MAX_ITERATIONS" => line("ralph resume --max-iterations N", "continue with a higher limit"),
+        "COST_LIMIT" => line("ralph resume --max-cost USD", "continue with a higher limit"),
+        "TIME_LIMIT" => line("ralph resume --max-time DUR", "continue with a higher limit"),
         "INTERRUPTED" | "RATE_LIMIT" | "AGENT_UNAVAILABLE" | "DAILY_BUDGET" | "STORE_UNSAFE"
         | "BASELINE_TIMED_OUT" => {
-            line(&format!("ralph resume {short}"), "go on from here");
+            line(&format!("ralph resume {short}"), "continue from here");
         }
         _ => {}
     }
-    line(&format!("ralph explain {short}"), "every decision with its facts");
+    line(&format!("ralph explain {short}"), "why each decision was made");
     text
 }

@@ -2,15 +2,17 @@
 //! go through here first.
 
 use crate::fact_text::decision_words;
+use crate::run_lines::inside_workspace;
 use crate::view_shapes::{Breaker, ExitSignals, Progress, Status, stamp};
 use ralph_agents::Activity;
 use ralph_engine::circuit::changes_of;
+use ralph_engine::run_state::RunState;
 use ralph_rules::analysis::shape::{Analysis, Failed, Refusal, Session, SessionIteration};
 use ralph_rules::analysis::{ExitDecision, Response, Trend};
 use ralph_rules::claim::Exit;
-use ralph_rules::ending::{Ending, Reason, Status as EndStatus};
+use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::money::Micro;
-use ralph_rules::next::{Next, next};
+use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
 use ralph_rules::prompt::head;
@@ -97,19 +99,17 @@ impl Fold {
     pub fn activity(&mut self, activity: &Activity) {
         let words = match activity {
             Activity::Tool { name, detail, file } => {
-                self.current_file = file.as_ref().map(|file| self.inside(file)).or(self.current_file.take());
-                format!("{name} {}", self.inside(detail))
+                self.current_file = file
+                    .as_ref()
+                    .map(|file| inside_workspace(&self.state, file))
+                    .or(self.current_file.take());
+                format!("{name} {}", inside_workspace(&self.state, detail))
             }
             Activity::Said { text } => text.clone(),
-            Activity::Retrying { why } => format!("tries again: {why}"),
+            Activity::Retrying { why } => format!("retrying: {why}"),
             _ => return,
         };
         self.last_activity = Some(head(words.trim(), WORDS));
-    }
-
-    fn inside(&self, text: &str) -> String {
-        let workspace = self.state.start.as_ref().map(|s| format!("{}/", s.workspace)).unwrap_or_default();
-        if workspace.len() > 1 { text.replace(&workspace, "") } else { text.into() }
     }
 
     fn seen(&mut self, seen: &Seen) {
@@ -204,43 +204,21 @@ impl Fold {
         self.state.start.is_some() && self.state.ending.is_none()
     }
 
-    fn word(&self) -> &'static str {
-        match self.state.ending {
-            Some(ending) => match ending.status() {
-                EndStatus::Completed => "COMPLETED",
-                EndStatus::Aborted => "ABORTED",
-                EndStatus::Error => "ERROR",
-                EndStatus::Interrupted => "INTERRUPTED",
-            },
-            None if self.waits().is_some() => "WAITING",
-            None if self.is_between() && self.state.person.paused => "PAUSED",
-            None => "RUNNING",
-        }
-    }
-
-    fn is_between(&self) -> bool {
-        matches!(self.state.phase, Phase::Ready | Phase::Inspected | Phase::Judging | Phase::Refused(_))
-    }
-
-    /// Until when the run waits.
-    fn waits(&self) -> Option<Ms> {
-        let between = self.is_between() && self.state.ending.is_none();
-        match between.then(|| next(&self.state).next) {
-            Some(Next::Wait { wake }) => wake.at,
-            _ => None,
-        }
-    }
-
     /// `progress.json`.
     pub fn progress(&self, now: Ms) -> Progress {
         let since = if self.is_under_way() { self.since.elapsed().as_secs() } else { 0 };
+        let run = RunState::of(&self.state);
+        let until = match run {
+            RunState::Waiting { until } => until,
+            _ => None,
+        };
         Progress {
-            status: self.word(),
+            status: run.name(),
             iteration: self.state.calls.id.iteration,
             elapsed_seconds: u64::try_from(self.state.ran / 1000).unwrap_or(0) + since,
             current_file: self.current_file.clone(),
             last_activity: self.last_activity.clone(),
-            waiting_until: self.waits().map(stamp),
+            waiting_until: until.map(stamp),
             timestamp: stamp(now),
         }
     }
@@ -255,7 +233,7 @@ impl Fold {
             timestamp: stamp(now),
             run: start.map(|s: &RunStarted| s.run.clone()).unwrap_or_default(),
             loop_count: state.calls.done,
-            status: self.word(),
+            status: RunState::of(state).name(),
             last_action: self.last_action.clone(),
             exit_reason: state.ending.map(|ending: Ending| ending.name()),
             calls_made_this_hour: calls.used,

@@ -1,5 +1,5 @@
-//! What an iteration changed, as a unified diff: two moments of the safety net side by side, their contents from the
-//! keep. Large and binary files are only named; a comparison that takes too long gets coarser, never stuck.
+//! What an iteration changed, as a unified diff of two snapshots, their contents from the snapshot store. Large and
+//! binary files are only named; a comparison that takes too long gets coarser, never stuck.
 
 use crate::plain::plain_lines;
 use crate::style::Style;
@@ -92,10 +92,10 @@ impl<W: Write> Page<'_, W> {
             return Err("a special file");
         }
         if entry.size > LARGEST {
-            return Err("too large to be shown");
+            return Err("too large to show");
         }
         let mut bytes = Vec::new();
-        let file = self.blobs.open(entry.hash).map_err(|_| "its content was not kept, or was pruned")?;
+        let file = self.blobs.open(entry.hash).map_err(|_| "its content was not saved, or was pruned")?;
         file.take(LARGEST).read_to_end(&mut bytes).map_err(|_| "its content cannot be read")?;
         if bytes.iter().take(LOOK).any(|byte| *byte == 0) {
             return Err("a binary file");

@@ -34,7 +34,6 @@ mod resolve;
 mod resume;
 mod run;
 mod runs;
-mod screen;
 mod secrets;
 mod stats;
 mod status;
@@ -45,6 +44,7 @@ mod undo;
 mod usage;
 mod verify;
 mod versions;
+mod watchers;
 
 use crate::env::Env;
 use crate::print::{self, lost, say};

@@ -1,20 +1,23 @@
-//! The two ways out: data on stdout, talk on stderr, both without secrets. A reader that went away is no failure; a disk that is full is.
+//! Output: data on stdout, messages on stderr, both without secrets. A reader that went away is not a failure; a full
+//! disk is. A command prints by the functions here, whose redactor is the command's; a run prints by a [`RunOutput`],
+//! which has the run's own.
 
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_engine::redact::{Redactor, secrets_in_env};
 use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+/// Stdout belongs to the process, and so does the fact that it could not be written.
 static LOST: AtomicBool = AtomicBool::new(false);
 
 type Make = Box<dyn Fn() -> Redactor + Send + Sync>;
 static MAKE: OnceLock<Make> = OnceLock::new();
 static REDACTOR: OnceLock<Redactor> = OnceLock::new();
 
-/// What must not be printed, found out when something is printed for the first time.
+/// Sets how to find what must not be printed; it is called when something is printed for the first time.
 pub fn hide(make: impl Fn() -> Redactor + Send + Sync + 'static) {
     let _ = MAKE.set(Box::new(make));
 }
@@ -29,9 +32,38 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     redactor.redact(text)
 }
 
-/// Data, on stdout.
+/// Where the watchers of one run write: stdout and stderr, without that run's secrets.
+#[derive(Clone)]
+pub struct RunOutput(Arc<Redactor>);
+
+impl RunOutput {
+    /// Hides what the run's redactor knows.
+    pub fn new(redactor: Arc<Redactor>) -> RunOutput {
+        RunOutput(redactor)
+    }
+
+    /// Prints data.
+    pub fn stdout(&self, text: &str) {
+        write_stdout(&self.0.redact(text));
+    }
+
+    /// Prints messages.
+    pub fn stderr(&self, text: &str) {
+        write_stderr(&self.0.redact(text));
+    }
+}
+
+/// Prints data to stdout.
 pub fn print(text: &str) {
-    let text = clean(text);
+    write_stdout(&clean(text));
+}
+
+/// Prints messages to stderr.
+pub fn say(text: &str) {
+    write_stderr(&clean(text));
+}
+
+fn write_stdout(text: &str) {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if written.is_err_and(|e| e.kind() != ErrorKind::BrokenPipe) {
@@ -39,12 +71,16 @@ pub fn print(text: &str) {
     }
 }
 
-/// Talk, on stderr.
-pub fn say(text: &str) {
-    let _ = std::io::stderr().lock().write_all(clean(text).as_bytes());
+/// Writes an escape sequence to the terminal on stderr.
+pub fn write_control(sequence: &'static str) {
+    write_stderr(sequence);
 }
 
-/// One JSON document on stdout.
+fn write_stderr(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Prints one JSON document to stdout.
 pub fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Problem> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|e| Problem::new(Code::Bug, "the answer cannot be written as JSON").cause(&e))?;
@@ -52,10 +88,10 @@ pub fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What to say when data did not reach its file.
+/// The problem of data that did not reach stdout.
 pub fn lost() -> Option<Problem> {
     LOST.load(Ordering::Relaxed).then(|| {
-        Problem::new(Code::Journal, "stdout could not be written: what was printed is not complete")
+        Problem::new(Code::Journal, "stdout could not be written, so the output is incomplete")
             .hint("is the disk full?")
     })
 }

@@ -5,7 +5,7 @@ mod json_lines;
 mod live_screen;
 mod terminal_lines;
 
-pub use json_lines::Json;
-pub use live_screen::{Live, aside, release};
+pub use json_lines::JsonLines;
+pub use live_screen::{LinePrinter, LiveScreen, Terminal, TerminalGuard};
 pub use ralph_view::fact_text::{ago, seconds};
-pub use terminal_lines::{Hour, Human, Mode};
+pub use terminal_lines::{CallsLastHour, TerminalLines, Verbosity};

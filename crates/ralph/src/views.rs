@@ -4,7 +4,7 @@
 
 mod workspace_files;
 
-use crate::show::aside;
+use crate::show::LinePrinter;
 use crate::style::Style;
 use ralph_agents::Activity;
 use ralph_engine::clock::utc;
@@ -29,7 +29,7 @@ const ALIVE: Duration = Duration::from_secs(5);
 /// Where each view lies, relative to the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// How the run stands.
+    /// The run's status.
     pub status: String,
     /// What it does now.
     pub progress: String,
@@ -52,7 +52,7 @@ impl Default for Paths {
 }
 
 impl Paths {
-    /// Those outside `.ralph/`, which would else be taken for the agent's work.
+    /// Those outside `.ralph/`, which would otherwise be taken for the agent's work.
     pub fn outside(&self) -> Vec<String> {
         let all = [&self.status, &self.progress, &self.session, &self.analysis];
         all.into_iter().filter(|path| !path.starts_with(".ralph/")).cloned().collect()
@@ -60,7 +60,7 @@ impl Paths {
 }
 
 impl Paths {
-    /// Nothing that is no view may be overwritten, and no two views may be one file. Else what is wrong, and a hint.
+    /// No file but a view may be overwritten, and no two views may be one file. An error says what is wrong, with a hint.
     pub fn check(&self, workspace: &Path) -> Result<(), (String, String)> {
         let all = [
             ("status", &self.status, "breaker"),
@@ -70,11 +70,11 @@ impl Paths {
         ];
         for (n, (name, path, mark)) in all.iter().enumerate() {
             if let Some((other, ..)) = all.iter().take(n).find(|(_, earlier, _)| earlier == path) {
-                let message = format!("views.{name} and views.{other} are one file: {path}");
-                return Err((message, "give each view a file of its own".into()));
+                let message = format!("views.{name} and views.{other} are the same file: {path}");
+                return Err((message, "give each view its own file".into()));
             }
             if !path.starts_with(".ralph/") && is_something_else(&workspace.join(path), mark) {
-                let message = format!("views.{name} = \"{path}\" would overwrite a file that is no view");
+                let message = format!("views.{name} = \"{path}\" would overwrite a file that is not a view");
                 return Err((message, "choose another name, or move that file away".into()));
             }
         }
@@ -106,6 +106,14 @@ fn is_something_else(path: &Path, mark: &str) -> bool {
     view.is_none_or(|view| view.get(mark).is_none())
 }
 
+/// Where a warning is printed.
+pub struct Warnings {
+    /// Beside the run's own lines.
+    pub printer: LinePrinter,
+    /// In this style.
+    pub style: Style,
+}
+
 /// Writes the views of one run.
 pub struct Views {
     files: WorkspaceFiles,
@@ -114,12 +122,10 @@ pub struct Views {
     home: Home,
     store: Option<Sqlite>,
     hour: (WindowUse, WindowUse),
-    style: Style,
-    quiet: bool,
+    warnings: Option<Warnings>,
     /// Something is to be written: progress only, or all.
     due: Option<Due>,
     written: Instant,
-    warned: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,13 +135,13 @@ enum Due {
 }
 
 impl Views {
-    /// Of a run in this workspace, of which this was written before. A warning is said once, unless `quiet`.
+    /// Of a run in this workspace, of which this was written before. A warning is printed once, if at all.
     pub fn new(
         workspace: &Path,
         paths: Paths,
         records: &[Record],
         home: &Home,
-        (style, quiet): (Style, bool),
+        warnings: Option<Warnings>,
     ) -> Views {
         let mut fold = Fold::new(git_facts(workspace).recent);
         records.iter().for_each(|record| fold.record(record));
@@ -146,11 +152,9 @@ impl Views {
             home: home.clone(),
             store: None,
             hour: Default::default(),
-            style,
-            quiet,
+            warnings,
             due: None,
             written: Instant::now(),
-            warned: false,
         }
     }
 
@@ -176,11 +180,10 @@ impl Views {
             }
         }
         if let Err(why) = done
-            && !std::mem::replace(&mut self.warned, true)
-            && !self.quiet
+            && let Some(warnings) = self.warnings.take()
         {
-            let words = format!("the views for other programs cannot be written ({why}); the run goes on");
-            aside(&format!("{} {words}", self.style.warn("warning:")));
+            let words = format!("the status files in .ralph/ cannot be written ({why}); the run continues");
+            warnings.printer.line(&format!("{} {words}", warnings.style.warn("warning:")));
         }
     }
 

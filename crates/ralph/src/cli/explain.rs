@@ -1,4 +1,4 @@
-//! `ralph explain`: every decision of a run with the facts behind it, and why it stopped.
+//! `ralph explain`: every decision in a run, and why it stopped.
 
 use super::{Here, runs};
 use crate::plain::{plain, plain_lines};
@@ -12,19 +12,20 @@ use ralph_rules::record::{Envelope, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_view::fact_text::{clock_time, decision_words, fact_words, reason_words};
+use ralph_view::run_state::RunState;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What may be typed.
+/// The command's arguments.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
-    /// The prompt of this iteration, as it was kept; without a number the latest one.
+    /// Print the prompt of this iteration (default: the latest).
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0", conflicts_with = "json")]
     prompt: Option<u32>,
-    /// The records as JSON, one array; decisions about an iteration with their grounds.
+    /// Print the records as a JSON array; decisions about an iteration include their grounds.
     #[arg(long)]
     json: bool,
 }
@@ -46,16 +47,18 @@ pub fn explain(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// A prompt as it was kept beside the journal; of several attempts the last.
+/// A prompt as it was saved beside the journal; of several attempts the last.
 fn prompt(records: &[Record], iteration: u32, folder: &Path) -> Result<String, Problem> {
     let admitted = records.iter().rev().find_map(|record| match &record.fact {
         Fact::Seen(Seen::Admitted(a)) if iteration == 0 || a.id.iteration == iteration => Some(a),
         _ => None,
     });
     let admitted = admitted.ok_or_else(|| {
-        let which = if iteration == 0 { "none".into() } else { format!("no iteration {iteration}") };
-        Problem::new(Code::Usage, format!("no prompt was made: there was {which}"))
-            .hint("`ralph status` shows the iterations of a run")
+        let message = match iteration {
+            0 => "the run has no prompt: no iteration started".into(),
+            n => format!("the run has no iteration {n}"),
+        };
+        Problem::new(Code::Usage, message).hint("`ralph status` lists the iterations of a run")
     })?;
     let path = folder.join(&admitted.prompt.file);
     let text = std::fs::read(&path).map_err(|e| {
@@ -64,24 +67,24 @@ fn prompt(records: &[Record], iteration: u32, folder: &Path) -> Result<String, P
     Ok(plain_lines(&String::from_utf8_lossy(&text)))
 }
 
-/// A record, and what a judgement stood on.
+/// A record, and the grounds of a judgement.
 #[derive(Debug, Serialize)]
-struct Told {
+struct ExplainedRecord {
     #[serde(flatten)]
     record: Envelope,
     #[serde(skip_serializing_if = "Option::is_none")]
     grounds: Option<Grounds>,
 }
 
-/// The records, each judgement with what it stood on.
-fn with_grounds(records: &[Record]) -> Vec<Told> {
+/// The records, each judgement with its grounds.
+fn with_grounds(records: &[Record]) -> Vec<ExplainedRecord> {
     let mut state = State::default();
     let mut all = Vec::with_capacity(records.len());
     for record in records {
         let decided = matches!(record.fact, Fact::Decided(_));
         let grounds = grounds(&state).filter(|_| decided);
         state.apply(record);
-        all.push(Told { record: Envelope::from(record), grounds });
+        all.push(ExplainedRecord { record: Envelope::from(record), grounds });
     }
     all
 }
@@ -101,9 +104,9 @@ fn story(records: &[Record], running: bool, here: &Here) -> String {
                     let _ = writeln!(text, "{time}    {line}");
                 }
                 if let Seen::Admitted(admitted) = seen {
-                    let kept =
-                        format!("prompt kept: {}, {} bytes", admitted.prompt.file, admitted.prompt.bytes);
-                    let _ = writeln!(text, "{time}    {}", style.faint(plain(&kept)));
+                    let saved =
+                        format!("prompt saved: {}, {} bytes", admitted.prompt.file, admitted.prompt.bytes);
+                    let _ = writeln!(text, "{time}    {}", style.faint(plain(&saved)));
                 }
             }
             Fact::Decided(decision) => {
@@ -128,7 +131,7 @@ fn story(records: &[Record], running: bool, here: &Here) -> String {
     text
 }
 
-/// The first line: how it ended and why, or what is under way.
+/// The first line: how it ended and why, or the state it is in.
 fn why(records: &[Record], state: &State, running: bool) -> String {
     let done = match state.calls.done {
         1 => "1 iteration".to_string(),
@@ -140,7 +143,7 @@ fn why(records: &[Record], state: &State, running: bool) -> String {
             words.dedup();
             let words = words.join("; ");
             let words = words.trim_end_matches('.');
-            let again = if ending.resumable() { " `ralph resume` goes on from here." } else { "" };
+            let again = if ending.resumable() { " `ralph resume` continues from here." } else { "" };
             let status = match ending.status() {
                 Status::Completed if ending.verified => "COMPLETED, proven,",
                 Status::Completed => "COMPLETED, unverified,",
@@ -149,9 +152,11 @@ fn why(records: &[Record], state: &State, running: bool) -> String {
             };
             format!("{status} after {done}: {words}.{again}")
         }
-        None if running => format!("Under way: {done} done so far."),
-        None => format!(
-            "CRASHED after {done}: its process is gone and wrote no end. `ralph resume` goes on from here."
-        ),
+        None => match RunState::of(state).alive(running) {
+            RunState::Crashed => format!(
+                "CRASHED after {done}: its process is gone and wrote no ending. `ralph resume` continues from here."
+            ),
+            open => format!("{}: {done} so far.", open.name()),
+        },
     }
 }

@@ -7,18 +7,19 @@ use crate::problem::Problem;
 use ralph_engine::clock::utc;
 use ralph_store::{RunFilter, RunRow, Store};
 use ralph_view::fact_text::{ago, money};
+use ralph_view::run_state::{RunState, painted};
 use std::fmt::Write;
 
-/// What may be typed.
+/// The command's arguments.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Every workspace's runs, not only this one's.
+    /// List the runs of every workspace.
     #[arg(long)]
     all: bool,
-    /// At most this many.
+    /// Maximum number of runs.
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: u32,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -39,8 +40,8 @@ pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
         return print_json(&rows).map(|()| 0);
     }
     if rows.is_empty() {
-        let place = if args.all { "" } else { " in this workspace (`--all` shows the others)" };
-        say(&format!("There are no runs{place}.\n"));
+        let place = if args.all { "" } else { " in this workspace (`--all` lists all workspaces)" };
+        say(&format!("No runs{place}.\n"));
         return Ok(0);
     }
     print(&table(&rows, args.all, here));
@@ -56,10 +57,9 @@ fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
     );
     let _ = writeln!(text, "{}", style.faint(head));
     for row in rows {
-        let status = match row.status.as_str() {
-            "COMPLETED" => style.good(format!("{:<11}", row.status)),
-            "ABORTED" | "ERROR" | runs::CRASHED => style.bad(format!("{:<11}", row.status)),
-            _ => style.warn(format!("{:<11}", row.status)),
+        let status = match RunState::named(&row.status) {
+            Some(state) => painted(state, style, 11),
+            None => format!("{:<11}", row.status),
         };
         let place = if all { format!("  {}", style.faint(plain(&row.workspace))) } else { String::new() };
         let task = plain(&row.task) + &place;

@@ -1,4 +1,4 @@
-//! `ralph logs`: what the agent said and did, of a run that is over or under way.
+//! `ralph logs`: what the agent said and did, in a run that ended or still runs.
 
 use super::{Here, runs};
 use crate::print::say;
@@ -11,38 +11,39 @@ use ralph_store::{RunRow, Sqlite};
 use ralph_view::log_json::LogJson;
 use ralph_view::log_lines::LogLines;
 use ralph_view::log_raw::LogRaw;
+use ralph_view::run_state::RunState;
 use ralph_view::story::{Ended, Story, StoryVisitor};
 use ralph_view::workspace_diff::{Moments, diff};
 use std::io::{BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::Path;
 
-/// What may be typed.
+/// The command's arguments.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools)] // switches of a command line
 pub struct Args {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
-    /// Go on as the run does, to its end.
+    /// Follow the run until it ends.
     #[arg(short, long)]
     follow: bool,
-    /// Only this iteration.
+    /// Show only this iteration.
     #[arg(short, long, value_name = "N")]
     iteration: Option<u32>,
-    /// With the arguments and results of tools.
+    /// Show the arguments and results of tools.
     #[arg(long)]
     tools: bool,
-    /// What was changed, as a diff: by the iteration, else by the whole run.
+    /// Show what changed as a diff: in one iteration with --iteration, otherwise in the whole run.
     #[arg(long, conflicts_with_all = ["follow", "tools", "json"])]
     diff: bool,
-    /// The agent's own output, byte by byte; with --diff, contents as they are.
+    /// Print the agent's raw output; with --diff, unescaped file contents.
     #[arg(long, conflicts_with_all = ["tools", "json"])]
     raw: bool,
-    /// Records and activities as JSON lines, as `run --json` prints them.
+    /// Print records and activities as JSON lines, as `run --json` does.
     #[arg(long, conflicts_with = "tools")]
     json: bool,
 }
 
-/// Tells what was said and done.
+/// Prints what was said and done.
 pub fn logs(args: &Args, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let store = runs::store(&home)?;
@@ -79,7 +80,7 @@ fn buffered_stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(64 * 1024, stdout().lock())
 }
 
-/// A reader that went away is no failure.
+/// A reader that went away is not a failure.
 fn gone(ended: Ended, row: &RunRow) -> Result<(), Problem> {
     match ended {
         Ended::Output(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -111,23 +112,27 @@ fn result<W: Write>(
     Ok(json.caught_up()?)
 }
 
-/// A run without an end is under way, or its process is gone.
+/// Says why the log of a run has no ending.
 fn still(state: &State, row: &RunRow, home: &Home, args: &Args) {
     if state.ending.is_some() || args.iteration.is_some() {
         return;
     }
     let short = runs::short(&row.id);
-    say(&match runs::is_running(row, home) {
-        true => format!("\nRun {short} is under way; `ralph logs -f` goes on with it.\n"),
-        false => format!("\nRun {short} has no end: its process is gone. `ralph resume {short}` goes on.\n"),
+    let state = RunState::of(state).alive(runs::is_running(row, home));
+    say(&match state {
+        RunState::Crashed => {
+            format!("\nRun {short} crashed: its process is gone. `ralph resume {short}` continues it.\n")
+        }
+        RunState::Paused => format!("\nRun {short} is paused; `ralph continue` continues it.\n"),
+        _ => format!("\nRun {short} is still running; `ralph logs -f` follows it.\n"),
     });
 }
 
 fn no_iteration(n: u32, row: &RunRow) -> Problem {
     let message = format!("run {} has no iteration {n}", runs::short(&row.id));
     Problem::new(Code::Usage, message).hint(match row.iterations {
-        0 => "it made no iteration yet".into(),
-        last => format!("--iteration takes 1 to {last}"),
+        0 => "it has not started an iteration yet".into(),
+        last => format!("--iteration accepts 1 to {last}"),
     })
 }
 
@@ -138,20 +143,20 @@ fn changed(args: &Args, row: &RunRow, home: &Home, here: &Here) -> Result<u8, Pr
     let last = begun.last().copied().unwrap_or(0);
     let (from, to) = args.iteration.map_or((0, last), |n| (n.saturating_sub(1), n));
     if to == last && runs::is_running(row, home) && args.iteration.is_some() {
-        let message = format!("iteration {to} is under way; what it changed is known when it ends");
+        let message = format!("iteration {to} is still running; its changes are known when it ends");
         return Err(Problem::new(Code::Usage, message));
     }
     let missing = || {
-        let what = args.iteration.map_or("it changed".to_string(), |n| format!("iteration {n} changed"));
-        Problem::new(Code::Usage, format!("what {what} is not kept for run {}", runs::short(&row.id)))
-            .hint("it called no agent, is older than this version, or was pruned")
+        let what = args.iteration.map_or(String::new(), |n| format!(" of iteration {n}"));
+        Problem::new(Code::Usage, format!("run {} has no snapshots{what}", runs::short(&row.id)))
+            .hint("it never called an agent, is older than this version, or was pruned")
     };
     let before = snapshots.after(from).ok_or_else(missing)?;
     let after = if args.iteration.is_some() { snapshots.after(to) } else { snapshots.last() };
     let moments = Moments { before, after: after.ok_or_else(missing)? };
     let raw = args.raw && !stdout().is_terminal();
     match diff(buffered_stdout(), &moments, snapshots.keep().blobs(), here.out_style(), raw) {
-        Ok(0) => say("Nothing was changed.\n"),
+        Ok(0) => say("No changes.\n"),
         Ok(_) => {}
         Err(error) => gone(Ended::Output(error), row)?,
     }

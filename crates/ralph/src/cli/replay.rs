@@ -1,4 +1,4 @@
-//! `ralph replay`: decide a whole run again, offline, from its journal. Under the same rules a difference is a bug.
+//! `ralph replay`: replay a run's decisions from its journal and compare. Under the same rules a difference is a bug.
 
 use super::{Here, runs};
 use crate::print::{print, print_json};
@@ -11,20 +11,20 @@ use ralph_view::fact_text::decision_words;
 use serde_json::json;
 use std::fmt::Write;
 
-/// What may be typed.
+/// The command's arguments.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
-    /// A difference under other rules is a failure too.
+    /// Fail on a difference also if the run used other rules.
     #[arg(long)]
     strict: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// Prints what the rules answer today where it differs.
+/// Prints where the rules answer differently today.
 pub fn replay(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&here.home()?)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
@@ -46,17 +46,17 @@ pub fn replay(args: &Args, here: &Here) -> Result<u8, Problem> {
         let value = json!({"run": row.id, "rules": rules, "rulesToday": RULES, "decisions": found.decisions, "differences": list});
         return print_json(&value).map(|()| code);
     }
-    let mut text = format!("{} decisions of run {} decided again", found.decisions, runs::short(&row.id));
+    let mut text = format!("{} decisions of run {} replayed", found.decisions, runs::short(&row.id));
     if differ {
         let verdict = if rules == RULES {
-            "differ under the same rules: a bug in ralph"
+            "differ under the same rules, which is a bug in ralph"
         } else {
-            "would be decided otherwise today"
+            "would be decided differently today"
         };
         let _ = writeln!(text, ": {} {verdict}.", found.differences.len());
         found.differences.iter().for_each(|d| text.push_str(&difference(d)));
     } else {
-        text.push_str(", all as written.\n");
+        text.push_str(": all identical.\n");
     }
     print(&text);
     Ok(code)
@@ -64,6 +64,6 @@ pub fn replay(args: &Args, here: &Here) -> Result<u8, Problem> {
 
 fn difference(d: &Difference) -> String {
     let words = |decision: &Decision| decision_words(&decision.next);
-    let written = d.written.as_ref().map_or_else(|| "nothing to do yet".into(), words);
-    format!("  record {}: written: {written}; today: {}\n", d.seq, words(&d.today))
+    let written = d.written.as_ref().map_or_else(|| "wait".into(), words);
+    format!("  record {}: recorded: {written}; today: {}\n", d.seq, words(&d.today))
 }

@@ -3,7 +3,7 @@
 
 use super::resolve::{Changes, UNCONTAINED};
 use super::run::{Output, close, not_inside};
-use super::screen::{Watched, watchers};
+use super::watchers::{WatchedRun, watchers};
 use super::{Here, agent, diagnostics, refused, runs, secrets};
 use crate::config;
 use crate::print::{print, say};
@@ -16,6 +16,7 @@ use ralph_rules::policy::Policy;
 use ralph_rules::record::Ms;
 use ralph_rules::state::State;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What may be typed.
 #[derive(Clone, Debug, clap::Args)]
@@ -115,8 +116,11 @@ pub fn go_on(
     }
     let whole = |start, deps: &RunDeps| secrets::whole(start, &deps.redactor, typed);
     let views = layers.views().only(&start.own_files);
-    let watchers = watchers(Watched { id, records: &records, workspace, views }, output, &home, here);
+    let redactor = Arc::clone(&deps.redactor);
+    let run = WatchedRun { id, records: &records, workspace, views, redactor };
+    let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &deps.redactor, here);
     let ended = open::resume(&home, id, change, |_| deps, whole, watchers);
+    drop(terminal);
     close(ended, output, id, here)
 }

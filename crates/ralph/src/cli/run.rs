@@ -2,21 +2,23 @@
 
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
-use super::screen::{Watched, watchers};
+use super::watchers::{WatchedRun, watchers};
 use super::{Here, detach, diagnostics, dry_run, resume, runs, secrets};
 use crate::config::Preset;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
-use crate::show;
 use crate::values;
 use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
+use ralph_rules::ending::Status;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{BreakerPolicy, Policy};
 use ralph_rules::record::{AgentChoice, Ms, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
+use ralph_view::run_state::RunState;
+use std::sync::Arc;
 
 /// What may be typed.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -243,10 +245,12 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
     }
     let home = here.home()?;
     let (workspace, views) = (resolved.plan.workspace.clone(), resolved.views);
-    let run = Watched { id, records: &[], workspace: &workspace, views };
-    let watchers = watchers(run, output, &home, here);
+    let redactor = Arc::clone(&resolved.deps.redactor);
+    let run = WatchedRun { id, records: &[], workspace: &workspace, views, redactor };
+    let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &resolved.deps.redactor, here);
     let ended = open::start(&home, id, resolved.plan, resolved.deps, watchers);
+    drop(terminal);
     close(ended, output, id, here)
 }
 
@@ -257,7 +261,6 @@ pub fn close(
     id: &str,
     here: &Here,
 ) -> Result<u8, Problem> {
-    show::release();
     let outcome = ended.map_err(|error| refused(&error, id, here))?;
     if output.json {
         let line = serde_json::to_string(&outcome)
@@ -277,7 +280,8 @@ fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<(RunRow, RunSta
         ..RunFilter::default()
     };
     for row in runs::seen_now(store.runs(&filter).map_err(|e| runs::broken(&e))?, &home) {
-        if !matches!(row.status.as_str(), "INTERRUPTED" | runs::CRASHED) {
+        let unfinished = [RunState::Ended(Status::Interrupted), RunState::Crashed];
+        if !RunState::named(&row.status).is_some_and(|state| unfinished.contains(&state)) {
             continue;
         }
         let records = runs::records(&store, &row.id)?;

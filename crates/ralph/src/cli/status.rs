@@ -15,16 +15,17 @@ use ralph_store::{IterationRow, RunRow, Store};
 use ralph_view::call_receipts;
 use ralph_view::fact_text::{money, seconds};
 use ralph_view::run_receipt::receipt;
+use ralph_view::run_state::RunState;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
 
-/// What may be typed.
+/// The command's arguments.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run; the newest of this workspace if left out. The last characters of an id are enough.
+    /// Run id, or its last characters (default: the latest run here).
     run: Option<String>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -78,15 +79,16 @@ fn heading(row: &RunRow, state: &State) -> String {
             line("if stuck", &format!("rung {}: {}", n + 1, rung.title()));
         }
         let verify = if start.verify.is_empty() {
-            "nothing: completion is unverified".into()
+            "no command: completion cannot be verified".into()
         } else {
             start.verify.join(" && ")
         };
-        line("verified", &format!("by {verify}"));
+        line("verify", &verify);
         line("limits", &format!("{} iterations, {}", start.policy.max_iterations, start.policy.max_cost));
     }
+    let crashed = RunState::named(&row.status) == Some(RunState::Crashed);
     let more = match (row.status.as_str(), row.reason.as_deref()) {
-        (runs::CRASHED, _) => " (its process is gone; `ralph resume` goes on)".into(),
+        _ if crashed => " (its process is gone; `ralph resume` continues it)".into(),
         (status, Some(reason)) if status != reason => format!(" ({reason})"),
         _ => String::new(),
     };
@@ -127,7 +129,7 @@ fn table(rows: &[IterationRow], climbed: &[Climbed], here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
     if rows.is_empty() {
-        return "No call was made yet.\n".into();
+        return "No calls yet.\n".into();
     }
     let head = format!(
         "{:>4}  {:>8}  {:>9}  {:>5}  {:<8}  {}",

@@ -1,6 +1,6 @@
-//! `ralph undo`: the workspace's files as they were before a run, or after one of its iterations. Shows what it will do
-//! first. Files only: git's index, stash and history are not touched. What was changed since the run is left alone
-//! unless asked for, and whatever it replaces is put aside first, so that an undo can be taken back.
+//! `ralph undo`: restores files to their state before a run, or after one of its iterations. Shows what it will do first.
+//! Files only: git's index, stash and history are not touched. What was changed since the run is left alone unless asked
+//! for, and whatever it replaces is saved first, so that an undo can be undone.
 
 use super::{Here, runs};
 use crate::print::{print_json, say};
@@ -18,30 +18,30 @@ use std::path::Path;
 /// Lines shown of a long list.
 const SHOWN: usize = 20;
 
-/// What may be typed.
+/// The command's arguments.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools)] // switches of a command line
 pub struct Args {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
-    /// As it was after this iteration; 0, or nothing, is before the run.
+    /// Restore the state after this iteration (default: 0, before the run).
     #[arg(long, value_name = "N")]
     to: Option<u32>,
-    /// Also what was changed since the run ended.
+    /// Also restore files that changed after the run ended.
     #[arg(long)]
     newer_too: bool,
-    /// Only show what would be done.
+    /// Show what would be done, without doing it.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// Puts the files back.
+/// Restores the files.
 pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let store = runs::store(&home)?;
@@ -54,7 +54,7 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let tree = Tree::new(workspace, protect).leaving_out(own);
     let now = tree
         .walk(Index::load(&home.index(workspace)).as_ref())
-        .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be looked at").cause(&e))?;
+        .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be read").cause(&e))?;
     let snapshots = Snapshots::of(&home, workspace, &row.id);
     let to = args.to.unwrap_or(0);
     let target = snapshots.after(to).ok_or_else(|| no_moment(&snapshots, &row, to))?;
@@ -74,12 +74,12 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(if done.is_some_and(|done| !done.failed.is_empty()) { Code::Busy as u8 } else { 0 })
 }
 
-/// Nobody else changes the workspace meanwhile.
+/// Keeps runs out of the workspace meanwhile.
 pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, Problem> {
     let made = Home::make(&home.locks());
-    made.map_err(|e| Problem::new(Code::Busy, "the folder for locks cannot be made").cause(&e))?;
+    made.map_err(|e| Problem::new(Code::Busy, "the lock directory cannot be created").cause(&e))?;
     WorkspaceLock::take(&home.locks(), workspace, what).map_err(|e| {
-        Problem::new(Code::Busy, "somebody works in this workspace now")
+        Problem::new(Code::Busy, "another run is active in this workspace")
             .cause(&e)
             .hint("stop the run first: ralph stop")
     })
@@ -87,24 +87,24 @@ pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, 
 
 fn no_moment(snapshots: &Snapshots, row: &RunRow, to: u32) -> Problem {
     let known = snapshots.iterations();
-    let message = format!("run {} has nothing put aside for iteration {to}", runs::short(&row.id));
+    let message = format!("run {} has no snapshot for iteration {to}", runs::short(&row.id));
     let problem = Problem::new(Code::Usage, message);
     match known.last() {
-        Some(last) => problem.hint(format!("--to takes 0 (before the run) to {last}")),
-        None => problem.hint("it called no agent, is older than this version, or was pruned"),
+        Some(last) => problem.hint(format!("--to accepts 0 (before the run) to {last}")),
+        None => problem.hint("it never called an agent, is older than this version, or was pruned"),
     }
 }
 
-/// Somebody says yes, by a flag or now.
+/// Asks for confirmation, unless `yes`.
 pub fn agreed(yes: bool, json: bool) -> Result<bool, Problem> {
     if yes {
         return Ok(true);
     }
     if json || !std::io::stdin().is_terminal() {
-        return Err(Problem::new(Code::Usage, "nobody is here to agree to this")
-            .hint("add --yes to do it, or --dry-run to only look"));
+        return Err(Problem::new(Code::Usage, "confirmation is needed, but stdin is not a terminal")
+            .hint("add --yes to confirm, or --dry-run to see what would be done"));
     }
-    say("Do this? [y/N] ");
+    say("Continue? [y/N] ");
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     let yes = matches!(answer.trim(), "y" | "Y" | "yes");
@@ -114,18 +114,17 @@ pub fn agreed(yes: bool, json: bool) -> Result<bool, Problem> {
     Ok(yes)
 }
 
-/// Nothing is replaced or removed that is not put aside first.
+/// Saves what is replaced or removed before anything is written.
 fn apply(snapshots: &Snapshots, plan: &Restore, now: &Index, workspace: &Path) -> Result<Done, Problem> {
     let unsafe_now = |e: &dyn std::error::Error| {
-        Problem::new(Code::Journal, "what would be replaced could not be put aside, so nothing was changed")
-            .cause(e)
+        Problem::new(Code::Journal, "the current files could not be saved, so nothing was changed").cause(e)
     };
     let taken = snapshots.take_durably(now).map_err(|e| unsafe_now(&e))?;
     let lost: Vec<&Missed> =
         taken.missed.iter().filter(|missed| plan.acts.iter().any(|act| *act.path() == missed.path)).collect();
     if let Some(first) = lost.first() {
-        let message = format!("{} cannot be put aside ({}), so nothing was changed", first.path, first.why);
-        return Err(Problem::new(Code::Busy, message).hint("move it away first, then undo again"));
+        let message = format!("{} cannot be saved ({}), so nothing was changed", first.path, first.why);
+        return Err(Problem::new(Code::Busy, message).hint("move it away, then run undo again"));
     }
     plan.apply(workspace, snapshots.keep().blobs())
         .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be opened").cause(&e))
@@ -133,19 +132,17 @@ fn apply(snapshots: &Snapshots, plan: &Restore, now: &Index, workspace: &Path) -
 
 fn shown(plan: &Restore, row: &RunRow, to: u32) -> String {
     let moment = if to == 0 { "before".to_owned() } else { format!("after iteration {to} of") };
-    let mut text = format!("Files as they were {moment} run {}:\n", runs::short(&row.id));
+    let mut text = format!("Restoring files to their state {moment} run {}:\n", runs::short(&row.id));
     list(&mut text, "", plan.acts.iter().map(ToString::to_string));
     if plan.acts.is_empty() {
         text.push_str("  nothing to do\n");
     }
     if !plan.newer.is_empty() {
-        text.push_str(
-            "Left alone, because they were changed after the run (--newer-too takes them along):\n",
-        );
+        text.push_str("Left alone, because they changed after the run (--newer-too restores them too):\n");
         list(&mut text, "", plan.newer.iter().map(ToString::to_string));
     }
     if !plan.missing.is_empty() {
-        text.push_str("Cannot be brought back:\n");
+        text.push_str("Cannot be restored:\n");
         list(&mut text, "", plan.missing.iter().map(|missed| format!("{}: {}", missed.path, missed.why)));
     }
     text
@@ -162,7 +159,7 @@ fn list(text: &mut String, mark: &str, lines: impl Iterator<Item = String>) {
 }
 
 fn outcome(done: &Done) -> String {
-    let mut text = format!("Done: {} of {}.\n", done.acts, done.acts as usize + done.failed.len());
+    let mut text = format!("Restored {} of {}.\n", done.acts, done.acts as usize + done.failed.len());
     for failed in &done.failed {
         let _ = writeln!(text, "  failed: {}: {}", failed.path, failed.why);
     }

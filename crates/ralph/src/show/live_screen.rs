@@ -1,95 +1,115 @@
-//! What stands at the bottom of a terminal while a run is under way: a few lines that are rewritten in place, below the
-//! lines that stay. `frame.rs` says what they are (pure), `screen.rs` draws them, `terminal.rs` borrows the terminal and gives
-//! it back, `keys.rs` listens to the keyboard. Where there is no terminal nothing of this happens.
+//! What is at the bottom of a terminal during a run: a few lines that are rewritten in place, below the lines that stay.
+//! `status_lines.rs` says what they are (pure), `painter.rs` draws them, `terminal.rs` takes the terminal and restores
+//! it, `keys.rs` reads the keyboard. Where there is no terminal none of this happens.
 //!
 //! Drawn by hand: it is a block of lines and two dozen bytes of escape sequences, for which the usual crates bring an
-//! event loop, a screen buffer and a second opinion about signals.
+//! event loop, a screen buffer and their own handling of signals.
 
-mod frame;
 mod keys;
-mod screen;
+mod painter;
+mod status_lines;
 mod terminal;
 
-pub use frame::Now;
-pub use terminal::release;
+pub use status_lines::LiveStatus;
+pub use terminal::{Terminal, TerminalGuard};
 
-use crate::print::say;
+use crate::print::RunOutput;
 use crate::style::Style;
-use keys::Ask;
-use screen::Screen;
-use std::sync::{Arc, Mutex, PoisonError};
+use keys::SendRequest;
+use painter::Painter;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// The shortest time between two drawings.
 const PACE: Duration = Duration::from_millis(100);
 
-/// The screen of this process, for whoever else has a line to say.
-static SHOWN: Mutex<Option<Arc<Mutex<Screen>>>> = Mutex::new(None);
-
-/// A line on stderr from beside the lines of a run, without running into those at the bottom.
-pub fn aside(text: &str) {
-    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    match shown {
-        Some(screen) => screen.lock().unwrap_or_else(PoisonError::into_inner).above(&format!("{text}\n")),
-        None => say(&format!("{text}\n")),
-    }
-}
-
-/// The lines at the bottom.
-pub struct Live {
-    screen: Option<Arc<Mutex<Screen>>>,
+/// The lines of one run: those that stay, and on a terminal those at the bottom.
+pub struct LiveScreen {
+    painter: Option<Arc<Mutex<Painter>>>,
+    terminal: Option<Arc<Terminal>>,
+    out: RunOutput,
     style: Style,
     drawn: Option<Instant>,
 }
 
-impl Live {
-    /// Nothing but lines that stay.
-    pub fn none(style: Style) -> Live {
-        Live { screen: None, style, drawn: None }
+/// Writes lines that stay, from beside the run's own: they never run into those at the bottom.
+pub struct LinePrinter {
+    painter: Weak<Mutex<Painter>>,
+    out: RunOutput,
+}
+
+impl LinePrinter {
+    /// Writes a line that stays.
+    pub fn line(&self, text: &str) {
+        write_line(self.painter.upgrade().as_deref(), &self.out, text);
+    }
+}
+
+impl LiveScreen {
+    /// Only lines that stay.
+    pub fn without_terminal(out: RunOutput, style: Style) -> LiveScreen {
+        LiveScreen { painter: None, terminal: None, out, style, drawn: None }
     }
 
-    /// On a terminal. `ask` takes what is asked by a key; without a keyboard nobody can.
-    pub fn on_terminal(style: Style, ask: Ask) -> Live {
-        let screen = Arc::new(Mutex::new(Screen::new(style)));
-        terminal::borrow_terminal();
-        keys::listen(&screen, ask);
-        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&screen));
-        Live { screen: Some(screen), style, drawn: None }
+    /// On a terminal. `send` takes what is requested by a key, where there is a keyboard.
+    pub fn on_terminal(
+        terminal: Arc<Terminal>,
+        out: RunOutput,
+        style: Style,
+        send: SendRequest,
+    ) -> LiveScreen {
+        let painter = Arc::new(Mutex::new(Painter::new(Arc::clone(&terminal), out.clone(), style)));
+        terminal.take();
+        keys::listen(&painter, send);
+        LiveScreen { painter: Some(painter), terminal: Some(terminal), out, style, drawn: None }
     }
 
-    /// A line that stays.
-    pub fn line(&mut self, text: &str) {
-        match &self.screen {
-            Some(screen) => screen.lock().unwrap_or_else(PoisonError::into_inner).above(&format!("{text}\n")),
-            None => say(&format!("{text}\n")),
-        }
+    /// A way to write lines that stay, for another watcher of the same run.
+    pub fn line_printer(&self) -> LinePrinter {
+        let painter = self.painter.as_ref().map(Arc::downgrade).unwrap_or_default();
+        LinePrinter { painter, out: self.out.clone() }
     }
 
-    /// Shows how it stands, unless that was done a moment ago.
-    pub fn draw(&mut self, now: &Now<'_>) {
-        let Some(screen) = &self.screen else { return };
+    /// Writes a line that stays.
+    pub fn line(&self, text: &str) {
+        write_line(self.painter.as_deref(), &self.out, text);
+    }
+
+    /// Shows the run's status, unless that was done a moment ago.
+    pub fn draw(&mut self, status: &LiveStatus<'_>) {
+        let Some(painter) = &self.painter else { return };
         if self.drawn.is_some_and(|at| at.elapsed() < PACE) {
             return;
         }
         self.drawn = Some(Instant::now());
-        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
         let size = terminal::size();
-        let body = frame::frame(now, size, self.style);
-        screen.show(body, size, (now.state.person.paused, now.waiting));
+        let body = status_lines::status_lines(status, size, self.style);
+        painter.show(body, size, (status.state.person.paused, status.waiting));
     }
 
-    /// Takes it away for good and gives the terminal back.
+    /// Erases the lines at the bottom for good and restores the terminal.
     pub fn close(&mut self) {
-        if let Some(screen) = self.screen.take() {
-            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            screen.lock().unwrap_or_else(PoisonError::into_inner).close();
-            release();
+        if let Some(painter) = self.painter.take() {
+            painter.lock().unwrap_or_else(PoisonError::into_inner).close();
+        }
+        if let Some(terminal) = self.terminal.take() {
+            terminal.release();
         }
     }
 }
 
-impl Drop for Live {
+impl Drop for LiveScreen {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+fn write_line(painter: Option<&Mutex<Painter>>, out: &RunOutput, text: &str) {
+    match painter {
+        Some(painter) => {
+            painter.lock().unwrap_or_else(PoisonError::into_inner).above(&format!("{text}\n"));
+        }
+        None => out.stderr(&format!("{text}\n")),
     }
 }

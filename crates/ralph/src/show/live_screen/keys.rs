@@ -1,8 +1,8 @@
-//! The keyboard: h a hint, p pause or go on, c go on, s stop after the iteration, ? help. What is asked goes the way of
-//! every other terminal, through the run's inbox. Ctrl-C is a signal and not heard here.
+//! The keyboard: h a hint, p pause or continue, c continue, s stop after the iteration, ? help. Requests go the way of
+//! every other terminal, through the run's inbox. Ctrl-C is a signal and not read here.
 
-use super::frame::Foot;
-use super::screen::Screen;
+use super::painter::Painter;
+use super::status_lines::KeyLine;
 use super::terminal;
 use ralph_rules::prompt::HINT_BYTES;
 use ralph_rules::record::Request;
@@ -11,31 +11,31 @@ use std::io::{IsTerminal, stdin};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Asks something of the run; false where it cannot be asked.
-pub type Ask = Box<dyn Fn(&Request) -> bool + Send>;
+/// Sends a request to the run; false where that failed.
+pub type SendRequest = Box<dyn Fn(&Request) -> bool + Send>;
 
-/// How often it is looked whether the keyboard is still wanted.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+/// How often the thread checks whether the screen is still there.
+const CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 const ESCAPE: u8 = 0x1b;
 
-/// Listens until the screen is gone.
-pub fn listen(screen: &Arc<Mutex<Screen>>, ask: Ask) {
+/// Reads keys until the screen is gone.
+pub fn listen(painter: &Arc<Mutex<Painter>>, send: SendRequest) {
     if !stdin().is_terminal() {
-        screen.lock().unwrap_or_else(PoisonError::into_inner).foot().deaf = true;
+        painter.lock().unwrap_or_else(PoisonError::into_inner).key_line().no_keyboard = true;
         return;
     }
-    let screen = Arc::downgrade(screen);
-    let _ = std::thread::Builder::new().name("keys".into()).spawn(move || read_keys(&screen, &ask));
+    let painter = Arc::downgrade(painter);
+    let _ = std::thread::Builder::new().name("keys".into()).spawn(move || read_keys(&painter, &send));
 }
 
-fn read_keys(screen: &Weak<Mutex<Screen>>, ask: &Ask) {
+fn read_keys(painter: &Weak<Mutex<Painter>>, send: &SendRequest) {
     let stdin = stdin();
     let mut bytes = [0; 256];
     loop {
-        let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK)).unwrap_or(0);
-        let Some(screen) = screen.upgrade() else { return };
+        let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&CHECK)).unwrap_or(0);
+        let Some(painter) = painter.upgrade() else { return };
         // Whoever reads from the background is stopped by the terminal.
-        if ready == 0 || !terminal::ours() {
+        if ready == 0 || !terminal::in_foreground() {
             if ready > 0 {
                 std::thread::sleep(Duration::from_millis(200));
             }
@@ -44,25 +44,25 @@ fn read_keys(screen: &Weak<Mutex<Screen>>, ask: &Ask) {
         let read = rustix::io::read(&stdin, &mut bytes);
         let typed = match read {
             Ok(n @ 1..) => bytes.get(..n).unwrap_or_default(),
-            // The keyboard is gone; the run goes on without it.
+            // The keyboard is gone; the run continues without it.
             Ok(_) => return,
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
             Err(_) => return,
         };
-        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
-        for request in screen.foot().typed(typed) {
-            let heard = ask(&request);
-            screen.foot().answered(&request, heard);
+        let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
+        for request in painter.key_line().typed(typed) {
+            let sent = send(&request);
+            painter.key_line().answered(&request, sent);
         }
-        screen.render();
+        painter.render();
     }
 }
 
-impl Foot {
+impl KeyLine {
     /// What the keys ask for: several may come at once.
     fn typed(&mut self, typed: &[u8]) -> Vec<Request> {
         let (mut asked, mut rest) = (Vec::new(), typed);
-        self.said = None;
+        self.answer = None;
         while let Some((key, after)) = rest.split_first() {
             rest = after;
             if *key == ESCAPE && !after.is_empty() {
@@ -108,20 +108,20 @@ impl Foot {
         None
     }
 
-    /// What to say to who asked.
-    fn answered(&mut self, request: &Request, heard: bool) {
+    /// Answers a request.
+    fn answered(&mut self, request: &Request, sent: bool) {
         let words = match request {
-            _ if !heard => "that could not be asked: the run's inbox cannot be written",
-            Request::Pause => "pauses before the next call",
-            Request::Continue => "goes on",
-            Request::Hint { .. } => "the agent reads it in its next prompt",
-            Request::Stop { .. } => "stops after this iteration (Ctrl-C: now)",
+            _ if !sent => "request not sent: the run's inbox cannot be written",
+            Request::Pause => "pausing before the next call",
+            Request::Continue => "continuing",
+            Request::Hint { .. } => "hint sent: it is in the agent's next prompt",
+            Request::Stop { .. } => "stopping after this iteration (Ctrl-C: now)",
         };
-        self.said = Some((words.into(), Instant::now()));
+        self.answer = Some((words.into(), Instant::now()));
     }
 }
 
-/// What follows an arrow or a function key, which is several bytes: none of them is meant.
+/// What follows an arrow or a function key, which is several bytes: none of them is a command.
 fn after_sequence(bytes: &[u8]) -> &[u8] {
     let (first, mut rest) = bytes.split_first().unwrap_or((&0, &[]));
     if matches!(first, b'[' | b'O') {

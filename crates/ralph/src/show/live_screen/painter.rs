@@ -1,37 +1,41 @@
 //! Draws the lines at the bottom. The cursor waits at the beginning of the first of them, so that however the terminal
-//! is resized, all that is ours lies below it. One write for each drawing, and only lines that changed.
+//! is resized, everything drawn here is below it. One write for each drawing, and only lines that changed.
 
-use super::frame::{Foot, foot};
-use super::terminal;
-use crate::print::say;
+use super::status_lines::{KeyLine, with_key_line};
+use super::terminal::{self, HIDE_CURSOR, Terminal};
+use crate::print::RunOutput;
 use crate::style::Style;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Terminals that can show everything up to the second mark at once.
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
-/// How long an answer stands.
+/// How long an answer is shown.
 const ANSWER: Duration = Duration::from_secs(4);
 /// To the first column, erase all below.
 const WIPE: &str = "\r\x1b[J";
 
 /// The lines at the bottom, as they are drawn.
-pub struct Screen {
+pub struct Painter {
+    terminal: Arc<Terminal>,
+    out: RunOutput,
     style: Style,
     body: Vec<String>,
-    foot: Foot,
+    key_line: KeyLine,
     size: (usize, usize),
     drawn: Vec<String>,
     drawn_at: (usize, usize),
     closed: bool,
 }
 
-impl Screen {
+impl Painter {
     /// Nothing drawn yet.
-    pub fn new(style: Style) -> Screen {
-        let (body, drawn, foot) = (Vec::new(), Vec::new(), Foot::default());
-        Screen { style, body, foot, size: terminal::size(), drawn, drawn_at: (0, 0), closed: false }
+    pub fn new(terminal: Arc<Terminal>, out: RunOutput, style: Style) -> Painter {
+        let (body, drawn, key_line) = (Vec::new(), Vec::new(), KeyLine::default());
+        let (size, drawn_at) = (terminal::size(), (0, 0));
+        Painter { terminal, out, style, body, key_line, size, drawn, drawn_at, closed: false }
     }
 
     /// Lines that stay go above.
@@ -39,37 +43,39 @@ impl Screen {
         if !terminal::may_write() {
             return;
         }
-        let _drawing = terminal::drawing();
-        let (ready, fresh) = terminal::ready();
+        let terminal = Arc::clone(&self.terminal);
+        let _drawing = terminal.drawing();
+        let (ready, fresh) = terminal.ready();
         let was = std::mem::take(&mut self.drawn);
         let wipe = if was.is_empty() || fresh { "" } else { WIPE };
         if !ready || self.closed {
-            return say(&format!("{wipe}{text}"));
+            return self.out.stderr(&format!("{wipe}{text}"));
         }
         let lines = self.lines();
-        say(&format!("{BEGIN}{wipe}{text}{}{END}", whole(&lines)));
+        self.out.stderr(&format!("{BEGIN}{wipe}{text}{}{END}", whole(&lines)));
         self.drawn = lines;
         self.drawn_at = self.size;
     }
 
-    /// How it stands now; `asked` says whether the run is paused, and whether it waits.
-    pub fn show(&mut self, body: Vec<String>, size: (usize, usize), asked: (bool, bool)) {
+    /// Draws the run's status; `held` says whether the run is paused, and whether it waits.
+    pub fn show(&mut self, body: Vec<String>, size: (usize, usize), held: (bool, bool)) {
         self.body = body;
         self.size = size;
-        (self.foot.paused, self.foot.waiting) = asked;
-        self.foot.said.take_if(|(_, at)| at.elapsed() > ANSWER);
+        (self.key_line.paused, self.key_line.waiting) = held;
+        self.key_line.answer.take_if(|(_, at)| at.elapsed() > ANSWER);
         self.render();
     }
 
     /// What the keyboard changes.
-    pub fn foot(&mut self) -> &mut Foot {
-        &mut self.foot
+    pub fn key_line(&mut self) -> &mut KeyLine {
+        &mut self.key_line
     }
 
     /// Draws what changed.
     pub fn render(&mut self) {
-        let _drawing = terminal::drawing();
-        let (ready, fresh) = terminal::ready();
+        let terminal = Arc::clone(&self.terminal);
+        let _drawing = terminal.drawing();
+        let (ready, fresh) = terminal.ready();
         if fresh {
             self.drawn.clear();
         }
@@ -83,23 +89,24 @@ impl Screen {
             false => format!("{WIPE}{}", whole(&lines)),
         };
         if !text.is_empty() {
-            say(&format!("{BEGIN}{text}{END}"));
+            self.out.stderr(&format!("{BEGIN}{text}{END}"));
         }
         self.drawn = lines;
         self.drawn_at = self.size;
     }
 
-    /// Takes it away; nothing is drawn any more.
+    /// Erases it; nothing is drawn any more.
     pub fn close(&mut self) {
         self.closed = true;
-        let _drawing = terminal::drawing();
-        if !std::mem::take(&mut self.drawn).is_empty() && terminal::ready().0 {
-            say(WIPE);
+        let terminal = Arc::clone(&self.terminal);
+        let _drawing = terminal.drawing();
+        if !std::mem::take(&mut self.drawn).is_empty() && terminal.ready().0 {
+            self.out.stderr(WIPE);
         }
     }
 
     fn lines(&self) -> Vec<String> {
-        let mut lines = foot(&self.body, &self.foot, self.size, self.style);
+        let mut lines = with_key_line(&self.body, &self.key_line, self.size, self.style);
         // One row less than there are: the block may never push itself out of the screen.
         lines.truncate(self.size.1.saturating_sub(1).max(1));
         lines
@@ -108,7 +115,7 @@ impl Screen {
 
 /// All lines, and back to the first.
 fn whole(lines: &[String]) -> String {
-    let mut text = format!("{}{}", terminal::hide_cursor(), lines.join("\r\n"));
+    let mut text = format!("{}{}", HIDE_CURSOR, lines.join("\r\n"));
     if lines.len() > 1 {
         let _ = write!(text, "\x1b[{}A", lines.len() - 1);
     }

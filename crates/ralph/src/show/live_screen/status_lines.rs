@@ -1,5 +1,5 @@
-//! What the lines at the bottom say, for a terminal of any size. Pure: where a run stands and what is typed in, lines
-//! out, none wider than the terminal. Colours are ANSI's own sixteen and never the only sign of anything.
+//! What the lines at the bottom say, for a terminal of any size. Pure: a run's status and what is typed in, lines out,
+//! none wider than the terminal. Colours are ANSI's own sixteen and never the only sign of anything.
 
 use crate::plain::{fit, plain};
 use crate::style::Style;
@@ -12,13 +12,13 @@ use std::time::Instant;
 const TINY: (usize, usize) = (36, 6);
 /// Below this there are two or three.
 const SMALL: (usize, usize) = (60, 12);
-/// The names of the bars stand in this width.
+/// The width of the bars' names.
 const NAME: usize = 12;
 /// Iterations in the sparkline.
 const SPARKS: usize = 40;
 
-/// Where a run stands, as the lines show it.
-pub struct Now<'a> {
+/// A run's status, as the lines show it.
+pub struct LiveStatus<'a> {
     /// Its state.
     pub state: &'a State,
     /// What is done now.
@@ -35,23 +35,23 @@ pub struct Now<'a> {
 
 /// The last line: keys, or what is typed.
 #[derive(Debug, Default)]
-pub struct Foot {
+pub struct KeyLine {
     /// A hint that is being typed.
     pub hint: Option<Vec<u8>>,
     /// The keys are explained.
     pub help: bool,
     /// The answer to what was asked, and when it was given.
-    pub said: Option<(String, Instant)>,
+    pub answer: Option<(String, Instant)>,
     /// The run is paused.
     pub paused: bool,
     /// It waits.
     pub waiting: bool,
     /// There is no keyboard.
-    pub deaf: bool,
+    pub no_keyboard: bool,
 }
 
 /// The lines above the last one.
-pub fn frame(now: &Now<'_>, size: (usize, usize), style: Style) -> Vec<String> {
+pub fn status_lines(now: &LiveStatus<'_>, size: (usize, usize), style: Style) -> Vec<String> {
     let width = size.0.saturating_sub(1);
     let Some(start) = now.state.start.as_deref().filter(|_| !now.doing.is_empty()) else { return Vec::new() };
     let doing = fit(&plain(&format!("{} {}", seconds(now.elapsed), now.doing)), width.saturating_sub(2));
@@ -82,21 +82,21 @@ pub fn frame(now: &Now<'_>, size: (usize, usize), style: Style) -> Vec<String> {
 }
 
 /// All lines, the last one by what is typed.
-pub fn foot(body: &[String], foot: &Foot, size: (usize, usize), style: Style) -> Vec<String> {
+pub fn with_key_line(body: &[String], keys: &KeyLine, size: (usize, usize), style: Style) -> Vec<String> {
     let width = size.0.saturating_sub(1);
     let mut lines = body.to_vec();
-    if let Some(typed) = &foot.hint {
+    if let Some(typed) = &keys.hint {
         let text = plain(&format!("{}▏", String::from_utf8_lossy(typed)));
         let line = format!("{} {}", style.note("hint›"), last(&text, width.saturating_sub(6)));
         return with_last(lines, vec![line]);
     }
-    if let Some((said, _)) = &foot.said {
-        return with_last(lines, vec![style.note(fit(said, width))]);
+    if let Some((answer, _)) = &keys.answer {
+        return with_last(lines, vec![style.note(fit(answer, width))]);
     }
-    if foot.deaf || body.is_empty() {
+    if keys.no_keyboard || body.is_empty() {
         return lines;
     }
-    if foot.help {
+    if keys.help {
         let help = HELP.map(|line| style.faint(fit(line, width)));
         let room = size.1.saturating_sub(2).max(1);
         lines.extend(help);
@@ -104,21 +104,21 @@ pub fn foot(body: &[String], foot: &Foot, size: (usize, usize), style: Style) ->
         return lines;
     }
     if lines.len() > 1 {
-        let pause = if foot.paused { "p go on" } else { "p pause" };
-        let now = if foot.waiting { "  c go on now" } else { "" };
-        let keys = format!("h hint  {pause}{now}  s stop after this iteration  ? help");
-        lines.push(style.faint(fit(&keys, width)));
+        let pause = if keys.paused { "p continue" } else { "p pause" };
+        let now = if keys.waiting { "  c continue now" } else { "" };
+        let line = format!("h hint  {pause}{now}  s stop after this iteration  ? help");
+        lines.push(style.faint(fit(&line, width)));
     }
     lines
 }
 
 const HELP: [&str; 6] = [
-    "h       type a hint; it stands in the next prompt (Enter sends, Esc leaves)",
-    "p       pause before the next call, or go on",
-    "c       go on: ends a pause or a wait",
+    "h       type a hint for the next prompt (Enter sends it, Esc cancels)",
+    "p       pause before the next call, or continue",
+    "c       continue: end a pause or a wait",
     "s       stop after this iteration",
-    "Ctrl-C  stop now: the agent is ended, its work looked at; twice: at once",
-    "Ctrl-Z  hold ralph and its agent; fg goes on. ? closes this",
+    "Ctrl-C  stop the agent now and inspect its work; twice: exit at once",
+    "Ctrl-Z  suspend ralph and its agent; fg continues. ? closes this help",
 ];
 
 /// In a terminal with one line the last one takes its place.
@@ -171,6 +171,6 @@ fn sparks(costs: &[i64], width: usize, style: Style) -> Option<String> {
         MARKS.get(step).copied().unwrap_or('▁')
     };
     let line: String = latest.iter().map(mark).collect();
-    let words = style.faint(format!("each, at most {}", money(most, true)));
+    let words = style.faint(format!("per call, highest {}", money(most, true)));
     Some(format!("{:<NAME$}{} {words}", "", style.note(line)))
 }

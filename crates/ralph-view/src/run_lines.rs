@@ -1,0 +1,272 @@
+//! A run as it happens, told in calm lines, and what it is doing now. Whoever shows them decides where: the terminal of
+//! `ralph run`, a monitor or a page. Each run has a value of its own, so any number can be followed at once.
+
+use crate::fact_text::{fact_words, money, reason_words, seconds};
+use crate::plain::{plain, plain_lines};
+use crate::run_receipt::receipt;
+use crate::run_state::short_id;
+use crate::style::Style;
+use ralph_agents::Activity;
+use ralph_engine::outcome::outcome;
+use ralph_engine::run_state::{RunState, is_between_steps};
+use ralph_rules::next::{Next, Wake, next};
+use ralph_rules::objection::Objection;
+use ralph_rules::prompt::head;
+use ralph_rules::record::{Check, CheckOutcome, Decision, Fact, Ms, Record, Seen};
+use ralph_rules::state::{Phase, State};
+use ralph_rules::step::Step;
+use std::time::Instant;
+
+/// Follows one run.
+pub struct RunLines {
+    style: Style,
+    state: State,
+    /// What is being done now; empty where that is not known.
+    doing: String,
+    since: Instant,
+    /// It waits or is paused.
+    held: bool,
+    costs: Vec<i64>,
+    lines: Vec<String>,
+}
+
+/// What a record adds to the screen.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct NewLines {
+    /// Lines that stay, in order.
+    pub lines: Vec<String>,
+    /// The closing receipt, where the run ended.
+    pub receipt: Option<String>,
+}
+
+impl RunLines {
+    /// Of a run of which this was written before.
+    pub fn new(records: &[Record], style: Style) -> RunLines {
+        RunLines {
+            style,
+            state: State::of(records),
+            doing: String::new(),
+            since: Instant::now(),
+            held: false,
+            costs: records.iter().filter_map(cost_of).collect(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// One more record, at this time of day.
+    pub fn record(&mut self, record: &Record, now: Ms) -> NewLines {
+        self.held = false;
+        let woke = is_between_steps(&self.state) && matches!(record.fact, Fact::Seen(Seen::Woke));
+        self.state.apply(record);
+        self.costs.extend(cost_of(record));
+        let mut closing = None;
+        match &record.fact {
+            Fact::Decided(decision) => closing = self.decided(decision),
+            Fact::Seen(seen) => {
+                self.seen(seen);
+                let wait = next(&self.state).next;
+                if let (false, Next::Wait { wake: Wake { at: Some(at), .. } }) = (woke, wait) {
+                    self.since = Instant::now();
+                    self.line(format!("  waiting {} before the next call", seconds((at - now).max(0))));
+                }
+            }
+        }
+        NewLines { lines: std::mem::take(&mut self.lines), receipt: closing }
+    }
+
+    /// The agent does something: the words for it, where there are any.
+    pub fn activity(&mut self, activity: &Activity) -> Option<String> {
+        let words = match activity {
+            Activity::Said { text } => head(text.trim(), 300),
+            Activity::Tool { name, detail, .. } => format!("{name} {}", head(&self.inside(detail), 200)),
+            Activity::Retrying { why } => format!("the agent's client retries: {why}"),
+            _ => return None,
+        };
+        let line = format!("  · {}", plain_lines(&words).replace('\n', "\n    "));
+        self.doing = words;
+        Some(line)
+    }
+
+    /// Nothing happened for a while: a run that waits counts down.
+    pub fn tick(&mut self, now: Ms) {
+        let doing = match RunState::of(&self.state) {
+            RunState::Waiting { until: Some(at) } => {
+                format!("waiting, {} left{}", seconds((at - now).max(0)), self.why_it_waits())
+            }
+            RunState::Paused => "paused before the next call".into(),
+            _ => return,
+        };
+        if !std::mem::replace(&mut self.held, true) {
+            self.since = Instant::now();
+        }
+        self.doing = doing;
+    }
+
+    /// Where the run is.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is being done now; empty where that is not known.
+    pub fn doing(&self) -> &str {
+        &self.doing
+    }
+
+    /// For how long, in milliseconds.
+    pub fn elapsed(&self) -> Ms {
+        Ms::try_from(self.since.elapsed().as_millis()).unwrap_or(Ms::MAX)
+    }
+
+    /// Whether it waits for a moment.
+    pub fn is_waiting(&self) -> bool {
+        self.held && matches!(RunState::of(&self.state), RunState::Waiting { .. })
+    }
+
+    /// What each call cost, in micro-dollars.
+    pub fn costs(&self) -> &[i64] {
+        &self.costs
+    }
+
+    fn line(&mut self, text: String) {
+        self.lines.push(text);
+    }
+
+    fn decided(&mut self, decision: &Decision) -> Option<String> {
+        match &decision.next {
+            Next::Do(Step::Inspect { .. } | Step::Extend { .. }) => self.alerts(&decision.reasons),
+            Next::Do(Step::Call { id, rung, .. }) => self.iteration_head(id.iteration, id.attempt, *rung),
+            Next::Do(Step::Verify { check, .. }) => self.begin(match check {
+                Check::Baseline => "verifying before the first iteration",
+                _ => "verifying",
+            }),
+            Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {
+                self.reasons("continuing", &decision.reasons);
+            }
+            Next::Do(Step::Recover { .. }) => self.begin("finding out how the last call ended"),
+            Next::Interrupt(_) => self.reasons("stopping the agent", &decision.reasons),
+            Next::Exit(ending) => {
+                self.doing.clear();
+                let result = outcome(&self.state, *ending, &decision.reasons);
+                return Some(receipt(&result, &self.state, self.style));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// A limit that comes near is said when it does.
+    fn alerts(&mut self, reasons: &[Objection]) {
+        for alert in reasons.iter().filter(|o| o.is_alert()) {
+            self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(reason_words(alert))));
+        }
+    }
+
+    fn iteration_head(&mut self, iteration: u32, attempt: u32, rung: u32) {
+        let Some(start) = &self.state.start else { return };
+        let (most, cap) = (start.policy.max_iterations, start.policy.max_cost);
+        let spent = self.state.budget.spent;
+        let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+        let who =
+            if rung > 0 { format!(", rung {rung}: {}", start.rung(rung).title()) } else { String::new() };
+        let title = self.style.strong(format!("Iteration {iteration} of {most}{again}{}", plain(&who)));
+        let so_far = money(spent.0, self.state.budget.unpriced == 0);
+        let facts = format!("{so_far} of {cap}, {} so far", seconds(self.state.ran));
+        // 80 % of the money or 90 % of the iterations: worth a look.
+        let scarce =
+            spent.0 >= cap.0 / 5 * 4 || iteration > 1 && u64::from(iteration) * 10 > u64::from(most) * 9;
+        let facts =
+            if scarce { self.style.warn(facts + ": near the limit") } else { self.style.faint(facts) };
+        self.line(format!("\n{title}  {facts}"));
+        self.begin("starting the agent");
+    }
+
+    fn begin(&mut self, doing: &str) {
+        self.doing = doing.into();
+        self.since = Instant::now();
+    }
+
+    fn reasons(&mut self, what: &str, reasons: &[Objection]) {
+        let words = reasons.iter().filter(|o| !o.is_alert()).map(reason_words).collect::<Vec<_>>().join("; ");
+        if !words.is_empty() {
+            self.line(format!("  {} {what}: {words}", self.style.note("→")));
+        }
+    }
+
+    fn seen(&mut self, seen: &Seen) {
+        match seen {
+            Seen::RunStarted(_) => self.title("with"),
+            Seen::Resumed(_) => self.title("resumed with"),
+            Seen::Admitted(admitted) => {
+                if let Some(mistake) = &admitted.template_failed {
+                    let words = plain(&format!("a template failed, so the built-in one was used: {mistake}"));
+                    self.line(format!("  {}", self.style.warn(words)));
+                }
+            }
+            Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Inspected(_) | Seen::Refused(_) => {
+                self.doing.clear();
+                self.facts(seen);
+            }
+            // The agent continues with what it does.
+            Seen::Asked(_) | Seen::PolicyChanged(_) => self.facts(seen),
+            Seen::Verified(verified) => {
+                self.doing.clear();
+                let before = match verified.check {
+                    Check::Baseline => "before: ",
+                    Check::AsIs => "",
+                    Check::WithBaselineOracle => "with the original tests: ",
+                };
+                for (n, words) in fact_words(seen).into_iter().enumerate() {
+                    let passed =
+                        verified.results.get(n).is_some_and(|result| result.how == CheckOutcome::Passed);
+                    let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
+                    self.line(format!("  {mark} {before}{words}"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn facts(&mut self, seen: &Seen) {
+        for words in fact_words(seen) {
+            self.line(format!("  {words}"));
+        }
+    }
+
+    fn title(&mut self, how: &str) {
+        let Some(start) = &self.state.start else { return };
+        let verify = match start.verify.as_slice() {
+            [] => "no verify command: completion cannot be verified".into(),
+            commands => format!("verified by {}", plain(&commands.join(" && "))),
+        };
+        let id = self.style.strong(short_id(&start.run));
+        self.line(format!("Run {id} {how} {}, {verify}", start.agent.name));
+    }
+
+    fn why_it_waits(&self) -> String {
+        match (&self.state.phase, &self.state.faults.last) {
+            (Phase::Refused(refused), _) => format!(": {} of {} in this hour", refused.total, refused.cap),
+            (_, Some(fault)) => format!(": {}", fault.class.words()),
+            _ => String::new(),
+        }
+    }
+
+    /// A tool's argument without the workspace's own path.
+    fn inside(&self, text: &str) -> String {
+        inside_workspace(&self.state, text)
+    }
+}
+
+/// A text with the paths of the run's workspace made relative.
+pub(crate) fn inside_workspace(state: &State, text: &str) -> String {
+    let workspace = state.start.as_ref().map(|s| format!("{}/", s.workspace)).unwrap_or_default();
+    if workspace.len() > 1 { text.replace(&workspace, "") } else { text.into() }
+}
+
+/// What a call cost, where the record closes one.
+fn cost_of(record: &Record) -> Option<i64> {
+    match &record.fact {
+        Fact::Seen(Seen::CallEnded(call)) => Some(call.charged.0),
+        Fact::Seen(Seen::CallLost(lost)) => Some(lost.charged.0),
+        _ => None,
+    }
+}

@@ -1,0 +1,91 @@
+//! Who watches a run: the person, on a terminal or a pipe, a script, and the views for other programs.
+
+use super::Here;
+use super::run::Output;
+use crate::print::{RunOutput, clean};
+use crate::show::{CallsLastHour, JsonLines, LiveScreen, Terminal, TerminalGuard, TerminalLines, Verbosity};
+use crate::views::{Paths, Views, Warnings};
+use ralph_engine::clock::utc;
+use ralph_engine::home::Home;
+use ralph_engine::ledger;
+use ralph_engine::redact::Redactor;
+use ralph_engine::watch::Watcher;
+use ralph_rules::record::{Record, Request};
+use ralph_store::{Sqlite, Store};
+use ralph_view::run_lines::RunLines;
+use std::io::{IsTerminal, stderr, stdout};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A run that is to be watched.
+pub struct WatchedRun<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// What was written of it before.
+    pub records: &'a [Record],
+    /// Where it works.
+    pub workspace: &'a Path,
+    /// Where its views are.
+    pub views: Paths,
+    /// What must not be printed of it.
+    pub redactor: Arc<Redactor>,
+}
+
+/// The watchers of a run, and the terminal that some of them draw on: it is restored when the guard is dropped.
+pub fn watchers(
+    run: WatchedRun<'_>,
+    output: Output,
+    home: &Home,
+    here: &Here,
+) -> (Vec<Box<dyn Watcher>>, Option<TerminalGuard>) {
+    let WatchedRun { id, records, workspace, views, redactor } = run;
+    let verbosity = match (output.quiet, output.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Normal,
+    };
+    let out = RunOutput::new(redactor);
+    // Records on the same terminal would run into the lines that are rewritten.
+    let shared = output.json && stdout().is_terminal();
+    let drawn = stderr().is_terminal() && !here.env.dumb && verbosity != Verbosity::Quiet && !shared;
+    let style = here.err_style();
+    let guard = drawn.then(Terminal::open);
+    let screen = match &guard {
+        Some(guard) => LiveScreen::on_terminal(guard.terminal(), out.clone(), style, send_to(id, home)),
+        None => LiveScreen::without_terminal(out.clone(), style),
+    };
+    let calls: CallsLastHour = if drawn { calls_last_hour(home) } else { Box::new(|_| None) };
+    let warnings = (!output.quiet).then(|| Warnings { printer: screen.line_printer(), style });
+    let lines = RunLines::new(records, style);
+    let lines = TerminalLines::new(verbosity, screen, calls, lines, out.clone());
+    let mut watchers: Vec<Box<dyn Watcher>> = vec![Box::new(lines)];
+    if output.json {
+        watchers.push(Box::new(JsonLines::new(out)));
+    }
+    watchers.push(Box::new(Views::new(workspace, views, records, home, warnings)));
+    (watchers, guard)
+}
+
+/// A key sends its request as any other terminal does: through the inbox.
+fn send_to(id: &str, home: &Home) -> Box<dyn Fn(&Request) -> bool + Send> {
+    let (id, home) = (id.to_string(), home.clone());
+    Box::new(move |request| {
+        let Ok(Some(store)) = home.store_if_any() else { return false };
+        let body = serde_json::to_string(request).unwrap_or_default();
+        store.ask(&id, &clean(&body), utc()).is_ok()
+    })
+}
+
+/// The calls of the last hour, read beside the run by a connection of its own.
+fn calls_last_hour(home: &Home) -> CallsLastHour {
+    let home = home.clone();
+    let mut store: Option<Sqlite> = None;
+    Box::new(move |state| {
+        if store.is_none() {
+            store = home.store_if_any().ok().flatten();
+        }
+        let start = state.start.as_deref()?;
+        let (calls, _) = ledger::hour(store.as_ref()?, start, utc()).ok()?;
+        Some(calls.used)
+    })
+}
