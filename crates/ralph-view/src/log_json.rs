@@ -30,9 +30,9 @@ impl<W: Write> StoryVisitor for LogJson<W> {
         self.value(&record_line(record))
     }
 
-    fn line(&mut self, id: Attempt, _line: &[u8], heard: &[ReaderEvent]) -> io::Result<()> {
-        for heard in heard {
-            if let ReaderEvent::Activity(activity) = heard {
+    fn transcript_line(&mut self, id: Attempt, _line: &[u8], events: &[ReaderEvent]) -> io::Result<()> {
+        for event in events {
+            if let ReaderEvent::Activity(activity) = event {
                 let (iteration, attempt) = (id.iteration, id.attempt);
                 self.value(&json!({"v": 1, "type": "activity", "iteration": iteration, "attempt": attempt,
                     "activity": activity}))?;

@@ -147,7 +147,7 @@ impl<W: Write> LogLines<W> {
 }
 
 impl<W: Write> StoryVisitor for LogLines<W> {
-    fn began(&mut self, start: &RunStarted) {
+    fn run_started(&mut self, start: &RunStarted) {
         self.zone.clone_from(&start.zone);
         self.workspace = format!("{}/", start.workspace);
     }
@@ -161,14 +161,14 @@ impl<W: Write> StoryVisitor for LogLines<W> {
         }
     }
 
-    fn line(&mut self, _id: Attempt, line: &[u8], heard: &[ReaderEvent]) -> io::Result<()> {
+    fn transcript_line(&mut self, _id: Attempt, line: &[u8], events: &[ReaderEvent]) -> io::Result<()> {
         // A reader shows only the first lines of plain text; here all of them count.
-        if heard.is_empty() && !matches!(line.trim_ascii_start().first(), None | Some(b'{' | b'[')) {
+        if events.is_empty() && !matches!(line.trim_ascii_start().first(), None | Some(b'{' | b'[')) {
             return writeln!(self.out, "  {}", plain(&head(&String::from_utf8_lossy(line), MESSAGE)));
         }
         let mut tools = 0;
-        for heard in heard {
-            if let ReaderEvent::Activity(activity) = heard {
+        for event in events {
+            if let ReaderEvent::Activity(activity) = event {
                 self.activity(activity, line, tools)?;
                 tools += usize::from(matches!(activity, Activity::Tool { .. }));
             }
@@ -176,7 +176,7 @@ impl<W: Write> StoryVisitor for LogLines<W> {
         Ok(())
     }
 
-    fn closed(&mut self, _id: Attempt, mut stderr: Transcript, lost: bool) -> io::Result<()> {
+    fn call_closed(&mut self, _id: Attempt, mut stderr: Transcript, lost: bool) -> io::Result<()> {
         if lost {
             let words = "no transcript (pruned, or the call never started)";
             writeln!(self.out, "  {}", self.style.faint(words))?;

@@ -25,11 +25,11 @@ impl<W: Write> StoryVisitor for LogRaw<W> {
         Ok(())
     }
 
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn transcript_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.terminal { Ok(()) } else { self.out.write_all(bytes) }
     }
 
-    fn line(&mut self, _id: Attempt, line: &[u8], _heard: &[ReaderEvent]) -> io::Result<()> {
+    fn transcript_line(&mut self, _id: Attempt, line: &[u8], _events: &[ReaderEvent]) -> io::Result<()> {
         match self.terminal {
             true => writeln!(self.out, "{}", plain_lines(&String::from_utf8_lossy(line))),
             false => Ok(()),

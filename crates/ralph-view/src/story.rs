@@ -1,5 +1,5 @@
-//! A run told from its first record on: the journal in order, and each call's transcript where the call stands in it.
-//! While the run is under way it is told on as it goes, also by a process that took it up again.
+//! Walks through a run from its first record on: the journal in order, and each call's transcript where the call is in
+//! it. A run that is still running can be followed to its end, also when another process resumes it.
 
 use crate::transcript::Transcript;
 use ralph_agents::registry;
@@ -18,34 +18,34 @@ use std::time::Duration;
 
 /// The longest line read whole.
 const LINE: usize = 8 << 20;
-/// How often a run under way is looked at.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a running run is read.
+const POLL: Duration = Duration::from_millis(100);
 
 /// Receives a run's story, piece by piece.
 pub trait StoryVisitor {
-    /// What the run was given; told also where its first record is not shown.
-    fn began(&mut self, _start: &RunStarted) {}
-    /// A record; `state` stands before it.
+    /// How the run started; called also where its first record is not shown.
+    fn run_started(&mut self, _start: &RunStarted) {}
+    /// A record; `state` is the one before it.
     fn record(&mut self, record: &Record, state: &State) -> io::Result<()>;
     /// Bytes of a call's transcript, as they are.
-    fn bytes(&mut self, _bytes: &[u8]) -> io::Result<()> {
+    fn transcript_bytes(&mut self, _bytes: &[u8]) -> io::Result<()> {
         Ok(())
     }
-    /// A line of it, and what its reader heard in it.
-    fn line(&mut self, _id: Attempt, _line: &[u8], _heard: &[ReaderEvent]) -> io::Result<()> {
+    /// A line of it, and the events its reader found in it.
+    fn transcript_line(&mut self, _id: Attempt, _line: &[u8], _events: &[ReaderEvent]) -> io::Result<()> {
         Ok(())
     }
-    /// A call is over; `stderr` is its other stream, `lost` says that its transcript is not there any more.
-    fn closed(&mut self, _id: Attempt, _stderr: Transcript, _lost: bool) -> io::Result<()> {
+    /// A call ended; `stderr` is its other stream, `lost` says that its transcript does not exist any more.
+    fn call_closed(&mut self, _id: Attempt, _stderr: Transcript, _lost: bool) -> io::Result<()> {
         Ok(())
     }
-    /// All that is known by now was told.
+    /// Everything known by now was passed on.
     fn caught_up(&mut self) -> io::Result<()>;
 }
 
-/// Why the telling ended early.
+/// Why the walk ended early.
 #[derive(Debug)]
-pub enum Ended {
+pub enum StoryError {
     /// The visitor cannot write any more: nobody reads, or the disk is full.
     Output(io::Error),
     /// The journal cannot be read.
@@ -54,19 +54,19 @@ pub enum Ended {
     Unreadable(String),
 }
 
-impl From<io::Error> for Ended {
-    fn from(error: io::Error) -> Ended {
-        Ended::Output(error)
+impl From<io::Error> for StoryError {
+    fn from(error: io::Error) -> StoryError {
+        StoryError::Output(error)
     }
 }
 
-impl From<StoreError> for Ended {
-    fn from(error: StoreError) -> Ended {
-        Ended::Store(error)
+impl From<StoreError> for StoryError {
+    fn from(error: StoreError) -> StoryError {
+        StoryError::Store(error)
     }
 }
 
-/// A file that cannot be read any more is told as far as it went.
+/// A transcript that cannot be read any more is shown as far as it went.
 enum Stop {
     Output(io::Error),
     Unread,
@@ -78,7 +78,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// A run to be told.
+/// A run to walk through.
 pub struct Story<'a> {
     /// Where the journal is.
     pub store: &'a dyn Store,
@@ -88,20 +88,20 @@ pub struct Story<'a> {
     pub folder: PathBuf,
     /// Only this iteration.
     pub iteration: Option<u32>,
-    /// Somebody still works on it.
+    /// Whether a process still works on it.
     pub running: &'a dyn Fn() -> bool,
 }
 
-/// Where the telling is.
+/// How far the walk is.
 #[derive(Default)]
-struct Place {
+struct Position {
     state: State,
     iteration: u32,
-    call: Option<Open>,
+    call: Option<OpenCall>,
 }
 
-/// A call that is being told.
-struct Open {
+/// A call whose transcript is being read.
+struct OpenCall {
     id: Attempt,
     out: Transcript,
     lines: LineSplitter,
@@ -110,30 +110,30 @@ struct Open {
 }
 
 impl Story<'_> {
-    /// Tells it as far as it goes; `follow`: until nobody works on it any more. Gives where it stands then.
-    pub fn tell(&self, follow: bool, visitor: &mut dyn StoryVisitor) -> Result<State, Ended> {
-        let mut place = Place::default();
+    /// Walks as far as the journal goes; with `follow`, until no process works on the run any more. Returns the state then.
+    pub fn walk(&self, follow: bool, visitor: &mut dyn StoryVisitor) -> Result<State, StoryError> {
+        let mut position = Position::default();
         loop {
             // Asked before reading: what is written until a run ends is then read for certain.
             let running = follow && (self.running)();
-            for entry in self.store.read(&stream_of(self.run), place.state.seq)? {
-                let record = record_of(entry).map_err(|e| Ended::Unreadable(e.to_string()))?;
-                self.record(&record, &mut place, visitor)?;
+            for entry in self.store.read(&stream_of(self.run), position.state.seq)? {
+                let record = record_of(entry).map_err(|e| StoryError::Unreadable(e.to_string()))?;
+                self.record(&record, &mut position, visitor)?;
             }
-            if let Some(open) = &mut place.call {
+            if let Some(open) = &mut position.call {
                 open.read(visitor)?;
             }
             visitor.caught_up()?;
             if !running {
                 break;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
         }
-        if let Some(open) = place.call.take() {
+        if let Some(open) = position.call.take() {
             self.close(open, visitor)?;
         }
         visitor.caught_up()?;
-        Ok(place.state)
+        Ok(position.state)
     }
 
     fn shown(&self, iteration: u32) -> bool {
@@ -143,32 +143,32 @@ impl Story<'_> {
     fn record(
         &self,
         record: &Record,
-        place: &mut Place,
+        position: &mut Position,
         visitor: &mut dyn StoryVisitor,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), StoryError> {
         if let Fact::Seen(Seen::RunStarted(start)) = &record.fact {
-            visitor.began(start);
+            visitor.run_started(start);
         }
         let ends =
             matches!(record.fact, Fact::Seen(Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Resumed(_)));
-        if let Some(mut open) = place.call.take_if(|_| ends) {
+        if let Some(mut open) = position.call.take_if(|_| ends) {
             open.read(visitor)?;
             self.close(open, visitor)?;
         }
         if let Fact::Decided(Decision { next: Next::Do(Step::Admit { id, .. }), .. }) = &record.fact {
             // What was decided belongs to the iteration before.
-            if self.shown(place.iteration) {
-                visitor.record(record, &place.state)?;
+            if self.shown(position.iteration) {
+                visitor.record(record, &position.state)?;
             }
-            place.iteration = id.iteration;
-        } else if self.shown(place.iteration) {
-            visitor.record(record, &place.state)?;
+            position.iteration = id.iteration;
+        } else if self.shown(position.iteration) {
+            visitor.record(record, &position.state)?;
         }
-        place.state.apply(record);
+        position.state.apply(record);
         if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, .. }), .. }) = &record.fact
             && self.shown(id.iteration)
         {
-            place.call = Some(Open::new(*id, &self.path(*id, "out.jsonl"), &place.state, *rung));
+            position.call = Some(OpenCall::new(*id, &self.path(*id, "out.jsonl"), &position.state, *rung));
         }
         Ok(())
     }
@@ -177,34 +177,34 @@ impl Story<'_> {
         self.folder.join(format!("{id}.{what}"))
     }
 
-    fn close(&self, mut open: Open, visitor: &mut dyn StoryVisitor) -> Result<(), Ended> {
+    fn close(&self, mut open: OpenCall, visitor: &mut dyn StoryVisitor) -> Result<(), StoryError> {
         open.last_line(visitor)?;
         let stderr = Transcript::at(&self.path(open.id, "err"));
-        Ok(visitor.closed(open.id, stderr, !open.found)?)
+        Ok(visitor.call_closed(open.id, stderr, !open.found)?)
     }
 }
 
-impl Open {
-    fn new(id: Attempt, path: &Path, state: &State, rung: u32) -> Open {
+impl OpenCall {
+    fn new(id: Attempt, path: &Path, state: &State, rung: u32) -> OpenCall {
         let agent = state.start.as_ref().map(|start| start.rung(rung));
         let reader = agent.and_then(|choice| {
             let call = Call { args: choice.args.clone(), ..Call::default() };
             registry::find(&choice.name).ok().map(|agent| agent.reader(&call))
         });
-        Open { id, out: Transcript::at(path), lines: LineSplitter::new(LINE), reader, found: false }
+        OpenCall { id, out: Transcript::at(path), lines: LineSplitter::new(LINE), reader, found: false }
     }
 
     fn read(&mut self, visitor: &mut dyn StoryVisitor) -> io::Result<()> {
-        let Open { id, out, lines, reader, found } = self;
+        let OpenCall { id, out, lines, reader, found } = self;
         let read = out.read(|piece| {
-            visitor.bytes(piece).map_err(Stop::Output)?;
-            let mut told = Ok(());
+            visitor.transcript_bytes(piece).map_err(Stop::Output)?;
+            let mut passed = Ok(());
             lines.feed(piece, |line| {
-                if told.is_ok() {
-                    told = heard(*id, line.bytes, reader, visitor);
+                if passed.is_ok() {
+                    passed = pass_on(*id, line.bytes, reader, visitor);
                 }
             });
-            told.map_err(Stop::Output)
+            passed.map_err(Stop::Output)
         });
         match read {
             Ok(there) => {
@@ -218,22 +218,22 @@ impl Open {
 
     /// A line without its end.
     fn last_line(&mut self, visitor: &mut dyn StoryVisitor) -> io::Result<()> {
-        let Open { id, lines, reader, .. } = self;
-        let mut told = Ok(());
-        lines.finish(|line| told = heard(*id, line.bytes, reader, visitor));
-        told
+        let OpenCall { id, lines, reader, .. } = self;
+        let mut passed = Ok(());
+        lines.finish(|line| passed = pass_on(*id, line.bytes, reader, visitor));
+        passed
     }
 }
 
-fn heard(
+fn pass_on(
     id: Attempt,
     line: &[u8],
     reader: &mut Option<Box<dyn Reader>>,
     visitor: &mut dyn StoryVisitor,
 ) -> io::Result<()> {
-    let mut heard = Vec::new();
+    let mut events = Vec::new();
     if let Some(reader) = reader {
-        reader.read(line, &mut heard);
+        reader.read(line, &mut events);
     }
-    visitor.line(id, line, &heard)
+    visitor.transcript_line(id, line, &events)
 }

@@ -1,5 +1,5 @@
-//! What the views show, kept up to date record by record. The same for a run that is taken up again: its earlier records
-//! go through here first.
+//! What the views show, kept up to date record by record. A resumed run is no different: its earlier records go through
+//! here first.
 
 use crate::fact_text::decision_words;
 use crate::run_lines::inside_workspace;
@@ -28,8 +28,8 @@ const LATEST: usize = 5;
 const WORDS: usize = 200;
 
 /// What the views show.
-pub struct Fold {
-    /// Where the run stands.
+pub struct ViewFold {
+    /// The run's state.
     pub state: State,
     /// Its iterations.
     pub session: Session,
@@ -41,16 +41,16 @@ pub struct Fold {
     head: Option<String>,
     subjects: Vec<String>,
     commits: u64,
-    told: u32,
+    judged: u32,
     last_action: String,
     current_file: Option<String>,
     last_activity: Option<String>,
     since: Instant,
 }
 
-impl Default for Fold {
-    fn default() -> Fold {
-        Fold {
+impl Default for ViewFold {
+    fn default() -> ViewFold {
+        ViewFold {
             state: State::default(),
             session: Session::default(),
             analysis: None,
@@ -59,7 +59,7 @@ impl Default for Fold {
             head: None,
             subjects: Vec::new(),
             commits: 0,
-            told: 0,
+            judged: 0,
             last_action: String::new(),
             current_file: None,
             last_activity: None,
@@ -68,10 +68,10 @@ impl Default for Fold {
     }
 }
 
-impl Fold {
+impl ViewFold {
     /// Of a run that begins with these commits, newest first.
-    pub fn new(subjects: Vec<String>) -> Fold {
-        Fold { subjects, ..Fold::default() }
+    pub fn new(subjects: Vec<String>) -> ViewFold {
+        ViewFold { subjects, ..ViewFold::default() }
     }
 
     /// One more record.
@@ -85,11 +85,11 @@ impl Fold {
             Fact::Decided(decision) => {
                 let judged = matches!(decision.next, Next::Do(Step::Admit { .. }) | Next::Exit(_))
                     && self.state.calls.counted
-                    && self.state.calls.done > self.told;
+                    && self.state.calls.done > self.judged;
                 self.state.apply(record);
                 self.last_action = decision_words(&decision.next);
                 if judged {
-                    self.judged(decision);
+                    self.iteration_judged(decision);
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Fold {
                 self.session.started_at = stamp(self.state.at);
                 self.head.clone_from(&start.base);
             }
-            Seen::CallEnded(call) => self.answered(call),
+            Seen::CallEnded(call) => self.call_ended(call),
             Seen::Inspected(seen) => {
                 let fresh = seen.head.is_some() && seen.head != self.head;
                 let known = |subject: &&String| Some(*subject) != self.subjects.first();
@@ -135,8 +135,8 @@ impl Fold {
         }
     }
 
-    /// The response alone; what ralph saw beside it is added when the iteration was judged.
-    fn answered(&mut self, call: &CallEnded) {
+    /// The response alone; what ralph itself observed is added when the iteration is judged.
+    fn call_ended(&mut self, call: &CallEnded) {
         let Some(start) = self.state.start.as_deref() else { return };
         let failure = call.failure.as_ref().map(|failure| failure.message.as_str());
         let mut response = Response::read(&call.text, &start.policy.gate.promise, failure);
@@ -165,10 +165,10 @@ impl Fold {
     }
 
     /// An iteration was judged.
-    fn judged(&mut self, decision: &Decision) {
+    fn iteration_judged(&mut self, decision: &Decision) {
         let state = &self.state;
         let number = state.calls.done;
-        self.told = number;
+        self.judged = number;
         let decided = decision_of(&decision.next);
         let claim = state.claim.block.as_ref();
         if let (Some(analysis), Some(start)) = (&mut self.analysis, state.start.as_deref()) {
@@ -177,7 +177,7 @@ impl Fold {
             analysis.stuck_loop_detected = state.repeat.stuck(&start.policy).is_some();
             analysis.completion_indicators = state.signals.last.last().map_or(0, |signal| signal.indicators);
             analysis.is_test_only |= state.trees.test_only;
-            // What ralph itself objected to; the claims alone may tell otherwise.
+            // What ralph itself objected to; the claims alone may say otherwise.
             analysis.warnings = decision.reasons.iter().map(Objection::say).collect();
         }
         let signal = state.signals.last.last();
@@ -199,14 +199,14 @@ impl Fold {
         self.session.add(iteration, std::mem::take(&mut self.commits));
     }
 
-    /// Somebody works on it.
-    pub fn is_under_way(&self) -> bool {
+    /// The run has started and not ended.
+    pub fn is_open(&self) -> bool {
         self.state.start.is_some() && self.state.ending.is_none()
     }
 
     /// `progress.json`.
     pub fn progress(&self, now: Ms) -> Progress {
-        let since = if self.is_under_way() { self.since.elapsed().as_secs() } else { 0 };
+        let since = if self.is_open() { self.since.elapsed().as_secs() } else { 0 };
         let run = RunState::of(&self.state);
         let until = match run {
             RunState::Waiting { until } => until,

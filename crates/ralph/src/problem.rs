@@ -1,11 +1,11 @@
-//! What went wrong, as a person reads it: a message, its causes, and what to do next. Every failing command ends in one
-//! of these, with the exit code of the contract.
+//! An error as a person reads it: a message, its causes, and what to do next. Every failing command ends in one of
+//! these, with the exit code of the contract.
 
 use crate::plain::plain_lines;
 use crate::style::Style;
 use std::fmt::Write;
 
-/// The exit codes of the contract that are no outcome of a run.
+/// The exit codes of the contract that are not outcomes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// Wrong use of the command line.
@@ -26,7 +26,7 @@ pub enum Code {
     Breaker = 1,
 }
 
-/// Some lines of a file, with a mark below the place.
+/// Some lines of a file, with the faulty part marked.
 #[derive(Clone, Debug)]
 pub struct Excerpt(pub String);
 
@@ -63,7 +63,7 @@ impl Problem {
         }
     }
 
-    /// With the error that led to it. A source whose words its error already says is left out.
+    /// With the error that led to it. A source that its error already quotes is omitted.
     pub fn cause(mut self, error: &dyn std::error::Error) -> Problem {
         let mut next = Some(error);
         while let Some(error) = next {
@@ -82,7 +82,7 @@ impl Problem {
         self
     }
 
-    /// With something to do about it.
+    /// With what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Problem {
         self.hints.push(hint.into());
         self

@@ -1,4 +1,4 @@
-//! Values as they are typed on the command line or set in a variable: numbers, money, time, the promise.
+//! Parses values from the command line and from variables: numbers, money, durations, sizes, the promise.
 
 use crate::config::parse_duration;
 use ralph_rules::money::Micro;
@@ -7,25 +7,25 @@ use ralph_rules::record::Ms;
 /// A whole number above zero.
 pub fn count(text: &str) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|n| *n > 0);
-    number.ok_or_else(|| "write a whole number above 0, like 10".into())
+    number.ok_or_else(|| "use a whole number above 0, such as 10".into())
 }
 
 /// A whole number; zero means no limit.
 pub fn count_or_none(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_| "write a whole number, like 100; 0 is no limit".into())
+    text.trim().parse().map_err(|_| "use a whole number, such as 100; 0 means no limit".into())
 }
 
 /// `5`, `5.00` or `$5`.
 pub fn money(text: &str) -> Result<Micro, String> {
     let number = text.trim().trim_start_matches('$').parse::<f64>().ok();
     let amount = number.and_then(Micro::from_usd).filter(|amount| *amount > Micro::ZERO);
-    amount.ok_or_else(|| "write an amount of dollars above 0, like 5 or 2.50".into())
+    amount.ok_or_else(|| "use an amount in dollars above 0, such as 5 or 2.50".into())
 }
 
 /// `90s`, `15m`, `1h30m`; never zero.
 pub fn span(text: &str) -> Result<Ms, String> {
     match parse_duration(text)? {
-        0 => Err("a time of zero would never start; write it like 90s, 15m or 1h30m".into()),
+        0 => Err("a duration must be above 0; use a number and a unit, such as 90s, 15m or 1h30m".into()),
         ms => Ok(ms),
     }
 }
@@ -39,7 +39,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     let bytes = number.trim().parse::<f64>().ok().map(|number| number * unit);
     let bytes = bytes.filter(|bytes| bytes.is_finite() && (0.0..1e15).contains(bytes));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
-    bytes.map(|bytes| bytes as u64).ok_or_else(|| "write a size like 500MB or 5GB".into())
+    bytes.map(|bytes| bytes as u64).ok_or_else(|| "use a number and a unit, such as 500MB or 5GB".into())
 }
 
 /// The completion promise's inner text; a full tag is accepted.
@@ -48,8 +48,10 @@ pub fn promise(text: &str) -> Result<String, String> {
     let inner =
         inner.strip_prefix("<promise>").and_then(|t| t.strip_suffix("</promise>")).unwrap_or(inner).trim();
     match inner {
-        "" => Err("a promise needs a text, like COMPLETE".into()),
-        _ if inner.contains(['\n', '\r', '<', '>']) => Err("a promise is one line without < and >".into()),
+        "" => Err("a promise needs a text, such as COMPLETE".into()),
+        _ if inner.contains(['\n', '\r', '<', '>']) => {
+            Err("a promise must be one line without < and >".into())
+        }
         _ => Ok(inner.into()),
     }
 }

@@ -15,7 +15,7 @@ use ralph_rules::next::Next;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_store::{Sqlite, WindowUse};
 use ralph_tree::git_facts;
-use ralph_view::view_fold::Fold;
+use ralph_view::view_fold::ViewFold;
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -118,7 +118,7 @@ pub struct Warnings {
 pub struct Views {
     files: WorkspaceFiles,
     paths: Paths,
-    fold: Fold,
+    fold: ViewFold,
     home: Home,
     store: Option<Sqlite>,
     hour: (WindowUse, WindowUse),
@@ -143,7 +143,7 @@ impl Views {
         home: &Home,
         warnings: Option<Warnings>,
     ) -> Views {
-        let mut fold = Fold::new(git_facts(workspace).recent);
+        let mut fold = ViewFold::new(git_facts(workspace).recent);
         records.iter().for_each(|record| fold.record(record));
         Views {
             files: WorkspaceFiles::at(workspace),
@@ -223,7 +223,7 @@ impl Watcher for Views {
     }
 
     fn tick(&mut self) {
-        if self.written.elapsed() >= ALIVE && self.fold.is_under_way() {
+        if self.written.elapsed() >= ALIVE && self.fold.is_open() {
             self.due = self.due.max(Some(Due::Progress));
         }
         if self.written.elapsed() >= PACE {

@@ -12,7 +12,7 @@ use ralph_view::log_json::LogJson;
 use ralph_view::log_lines::LogLines;
 use ralph_view::log_raw::LogRaw;
 use ralph_view::run_state::RunState;
-use ralph_view::story::{Ended, Story, StoryVisitor};
+use ralph_view::story::{Story, StoryError, StoryVisitor};
 use ralph_view::workspace_diff::{Moments, diff};
 use std::io::{BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::Path;
@@ -64,12 +64,12 @@ pub fn logs(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let told = if args.json {
         let mut json = LogJson::new(buffered_stdout());
-        story.tell(args.follow, &mut json).and_then(|state| result(&state, &store, &row, args, &mut json))
+        story.walk(args.follow, &mut json).and_then(|state| result(&state, &store, &row, args, &mut json))
     } else if args.raw {
-        story.tell(args.follow, &mut LogRaw::new(buffered_stdout(), stdout().is_terminal())).map(drop)
+        story.walk(args.follow, &mut LogRaw::new(buffered_stdout(), stdout().is_terminal())).map(drop)
     } else {
         let mut lines = LogLines::new(buffered_stdout(), here.out_style(), args.tools);
-        story.tell(args.follow, &mut lines).map(|state| still(&state, &row, &home, args))
+        story.walk(args.follow, &mut lines).map(|state| still(&state, &row, &home, args))
     };
     told.or_else(|ended| gone(ended, &row))?;
     Ok(0)
@@ -81,12 +81,14 @@ fn buffered_stdout() -> BufWriter<StdoutLock<'static>> {
 }
 
 /// A reader that went away is not a failure.
-fn gone(ended: Ended, row: &RunRow) -> Result<(), Problem> {
+fn gone(ended: StoryError, row: &RunRow) -> Result<(), Problem> {
     match ended {
-        Ended::Output(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Ended::Output(error) => Err(Problem::new(Code::Journal, "stdout could not be written").cause(&error)),
-        Ended::Store(error) => Err(runs::broken(&error)),
-        Ended::Unreadable(why) => {
+        StoryError::Output(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        StoryError::Output(error) => {
+            Err(Problem::new(Code::Journal, "stdout could not be written").cause(&error))
+        }
+        StoryError::Store(error) => Err(runs::broken(&error)),
+        StoryError::Unreadable(why) => {
             let message = format!("the journal of run {} cannot be read", runs::short(&row.id));
             Err(Problem { causes: vec![why], ..Problem::new(Code::Journal, message) })
         }
@@ -100,7 +102,7 @@ fn result<W: Write>(
     row: &RunRow,
     args: &Args,
     json: &mut LogJson<W>,
-) -> Result<(), Ended> {
+) -> Result<(), StoryError> {
     if state.ending.is_none() || args.iteration.is_some() {
         return Ok(());
     }
@@ -158,7 +160,7 @@ fn changed(args: &Args, row: &RunRow, home: &Home, here: &Here) -> Result<u8, Pr
     match diff(buffered_stdout(), &moments, snapshots.keep().blobs(), here.out_style(), raw) {
         Ok(0) => say("No changes.\n"),
         Ok(_) => {}
-        Err(error) => gone(Ended::Output(error), row)?,
+        Err(error) => gone(StoryError::Output(error), row)?,
     }
     Ok(0)
 }

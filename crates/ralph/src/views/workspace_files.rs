@@ -29,7 +29,7 @@ impl WorkspaceFiles {
         let mut parts = path.split('/').filter(|part| !matches!(*part, "" | ".")).peekable();
         while let Some(part) = parts.next() {
             if part == ".." {
-                return Err(io::Error::other("it leads out of the workspace"));
+                return Err(io::Error::other("the path leads out of the workspace"));
             }
             if parts.peek().is_none() {
                 return put(&dir, part, bytes);
@@ -39,7 +39,7 @@ impl WorkspaceFiles {
                 hide(&dir)?;
             }
         }
-        Err(io::Error::other("it names no file"))
+        Err(io::Error::other("the path names no file"))
     }
 }
 

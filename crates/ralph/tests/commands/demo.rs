@@ -7,12 +7,9 @@ fn the_demo_catches_the_early_claim_and_ends_proven() {
     let scene = Scene::new();
     let answer = scene.ralph(&["demo"]);
     assert_eq!((answer.code, answer.out.as_str()), (0, ""), "{}", answer.err);
-    for words in [
-        "the agent says it is done, but `sh test.sh` failed",
-        "COMPLETED, proven",
-        "3 of at most 5",
-        "ralph run",
-    ] {
+    for words in
+        ["the agent says it is done, but `sh test.sh` failed", "COMPLETED, proven", "3 of 5", "ralph run"]
+    {
         assert!(answer.err.contains(words), "{words} is not in:\n{}", answer.err);
     }
     let id =

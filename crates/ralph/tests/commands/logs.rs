@@ -127,5 +127,5 @@ fn a_follower_goes_on_to_the_end_also_of_a_run_that_was_taken_up_again() {
     assert_eq!(again.wait().unwrap().code(), Some(0));
     let told = Answer::from(follower.wait_with_output().unwrap());
     assert_eq!((told.code, told.out.matches("  Begun\n").count()), (0, 2), "{}", told.out);
-    assert!(told.out.contains("  Ended\n") && told.out.contains("end with gate_passed"), "{}", told.out);
+    assert!(told.out.contains("  Ended\n") && told.out.contains("end: gate_passed"), "{}", told.out);
 }

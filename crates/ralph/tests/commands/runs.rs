@@ -88,7 +88,7 @@ fn a_touched_protected_path_ends_the_run_and_nobody_advises_to_commit_it() {
     assert_eq!(answer.code, 4, "{}", answer.err);
     for words in [
         "STOPPED: PROHIBITED_PATH",
-        "protected path touched: .env (added)",
+        "protected path changed: .env (added)",
         "this version only detects",
         "git diff ",
     ] {

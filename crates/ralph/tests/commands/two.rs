@@ -55,7 +55,7 @@ fn a_run_that_was_killed_is_taken_up_by_the_same_command() {
         scene
             .ralph(&["status"])
             .out
-            .contains("status     CRASHED (its process is gone; `ralph resume` goes on)")
+            .contains("status     CRASHED (its process is gone; `ralph resume` continues it)")
     );
     assert!(scene.ralph(&["explain"]).out.starts_with("CRASHED after 0 iterations"));
     // A time limit ends the slow script; what counts here is what is said.

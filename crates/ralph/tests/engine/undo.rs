@@ -106,7 +106,7 @@ fn nothing_is_done_without_a_yes() {
     assert_eq!(undo(&bed, &["--dry-run"]).code, 0);
     assert_eq!(files(&bed.scratch.workspace()), before);
     let wrong = undo(&bed, &["--to", "9", "--yes"]);
-    assert!(wrong.code == 64 && wrong.err.contains("--to takes 0"), "{}", wrong.err);
+    assert!(wrong.code == 64 && wrong.err.contains("--to accepts 0"), "{}", wrong.err);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_dumb_terminal_gets_lines_that_stay_and_quiet_gets_only_the_receipt() {
         let script = "write done yes\nclaim complete\n";
         let mut terminal = Terminal::run(script, 80, 24, env, more);
         assert_eq!(terminal.end(), 0);
-        terminal.awaits("every decision with its facts");
+        terminal.awaits("why each decision was made");
         let text = String::from_utf8(terminal.bytes()).unwrap();
         assert!(!text.contains("\x1b[?") && !text.contains("\x1b[J"), "{text:?}");
         assert_eq!(text.contains("Iteration 1"), more.is_empty());

@@ -22,7 +22,7 @@ fn a_person_at_the_keyboard_sees_asks_and_stops() {
     terminal.awaits("calls/hour");
     terminal.compare("screen_1_runs");
     terminal.keys("?");
-    terminal.awaits("Ctrl-Z  hold");
+    terminal.awaits("Ctrl-Z  suspend");
     terminal.compare("screen_2_help");
     terminal.keys("?");
     terminal.keys("hTry the other");
@@ -30,12 +30,12 @@ fn a_person_at_the_keyboard_sees_asks_and_stops() {
     terminal.awaits("hint› Try the other file▏");
     terminal.compare("screen_3_hint");
     terminal.keys("\r");
-    terminal.awaits("a person gave a hint: Try the other file");
+    terminal.awaits("hint from a person: Try the other file");
     terminal.keys("p");
     terminal.awaits("a person asked to pause");
     terminal.touch("go1");
     terminal.awaits("paused before the next call");
-    terminal.awaits("p go on");
+    terminal.awaits("p continue");
     terminal.compare("screen_4_paused");
     terminal.keys("p");
     terminal.awaits("Bash until [ -e go2 ]");
@@ -52,7 +52,7 @@ fn a_person_at_the_keyboard_sees_asks_and_stops() {
     terminal.compare("screen_5_large_again");
     terminal.touch("go2");
     assert_eq!(terminal.end(), 130);
-    terminal.awaits("every decision with its facts");
+    terminal.awaits("why each decision was made");
     terminal.compare("screen_6_stopped");
     assert!(terminal.is_as_before() && !terminal.hides_cursor());
 }

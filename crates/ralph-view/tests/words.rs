@@ -1,0 +1,153 @@
+//! The words for facts, numbers and receipts.
+
+mod golden;
+
+use golden::journal;
+use ralph_engine::outcome::{last_ending, outcome};
+use ralph_rules::money::Micro;
+use ralph_rules::record::{Asked, Record};
+use ralph_rules::record::{CallEnded, Fact, Inspected, PriceFrom, Request, Seen};
+use ralph_rules::state::State;
+use ralph_view::call_receipts::{self, call_receipts};
+use ralph_view::fact_text::{ago, clock_time, fact_words, money, seconds};
+use ralph_view::run_receipt::receipt;
+use ralph_view::style::Style;
+
+fn seen<T>(name: &str, pick: impl Fn(&Seen) -> Option<T>) -> T {
+    let found = journal(name).iter().find_map(|record| match &record.fact {
+        Fact::Seen(seen) => pick(seen),
+        Fact::Decided(_) => None,
+    });
+    found.unwrap()
+}
+
+fn call() -> CallEnded {
+    let call = seen("completed_in_3", |seen| match seen {
+        Seen::CallEnded(call) => Some(call.clone()),
+        _ => None,
+    });
+    CallEnded { ms: 600, charged: Micro(500_000), price: PriceFrom::Reported, ..call }
+}
+
+fn inspected() -> Inspected {
+    seen("completed_in_3", |seen| match seen {
+        Seen::Inspected(inspected) => Some(inspected.clone()),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_call_says_how_long_it_took_and_what_it_cost() {
+    let table = [
+        (call(), vec!["agent finished in 0.6s, $0.50"]),
+        (
+            CallEnded { price: PriceFrom::Computed, ..call() },
+            vec!["agent finished in 0.6s, $0.50 (computed from tokens)"],
+        ),
+        (
+            CallEnded { price: PriceFrom::Unpriced, ..call() },
+            vec!["agent finished in 0.6s, cost unknown, counted as the $0.50 estimate"],
+        ),
+        (
+            CallEnded { outlived: 2, denials: vec!["Bash".into(), "Web\x07".into()], ..call() },
+            vec![
+                "agent finished in 0.6s, $0.50",
+                "2 leftover processes stopped",
+                "permission denied: Bash, Web\\u{7}",
+            ],
+        ),
+    ];
+    for (call, words) in table {
+        assert_eq!(fact_words(&Seen::CallEnded(call)), words);
+    }
+}
+
+#[test]
+fn changed_files_are_counted_and_the_first_named() {
+    let names = |n: usize| (1..=n).map(|n| format!("{n}.rs")).collect::<Vec<_>>();
+    let table = [
+        (0, "no files changed"),
+        (1, "1 file changed: 1.rs"),
+        (2, "2 files changed: 1.rs, 2.rs"),
+        (7, "7 files changed: 1.rs, 2.rs, 3.rs, 4.rs, 5.rs, 6.rs, …"),
+    ];
+    for (files, words) in table {
+        let fact = Inspected {
+            files,
+            changed: names(files as usize),
+            plan: None,
+            violations: Vec::new(),
+            ..inspected()
+        };
+        assert_eq!(fact_words(&Seen::Inspected(fact)), [words]);
+    }
+}
+
+#[test]
+fn requests_are_named_as_a_person_made_them() {
+    let table = [
+        (Request::Stop { after: true, signal: 2 }, "a person asked to stop after this iteration"),
+        (Request::Stop { after: false, signal: 2 }, "a person asked to stop"),
+        (Request::Pause, "a person asked to pause"),
+        (Request::Continue, "a person asked to continue"),
+        (Request::Hint { text: "try a\nloop".into() }, "hint from a person: try a loop"),
+    ];
+    for (request, words) in table {
+        assert_eq!(fact_words(&Seen::Asked(Asked { request })), [words]);
+    }
+}
+
+#[test]
+fn numbers_have_the_units_people_use() {
+    let times = [(0, "0.0s"), (9_999, "9.9s"), (59_000, "59s"), (185_000, "3m05s"), (3_720_000, "1h02m")];
+    for (ms, words) in times {
+        assert_eq!(seconds(ms), words);
+    }
+    let agos = [(59_999, "just now"), (300_000, "5m ago"), (7_200_000, "2h ago"), (172_800_000, "2d ago")];
+    for (ms, words) in agos {
+        assert_eq!(ago(ms), words);
+    }
+    assert_eq!((money(1_500_000, true), money(1_500_000, false)), ("$1.50".into(), "~$1.50".into()));
+    assert_eq!(clock_time(1_794_700_800_000, "no such zone"), clock_time(1_794_700_800_000, "UTC"));
+}
+
+fn closing(records: &[Record]) -> String {
+    let state = State::of(records);
+    let (ending, reasons) = last_ending(records).unwrap();
+    receipt(&outcome(&state, ending, reasons), &state, Style::default())
+}
+
+#[test]
+fn a_receipt_says_how_it_ended_and_what_to_type_next() {
+    let table = [
+        ("completed_in_3", "COMPLETED, proven", ""),
+        (
+            "unverified",
+            "COMPLETED, unverified",
+            "no verify command: completion cannot be verified (add --verify)",
+        ),
+        ("stall", "STOPPED: STALL", "allow new runs here, once the cause is fixed"),
+        ("budget", "STOPPED: COST_LIMIT", "ralph resume --max-cost USD      continue with a higher limit"),
+        ("prohibited_path", "STOPPED: PROHIBITED_PATH", "the protected paths are as the agent left them"),
+    ];
+    for (name, first, next) in table {
+        let text = closing(&journal(name));
+        assert_eq!(text.lines().next(), Some(first), "{name}");
+        assert!(text.contains(next), "{name}: {next:?} is not in:\n{text}");
+        assert!(
+            text.contains("  sandbox     none\n") && text.contains("why each decision was made"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_receipts_of_calls_add_up() {
+    let records = journal("completed_in_3");
+    let start = State::of(&records).start.unwrap();
+    let receipts = call_receipts(&records, &start, &[]);
+    let table = call_receipts::table(&receipts, Style::default());
+    assert_eq!(receipts.len(), 3);
+    assert!(table.contains("CHARGED") && table.contains("all calls"), "{table}");
+    assert_eq!(call_receipts::table(&[], Style::default()), "");
+}
