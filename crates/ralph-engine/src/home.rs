@@ -1,7 +1,7 @@
 //! Where ralph keeps the truth: `$XDG_STATE_HOME/ralph/`, outside every workspace, where an agent's clean-ups do not
 //! reach. Only the face knows the environment; it hands the path over.
 
-use ralph_store::{Sqlite, StoreError};
+use ralph_store::{Database, StoreError};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,13 @@ impl Home {
     }
 
     /// The store, created where it is not there yet.
-    pub fn store(&self) -> Result<Sqlite, StoreError> {
-        Sqlite::open(&self.dir)
+    pub fn store(&self) -> Result<Database, StoreError> {
+        ralph_store::open(&self.dir)
     }
 
     /// The store, only if it is there: reading commands create nothing.
-    pub fn store_if_any(&self) -> Result<Option<Sqlite>, StoreError> {
-        Sqlite::open_existing(&self.dir)
+    pub fn store_if_any(&self) -> Result<Option<Database>, StoreError> {
+        ralph_store::open_existing(&self.dir)
     }
 
     /// The workspace locks.

@@ -3,7 +3,7 @@
 //! `cargo run --release -p ralph-store --example race_bench -- [directory]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use ralph_store::{Batch, CommitError, Limit, Reserve, Sqlite, Store};
+use ralph_store::{Batch, CommitError, Limit, Reserve, Store};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ fn floor(dir: &Path) -> Duration {
 
 /// From the moment they may ask until the last one has its answer.
 fn race(dir: &Path) -> Duration {
-    let store = Sqlite::open(dir).unwrap();
+    let store = ralph_store::open(dir).unwrap();
     store.housekeep().unwrap();
     let mut runners: Vec<Child> = (0..RUNNERS).map(|n| start(dir, n)).collect();
     let mut outs: Vec<_> = runners.iter_mut().map(|r| BufReader::new(r.stdout.take().unwrap())).collect();
@@ -92,7 +92,7 @@ fn start(dir: &Path, name: usize) -> Child {
 }
 
 fn run(dir: &Path, name: &str) {
-    let store = Sqlite::open(dir).unwrap();
+    let store = ralph_store::open(dir).unwrap();
     // The first read opens the connection, as a run that is about to ask has done long ago.
     store.meter("day").unwrap();
     println!("ready");

@@ -9,7 +9,7 @@
 )]
 
 use ralph_store::{
-    Batch, IterationRow, Limit, Memory, Put, Reserve, Row, RunFilter, RunRow, Settle, Sqlite, Store,
+    Batch, Database, IterationRow, Limit, Memory, Put, Reserve, Row, RunFilter, RunRow, Settle, Store,
 };
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -25,7 +25,7 @@ fn main() {
     println!("{:<46} {:>9} {:>9} {:>9}", "", "p50", "p99", "worst");
     appending_floor(&dir);
     overwriting_floor(&dir);
-    let store = Sqlite::open(&dir.join("state")).unwrap();
+    let store = ralph_store::open(&dir.join("state")).unwrap();
     commits("commit: one record", &store, small);
     commits("commit: records, money, rows (a full step)", &store, full);
     opening(&dir.join("state"));
@@ -121,7 +121,7 @@ fn iteration(run: &str, n: usize) -> IterationRow {
     IterationRow { run: run.into(), n, attempt: 1, decision: "go on".into(), ..IterationRow::default() }
 }
 
-fn commits(what: &str, store: &Sqlite, batch: fn(usize) -> Batch) {
+fn commits(what: &str, store: &Database, batch: fn(usize) -> Batch) {
     let times = timed(COMMITS, |n| {
         store.commit(&batch(n)).unwrap();
         if n % 10 == 9 {
@@ -132,14 +132,14 @@ fn commits(what: &str, store: &Sqlite, batch: fn(usize) -> Batch) {
 }
 
 fn opening(dir: &Path) {
-    report("open, warm", timed(200, |_| drop(Sqlite::open(dir).unwrap())));
+    report("open, warm", timed(200, |_| drop(ralph_store::open(dir).unwrap())));
     report(
         "open_existing + one read",
-        timed(200, |_| drop(Sqlite::open_existing(dir).unwrap().unwrap().run("x"))),
+        timed(200, |_| drop(ralph_store::open_existing(dir).unwrap().unwrap().run("x"))),
     );
 }
 
-fn listing(store: &Sqlite) {
+fn listing(store: &Database) {
     for r in 0..1000 {
         let id = format!("run-{r:04}");
         let mut rows = vec![Row::Run(run(&id, r))];

@@ -1,6 +1,7 @@
-//! What can go wrong, each with what happened, why, and what to do next.
-//! `sqlite/explain.rs` turns SQLite's codes into these.
+//! Why the store failed: each message says what happened, why, and what to do next. Callers see what an error means,
+//! never which database produced it.
 
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -101,9 +102,46 @@ pub enum StoreError {
         /// What the system said.
         source: io::Error,
     },
-    /// Anything else SQLite said.
-    #[error("the database answered: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    /// Any other error of the database underneath.
+    #[error("database error: {0}")]
+    Backend(#[from] BackendError),
+}
+
+/// An error of the database underneath, with its meaning. Its own type stays hidden.
+#[derive(Debug, thiserror::Error)]
+#[error("{source}")]
+pub struct BackendError {
+    /// What it means.
+    pub kind: BackendErrorKind,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+/// What an error of the database underneath means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendErrorKind {
+    /// Another connection holds a lock.
+    Busy,
+    /// The disk is full.
+    Full,
+    /// Reading or writing the file failed.
+    Io,
+    /// The file does not hold what was written to it.
+    Corrupt,
+    /// The file may not be written.
+    ReadOnly,
+    /// The file could not be opened, for whatever reason.
+    CannotOpen,
+    /// Anything else.
+    Other,
+}
+
+impl BackendError {
+    pub(crate) fn new(
+        kind: BackendErrorKind,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> BackendError {
+        BackendError { kind, source: source.into() }
+    }
 }
 
 impl StoreError {
@@ -148,12 +186,6 @@ pub enum CommitError {
     /// The store itself failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl From<rusqlite::Error> for CommitError {
-    fn from(e: rusqlite::Error) -> Self {
-        CommitError::Store(StoreError::Sqlite(e))
-    }
 }
 
 /// Which limit refused a reservation, and when it may be asked again.

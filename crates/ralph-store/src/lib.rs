@@ -1,9 +1,9 @@
 //! The one store: journal, ledger, inbox and read model.
 //!
 //! Start at [`Store`] (what any store promises) and [`Batch`] (what one durable commit holds).
-//! [`Sqlite`] keeps it in one file, [`Memory`] in memory for the simulation; both obey the same
-//! money rules (`ledger.rs`) and the same suite (`tests/conformance/`).
-//! A record is opaque here: the rules crate knows what is in it, this crate knows that it is kept.
+//! [`open`] opens the [`Database`] of a directory, one SQLite file; [`Memory`] keeps everything in memory for the
+//! simulation. Both follow the same accounting rules (`ledger.rs`) and pass the same tests (`tests/conformance/`).
+//! Records are opaque here: the rules crate knows what they mean.
 
 mod batch;
 mod chain;
@@ -13,6 +13,7 @@ mod error;
 mod ledger;
 mod memory;
 mod model;
+mod open;
 mod sqlite;
 mod store;
 
@@ -20,9 +21,10 @@ pub use batch::{Batch, Committed, Grant, Limit, Put, Request, RequestId, Reserve
 pub use chain::Chain;
 pub use disk::{DiskFree, disk_free};
 pub use entry::{Entry, Head, Position, Tail};
-pub use error::{CommitError, Refusal, StoreError};
+pub use error::{BackendError, BackendErrorKind, CommitError, Refusal, StoreError};
 pub use ledger::{Totals, WindowUse};
 pub use memory::Memory;
 pub use model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
-pub use sqlite::{DATABASE, Sqlite};
+pub use open::{open, open_existing};
+pub use sqlite::{DATABASE, Database};
 pub use store::Store;

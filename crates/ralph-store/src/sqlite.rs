@@ -37,12 +37,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Name of the database in the directory given to [`Sqlite::open`].
+/// Name of the database in the directory given to [`Database::open`].
 pub const DATABASE: &str = "ralph.db";
 
 /// The store in a directory on a local disk.
 #[derive(Debug)]
-pub struct Sqlite {
+pub struct Database {
     path: PathBuf,
     writer: Mutex<Option<Connection>>,
     reader: Mutex<Option<Connection>>,
@@ -54,7 +54,7 @@ pub struct Sqlite {
     commits: AtomicU64,
 }
 
-impl Sqlite {
+impl Database {
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -95,7 +95,7 @@ impl Sqlite {
     }
 }
 
-impl Store for Sqlite {
+impl Store for Database {
     fn commit(&self, batch: &Batch) -> Result<Committed, CommitError> {
         self.commit_batch(batch)
     }

@@ -11,7 +11,7 @@
 mod common;
 
 use common::*;
-use ralph_store::{Batch, IterationRow, Row, RunRow, Sqlite, Store};
+use ralph_store::{Batch, IterationRow, Row, RunRow, Store};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -23,7 +23,7 @@ const DIR: &str = "RALPH_STORE_TEST_WRITER";
 #[test]
 fn writer_process() {
     let Some(dir) = std::env::var_os(DIR) else { return };
-    let store = Sqlite::open(Path::new(&dir)).unwrap();
+    let store = ralph_store::open(Path::new(&dir)).unwrap();
     let mut head = store.head("run/a").unwrap().map_or(0, |h| h.seq);
     let mut out = std::io::stdout().lock();
     loop {
@@ -68,7 +68,7 @@ fn what_was_acknowledged_survives_kill_9() {
     let place = OnDisk::new();
     let mut total_acks = 0;
     for round in 0..25u64 {
-        let before = Sqlite::open(place.dir()).unwrap().head("run/a").unwrap().map_or(0, |h| h.seq);
+        let before = ralph_store::open(place.dir()).unwrap().head("run/a").unwrap().map_or(0, |h| h.seq);
         let mut child = spawn(place.dir());
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let ack = |line: &str| line.rsplit_once("ack ").map(|(_, n)| n.parse::<u64>().unwrap());
@@ -90,7 +90,7 @@ fn what_was_acknowledged_survives_kill_9() {
 }
 
 fn check(dir: &Path, acknowledged: u64) {
-    let store = Sqlite::open(dir).unwrap();
+    let store = ralph_store::open(dir).unwrap();
     let head = store.verify_chain("run/a").unwrap().unwrap().seq;
     assert!(head >= acknowledged, "record {acknowledged} was acknowledged, only {head} are there");
     assert!(head <= acknowledged + 1, "at most the one in flight is extra");

@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use ralph_store::{Sqlite, Store, StoreError};
+use ralph_store::{Store, StoreError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -78,7 +78,7 @@ fn a_flip_anywhere_is_noticed_or_harmless() {
         bytes[spot] ^= 0x10;
         replace(place.dir(), &bytes);
         // Whatever is hit, an answer is either an error or the truth.
-        match Sqlite::open(place.dir()).and_then(|s| s.read("run/a", 0)) {
+        match ralph_store::open(place.dir()).and_then(|s| s.read("run/a", 0)) {
             Ok(entries) => assert_eq!(entries, expected, "flip at {spot}"),
             Err(_) => noticed += 1,
         }
@@ -122,11 +122,11 @@ fn a_broken_file_is_refused_left_alone_and_copied_once() {
     for (n, bytes) in [cut, &garbled].into_iter().enumerate() {
         replace(place.dir(), bytes);
         for _ in 0..2 {
-            match Sqlite::open(place.dir()).unwrap_err() {
+            match ralph_store::open(place.dir()).unwrap_err() {
                 StoreError::Damaged { kept: Some(copy), .. } => assert_eq!(fs::read(copy).unwrap(), bytes),
                 other => panic!("{other}"),
             }
-            assert!(Sqlite::open_existing(place.dir()).is_err());
+            assert!(ralph_store::open_existing(place.dir()).is_err());
         }
         assert_eq!(fs::read(place.dir().join("ralph.db")).unwrap(), bytes);
         assert_eq!(kept(place.dir()).len(), n + 1, "one copy of each, never overwritten");
@@ -140,7 +140,7 @@ fn a_log_without_its_database_is_not_thrown_away() {
     let log = fs::read(place.dir().join("ralph.db-wal")).unwrap();
     assert!(!log.is_empty());
     fs::remove_file(place.dir().join("ralph.db")).unwrap();
-    for refused in [Sqlite::open(place.dir()).map(Some), Sqlite::open_existing(place.dir())] {
+    for refused in [ralph_store::open(place.dir()).map(Some), ralph_store::open_existing(place.dir())] {
         let word = refused.unwrap_err().to_string();
         assert!(word.contains("still holds records"), "{word}");
     }
@@ -156,12 +156,12 @@ fn a_foreign_database_is_refused_and_not_touched() {
     other.execute_batch("create table theirs(a); insert into theirs values(1)").unwrap();
     drop(other);
     let before = fs::read(&path).unwrap();
-    assert!(matches!(Sqlite::open(place.dir()), Err(StoreError::Foreign { .. })));
-    assert!(matches!(Sqlite::open_existing(place.dir()), Err(StoreError::Foreign { .. })));
+    assert!(matches!(ralph_store::open(place.dir()), Err(StoreError::Foreign { .. })));
+    assert!(matches!(ralph_store::open_existing(place.dir()), Err(StoreError::Foreign { .. })));
     let other = rusqlite::Connection::open(&path).unwrap();
     other.pragma_update(None, "application_id", 77).unwrap();
     drop(other);
-    assert!(matches!(Sqlite::open(place.dir()), Err(StoreError::Foreign { .. })));
+    assert!(matches!(ralph_store::open(place.dir()), Err(StoreError::Foreign { .. })));
     assert_eq!(fs::read(&path).unwrap().len(), before.len());
 }
 
@@ -187,15 +187,15 @@ fn a_file_that_vanished_or_was_replaced_while_open_is_noticed() {
 fn nothing_is_made_by_those_who_only_look() {
     let place = OnDisk::new();
     let dir = place.dir().join("deep/state");
-    assert!(Sqlite::open_existing(&dir).unwrap().is_none());
+    assert!(ralph_store::open_existing(&dir).unwrap().is_none());
     assert!(!dir.exists());
-    let store = Sqlite::open(&dir).unwrap();
+    let store = ralph_store::open(&dir).unwrap();
     assert_eq!(fs::metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
     for file in ["ralph.db", "ralph.db-wal", "ralph.gate", "ralph.ballast"] {
         assert_eq!(fs::metadata(dir.join(file)).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
     }
     store.commit(&puts(vec![put("run/a", 0, "{}")])).unwrap();
-    let looking = Sqlite::open_existing(&dir).unwrap().unwrap();
+    let looking = ralph_store::open_existing(&dir).unwrap().unwrap();
     assert_eq!(looking.read("run/a", 0).unwrap().len(), 1);
     looking.ask("a", "{}", 0).unwrap();
     assert_eq!(store.requests("a").unwrap().len(), 1, "but they may ask");

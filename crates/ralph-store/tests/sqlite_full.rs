@@ -13,7 +13,7 @@
 mod common;
 
 use common::*;
-use ralph_store::{CommitError, Sqlite, Store, StoreError, disk_free};
+use ralph_store::{CommitError, Database, Store, StoreError, disk_free};
 use ralph_testkit::skip;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -64,7 +64,7 @@ fn record(n: u64) -> ralph_store::Batch {
 }
 
 /// Commits until the store says no; returns how many records were acknowledged.
-fn commit_until_refused(store: &Sqlite, mut head: u64) -> (u64, StoreError) {
+fn commit_until_refused(store: &Database, mut head: u64) -> (u64, StoreError) {
     loop {
         match store.commit(&record(head)) {
             Ok(_) => head += 1,
@@ -77,7 +77,7 @@ fn commit_until_refused(store: &Sqlite, mut head: u64) -> (u64, StoreError) {
 #[test]
 fn on_a_full_disk_the_ballast_buys_the_last_records() {
     let Some(mount) = Mount::new("16m") else { return };
-    let store = Sqlite::open(&mount.state()).unwrap();
+    let store = ralph_store::open(&mount.state()).unwrap();
     assert!(store.ballast_ready());
     store.commit(&record(0)).unwrap();
     mount.fill();
@@ -94,7 +94,7 @@ fn on_a_full_disk_the_ballast_buys_the_last_records() {
     assert_eq!(store.verify().unwrap(), acknowledged);
     store.housekeep().unwrap();
     assert!(!store.ballast_ready(), "no ballast is made where there is no room");
-    assert_eq!(Sqlite::open_existing(&mount.state()).unwrap().unwrap().verify().unwrap(), acknowledged);
+    assert_eq!(ralph_store::open_existing(&mount.state()).unwrap().unwrap().verify().unwrap(), acknowledged);
 
     fs::remove_file(mount.dir.path().join("filler")).unwrap();
     store.commit(&record(acknowledged)).unwrap();
@@ -106,14 +106,14 @@ fn on_a_full_disk_the_ballast_buys_the_last_records() {
 #[test]
 fn a_read_only_place_is_named_with_the_remedy() {
     let Some(mount) = Mount::new("16m") else { return };
-    Sqlite::open(&mount.state()).unwrap().commit(&record(0)).unwrap();
+    ralph_store::open(&mount.state()).unwrap().commit(&record(0)).unwrap();
     let remount = Command::new("mount").args(["-o", "remount,ro"]).arg(mount.dir.path()).status();
     assert!(remount.unwrap().success());
 
-    let word = Sqlite::open(&mount.dir.path().join("other")).unwrap_err().to_string();
+    let word = ralph_store::open(&mount.dir.path().join("other")).unwrap_err().to_string();
     assert!(word.contains("cannot be written") && word.contains("XDG_STATE_HOME"), "{word}");
     // What is there can still be looked at, or the refusal says why not.
-    match Sqlite::open_existing(&mount.state()) {
+    match ralph_store::open_existing(&mount.state()) {
         Ok(store) => {
             let store = store.unwrap();
             assert_eq!(store.read("run/a", 0).unwrap().len(), 1);
@@ -128,7 +128,7 @@ fn a_read_only_place_is_named_with_the_remedy() {
 #[test]
 fn limited_process() {
     let Some(dir) = std::env::var_os(DIR) else { return };
-    let store = Sqlite::open(Path::new(&dir)).unwrap();
+    let store = ralph_store::open(Path::new(&dir)).unwrap();
     let (acknowledged, word) = commit_until_refused(&store, 0);
     println!("\nresult {acknowledged} {word}");
     assert_eq!(store.verify().unwrap(), acknowledged, "what was acknowledged can be read at once");

@@ -13,7 +13,7 @@
 mod common;
 
 use common::*;
-use ralph_store::{CommitError, Sqlite, Store};
+use ralph_store::{CommitError, Store};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -92,7 +92,7 @@ fn fifty_processes_share_one_budget_exactly() {
 fn one_of_fifty() {
     let Some(dir) = std::env::var_os(DIR) else { return };
     let name: usize = std::env::var(NAME).unwrap().parse().unwrap();
-    let store = Sqlite::open(Path::new(&dir)).unwrap();
+    let store = ralph_store::open(Path::new(&dir)).unwrap();
     println!("\nready");
     std::io::stdin().read_exact(&mut [0; 3]).unwrap();
     let against = vec![total("day", CAP), total(&format!("run/{name}"), i64::MAX)];

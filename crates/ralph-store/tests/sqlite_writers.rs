@@ -13,7 +13,7 @@
 mod common;
 
 use common::*;
-use ralph_store::{CommitError, Sqlite, Store};
+use ralph_store::{CommitError, Store};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -29,7 +29,7 @@ const WORST: Duration = Duration::from_secs(20);
 
 /// Appends and asks for money in turn; returns the slowest append and how often money was granted.
 fn work(dir: &Path, name: &str) -> (Duration, i64) {
-    let store = Sqlite::open(dir).unwrap();
+    let store = ralph_store::open(dir).unwrap();
     let (mut worst, mut granted) = (Duration::ZERO, 0);
     for n in 0..APPENDS {
         let began = Instant::now();
@@ -50,7 +50,7 @@ fn check(dir: &Path, results: &[(Duration, i64)]) {
     println!("{WRITERS} writers: slowest append {worst:?}");
     assert!(worst < WORST, "{worst:?}");
     assert_eq!(granted, CAP);
-    let store = Sqlite::open(dir).unwrap();
+    let store = ralph_store::open(dir).unwrap();
     assert_eq!(store.meter("day").unwrap().held, CAP);
     assert_eq!(store.verify().unwrap(), WRITERS as u64 * APPENDS);
 }
@@ -154,7 +154,7 @@ fn housekeeping_beside_writers_harms_nothing() {
         for w in 0..3 {
             let dir = place.dir();
             s.spawn(move || {
-                let store = Sqlite::open(dir).unwrap();
+                let store = ralph_store::open(dir).unwrap();
                 for n in 0..40 {
                     store.commit(&puts(vec![put(&format!("run/{w}"), n, &"x".repeat(9000))])).unwrap();
                     store.housekeep().unwrap();

@@ -13,7 +13,7 @@ use ralph_engine::ledger;
 use ralph_engine::watch::Watcher;
 use ralph_rules::next::Next;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
-use ralph_store::{Sqlite, WindowUse};
+use ralph_store::{Database, WindowUse};
 use ralph_tree::git_facts;
 use ralph_view::view_fold::ViewFold;
 use serde::Serialize;
@@ -120,7 +120,7 @@ pub struct Views {
     paths: Paths,
     fold: ViewFold,
     home: Home,
-    store: Option<Sqlite>,
+    store: Option<Database>,
     hour: (WindowUse, WindowUse),
     warnings: Option<Warnings>,
     /// Something is to be written: progress only, or all.

@@ -81,12 +81,12 @@ fn dated(database: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DATABASE, Sqlite};
+    use crate::{DATABASE, Database};
 
     #[test]
     fn one_a_day_and_seven_in_all() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Sqlite::open(dir.path()).unwrap();
+        let store = Database::open(dir.path()).unwrap();
         for day in 1..=9 {
             let made = store.daily_copy(&format!("2026110{day}")).unwrap();
             assert!(made.unwrap().exists());
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_date_cannot_leave_the_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Sqlite::open(dir.path()).unwrap();
+        let store = Database::open(dir.path()).unwrap();
         for bad in ["", "../x", "2026/11/15", "today"] {
             assert!(matches!(store.daily_copy(bad), Err(StoreError::BadDate { .. })), "{bad}");
         }

@@ -1,66 +1,75 @@
-//! SQLite's codes in plain words, with the path and what to do.
+//! What SQLite's error codes mean: first as a kind, then, where a path is known, as the store's own error.
 
-use super::{Sqlite, open};
-use crate::error::StoreError;
+use super::{Database, open};
+use crate::error::{BackendError, BackendErrorKind, CommitError, StoreError};
 use rusqlite::{Error, ErrorCode};
 use rustix::fs::{Access, access};
 use std::path::Path;
 
-impl Sqlite {
-    /// Gives a bare SQLite error its place and meaning.
-    pub(super) fn explain(&self, e: StoreError) -> StoreError {
-        explain(&self.path, e)
+impl Database {
+    /// Gives an error of the backend its path.
+    pub(super) fn explain(&self, error: StoreError) -> StoreError {
+        explain(&self.path, error)
     }
 }
 
-pub(super) fn explain(path: &Path, e: StoreError) -> StoreError {
-    let StoreError::Sqlite(e) = e else { return e };
-    let place = path.to_path_buf();
-    if is_busy(&e) {
-        StoreError::Busy { waited: open::BUSY_LIMIT }
-    } else if is_full(&e) {
-        StoreError::Full { path: place }
-    } else if is_damage(&e) {
-        StoreError::Damaged { path: place, why: e.to_string(), kept: None }
-    } else if is_shut(&e, path) {
-        StoreError::ReadOnly { path: place, why: e.to_string() }
-    } else {
-        StoreError::Sqlite(e)
-    }
-}
-
-pub(super) fn is_busy(e: &Error) -> bool {
-    use ErrorCode::{DatabaseBusy, DatabaseLocked, FileLockingProtocolFailed};
-    matches!(e.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked | FileLockingProtocolFailed))
-}
-
-pub(super) fn is_full(e: &Error) -> bool {
-    e.sqlite_error_code() == Some(ErrorCode::DiskFull)
-}
-
-pub(super) fn is_io(e: &Error) -> bool {
-    e.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
-}
-
-/// The file does not hold what we put there: pages that make no sense, or a value of another type.
-pub(super) fn is_damage(e: &Error) -> bool {
-    match e {
-        Error::FromSqlConversionFailure(..)
-        | Error::IntegralValueOutOfRange(..)
-        | Error::Utf8Error(..)
-        | Error::InvalidColumnType(..) => true,
-        other => {
-            matches!(other.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+pub(super) fn explain(path: &Path, error: StoreError) -> StoreError {
+    let StoreError::Backend(error) = error else { return error };
+    let path = path.to_path_buf();
+    match error.kind {
+        BackendErrorKind::Busy => StoreError::Busy { waited: open::BUSY_LIMIT },
+        BackendErrorKind::Full => StoreError::Full { path },
+        BackendErrorKind::Corrupt => StoreError::Damaged { path, why: error.to_string(), kept: None },
+        BackendErrorKind::ReadOnly => StoreError::ReadOnly { path, why: error.to_string() },
+        // This has many reasons; only where the directory cannot be written is that the reason.
+        BackendErrorKind::CannotOpen if is_unwritable(&path) => {
+            StoreError::ReadOnly { path, why: error.to_string() }
+        }
+        BackendErrorKind::CannotOpen | BackendErrorKind::Io | BackendErrorKind::Other => {
+            StoreError::Backend(error)
         }
     }
 }
 
-/// "Cannot open" has many reasons; only where the directory cannot be written it is that.
-fn is_shut(e: &Error, path: &Path) -> bool {
-    let dir = path.parent().unwrap_or(path);
-    match e.sqlite_error_code() {
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => true,
-        Some(ErrorCode::CannotOpen) => access(dir, Access::WRITE_OK).is_err(),
-        _ => false,
+fn is_unwritable(path: &Path) -> bool {
+    access(path.parent().unwrap_or(path), Access::WRITE_OK).is_err()
+}
+
+/// What an error means.
+pub(super) fn kind(error: &Error) -> BackendErrorKind {
+    // A value of another type than the one written.
+    if let Error::FromSqlConversionFailure(..)
+    | Error::IntegralValueOutOfRange(..)
+    | Error::Utf8Error(..)
+    | Error::InvalidColumnType(..) = error
+    {
+        return BackendErrorKind::Corrupt;
+    }
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+            BackendErrorKind::Busy
+        }
+        Some(ErrorCode::DiskFull) => BackendErrorKind::Full,
+        Some(ErrorCode::SystemIoFailure) => BackendErrorKind::Io,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => BackendErrorKind::Corrupt,
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => BackendErrorKind::ReadOnly,
+        Some(ErrorCode::CannotOpen) => BackendErrorKind::CannotOpen,
+        _ => BackendErrorKind::Other,
+    }
+}
+
+pub(super) fn is_busy(error: &Error) -> bool {
+    kind(error) == BackendErrorKind::Busy
+}
+
+impl From<Error> for StoreError {
+    fn from(error: Error) -> StoreError {
+        StoreError::Backend(BackendError::new(kind(&error), error))
+    }
+}
+
+impl From<Error> for CommitError {
+    fn from(error: Error) -> CommitError {
+        CommitError::Store(error.into())
     }
 }

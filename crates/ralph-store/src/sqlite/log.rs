@@ -6,7 +6,7 @@
 use super::explain;
 use super::ours::beside;
 use crate::disk::disk_free;
-use crate::error::StoreError;
+use crate::error::{BackendErrorKind, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -33,7 +33,7 @@ pub(super) fn empty(c: &Connection) -> Result<(), StoreError> {
 /// A reader elsewhere may hold the log, or the disk be full: then another time, nothing is lost.
 fn fold(c: &Connection, sql: &str) -> Result<(), StoreError> {
     match c.query_row(sql, [], |_| Ok(())) {
-        Err(e) if explain::is_busy(&e) || explain::is_full(&e) => Ok(()),
+        Err(e) if matches!(explain::kind(&e), BackendErrorKind::Busy | BackendErrorKind::Full) => Ok(()),
         other => Ok(other?),
     }
 }

@@ -4,7 +4,7 @@ use super::ballast::Ballast;
 use super::gate::{GATE_WAIT, Gate};
 use super::ours::Ours;
 use super::schema::{self, APPLICATION_ID, Marks};
-use super::{DATABASE, Sqlite, copies, damage, explain, log, network};
+use super::{DATABASE, Database, copies, damage, explain, log, network};
 use crate::error::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -22,14 +22,14 @@ pub(super) const BUSY_LIMIT: Duration = Duration::from_secs(60);
 /// Pages of log at which a commit folds it by itself: a backstop, housekeeping comes long before.
 const LOG_BACKSTOP_PAGES: i64 = 8192;
 
-impl Sqlite {
+impl Database {
     /// Opens the database in `dir`, making both if they are not there.
-    pub fn open(dir: &Path) -> Result<Sqlite, StoreError> {
+    pub(crate) fn open(dir: &Path) -> Result<Database, StoreError> {
         open_with(dir, schema::STEPS)
     }
 
     /// Opens the database in `dir` for commands that must not make one; `None` when there is none.
-    pub fn open_existing(dir: &Path) -> Result<Option<Sqlite>, StoreError> {
+    pub(crate) fn open_existing(dir: &Path) -> Result<Option<Database>, StoreError> {
         let path = dir.join(DATABASE);
         damage::refuse_orphaned_log(&path)?;
         if fs::metadata(&path).map_or(0, |m| m.len()) == 0 {
@@ -47,7 +47,7 @@ impl Sqlite {
 }
 
 /// `open`, with the schema's steps named so that a test can add one.
-pub(super) fn open_with(dir: &Path, steps: &[&str]) -> Result<Sqlite, StoreError> {
+pub(super) fn open_with(dir: &Path, steps: &[&str]) -> Result<Database, StoreError> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -71,7 +71,7 @@ fn make_private(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens an existing file, checks that it is ours, and lifts it to the newest schema.
-fn unlock(dir: &Path, steps: &[&str]) -> Result<Sqlite, StoreError> {
+fn unlock(dir: &Path, steps: &[&str]) -> Result<Database, StoreError> {
     let path = dir.join(DATABASE);
     let gate = Gate::new(dir.join("ralph.gate"));
     let opened = connect(&path, false).and_then(|mut c| {
@@ -80,7 +80,7 @@ fn unlock(dir: &Path, steps: &[&str]) -> Result<Sqlite, StoreError> {
     });
     let (connection, newer) =
         opened.map_err(|e| damage::keep_copy_if_damaged(&path, explain::explain(&path, e)))?;
-    Ok(Sqlite {
+    Ok(Database {
         ours: Ours::note(&path)?,
         ballast: Ballast::new(dir.join("ralph.ballast")),
         writer: Mutex::new(Some(connection)),
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn an_older_file_is_copied_and_lifted_while_an_older_program_writes_on() {
         let dir = tempfile::tempdir().unwrap();
-        let older = Sqlite::open(dir.path()).unwrap();
+        let older = Database::open(dir.path()).unwrap();
         older.commit(&put(0)).unwrap();
 
         let mut steps = schema::STEPS.to_vec();
@@ -191,7 +191,8 @@ mod tests {
         steps.push("create table later(id integer primary key);");
         open_with(dir.path(), &steps).unwrap().commit(&put(0)).unwrap();
 
-        for store in [Sqlite::open(dir.path()).unwrap(), Sqlite::open_existing(dir.path()).unwrap().unwrap()]
+        for store in
+            [Database::open(dir.path()).unwrap(), Database::open_existing(dir.path()).unwrap().unwrap()]
         {
             assert_eq!(store.read("run/a", 0).unwrap().len(), 1);
             let word = store.commit(&put(1)).unwrap_err().to_string();
@@ -203,11 +204,11 @@ mod tests {
     #[test]
     fn a_step_that_fails_leaves_the_file_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
-        Sqlite::open(dir.path()).unwrap().commit(&put(0)).unwrap();
+        Database::open(dir.path()).unwrap().commit(&put(0)).unwrap();
         let mut steps = schema::STEPS.to_vec();
         steps.push("create table half(id integer primary key); this is no sql;");
         assert!(open_with(dir.path(), &steps).is_err());
-        let store = Sqlite::open(dir.path()).unwrap();
+        let store = Database::open(dir.path()).unwrap();
         store.commit(&put(1)).unwrap();
         assert_eq!(store.verify().unwrap(), 2);
     }

@@ -1,10 +1,10 @@
 //! The one writing transaction: wait for a turn, BEGIN IMMEDIATE, write, commit; on a full disk spend the ballast once.
 
 use super::books::Pages;
-use super::{Sqlite, explain, gate, inbox, journal, open, rows, schema};
+use super::{Database, explain, gate, inbox, journal, open, rows, schema};
 use crate::batch::{Batch, Committed};
 use crate::disk::disk_free;
-use crate::error::{CommitError, StoreError};
+use crate::error::{BackendErrorKind, CommitError, StoreError};
 use crate::ledger;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// What a transaction's work says: `Ok(Err(_))` is an answer that must leave no trace.
 type Answer<T, N> = Result<Result<T, N>, StoreError>;
 
-impl Sqlite {
+impl Database {
     pub(super) fn commit_batch(&self, batch: &Batch) -> Result<Committed, CommitError> {
         let answer = self.write(|tx| match apply(tx, batch) {
             Ok(done) => Ok(Ok(done)),
@@ -77,10 +77,14 @@ impl Sqlite {
         f(connection).map_err(|e| self.explain(e))
     }
 
-    fn needs_room(&self, e: &StoreError) -> bool {
-        let StoreError::Sqlite(e) = e else { return false };
+    fn needs_room(&self, error: &StoreError) -> bool {
+        let StoreError::Backend(error) = error else { return false };
         let nearly_full = || disk_free(&self.path).is_ok_and(|room| room.free < self.ballast.size());
-        explain::is_full(e) || (explain::is_io(e) && nearly_full())
+        match error.kind {
+            BackendErrorKind::Full => true,
+            BackendErrorKind::Io => nearly_full(),
+            _ => false,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Small builders and both stores, for the integration tests.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use ralph_store::{Batch, Limit, Memory, Put, Reserve, Settle, Sqlite, Store, Used};
+use ralph_store::{Batch, Database, Limit, Memory, Put, Reserve, Settle, Store, Used};
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -41,8 +41,8 @@ impl OnDisk {
         self.0.path()
     }
 
-    pub fn sqlite(&self) -> Sqlite {
-        Sqlite::open(self.dir()).unwrap()
+    pub fn sqlite(&self) -> Database {
+        ralph_store::open(self.dir()).unwrap()
     }
 }
 

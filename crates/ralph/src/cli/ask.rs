@@ -8,7 +8,7 @@ use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_rules::prompt::HINT_BYTES;
 use ralph_rules::record::Request;
-use ralph_store::{RequestId, RunRow, Sqlite, Store};
+use ralph_store::{Database, RequestId, RunRow, Store};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -136,7 +136,7 @@ fn ask(run: Option<&str>, request: &Request, then: &str, here: &Here) -> Result<
 }
 
 /// The request was taken out of the inbox, which happens in the commit that writes it into the journal.
-fn heard(store: &Sqlite, home: &Home, row: &RunRow, id: RequestId) -> Result<bool, Problem> {
+fn heard(store: &Database, home: &Home, row: &RunRow, id: RequestId) -> Result<bool, Problem> {
     let since = Instant::now();
     loop {
         // Asked first: a run that ends now may have heard it just before.

@@ -11,7 +11,7 @@ use ralph_engine::circuit::{self, Change, OpenBreaker};
 use ralph_engine::clock::utc;
 use ralph_rules::breaker::{Breaker, HISTORY};
 use ralph_rules::state::State;
-use ralph_store::{RunFilter, Sqlite, Store};
+use ralph_store::{Database, RunFilter, Store};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -82,7 +82,7 @@ pub fn circuit(args: &Args, here: &Here) -> Result<u8, Problem> {
 }
 
 /// The remembered state; while a run is under way, that run's own.
-fn known(store: Option<&Sqlite>, here: &Here) -> Result<Known, Problem> {
+fn known(store: Option<&Database>, here: &Here) -> Result<Known, Problem> {
     let closed = Known { state: Breaker::Closed, open: None, closes_at: None, history: Vec::new() };
     let Some(store) = store else { return Ok(closed) };
     let open = circuit::open_breaker(store, &here.workspace).map_err(|e| runs::broken(&e))?;
@@ -105,7 +105,7 @@ fn known(store: Option<&Sqlite>, here: &Here) -> Result<Known, Problem> {
     Ok(Known { state, closes_at: closes_at.filter(|_| open.is_some()), open, history })
 }
 
-fn under_way(store: &Sqlite, here: &Here) -> Result<Option<State>, Problem> {
+fn under_way(store: &Database, here: &Here) -> Result<Option<State>, Problem> {
     let home = here.home()?;
     let workspace = Some(here.workspace.to_string_lossy().into_owned());
     let filter = RunFilter { workspace, resumable: Some(true), ..RunFilter::default() };

@@ -7,7 +7,7 @@ use ralph_engine::home::Home;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::state::State;
-use ralph_store::{RunRow, Sqlite};
+use ralph_store::{RunRow, Database};
 use ralph_view::log_json::LogJson;
 use ralph_view::log_lines::LogLines;
 use ralph_view::log_raw::LogRaw;
@@ -98,7 +98,7 @@ fn gone(ended: StoryError, row: &RunRow) -> Result<(), Problem> {
 /// The result comes last, where the run has one.
 fn result<W: Write>(
     state: &State,
-    store: &Sqlite,
+    store: &Database,
     row: &RunRow,
     args: &Args,
     json: &mut LogJson<W>,

@@ -5,12 +5,12 @@ use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_engine::journal::{self, JournalError};
 use ralph_rules::record::Record;
-use ralph_store::{RunFilter, RunRow, Sqlite, Store, StoreError};
+use ralph_store::{Database, RunFilter, RunRow, Store, StoreError};
 use ralph_view::run_state::row_now;
 pub use ralph_view::run_state::{is_running, short_id as short};
 
-/// The store; a problem where there is none yet.
-pub fn store(home: &Home) -> Result<Sqlite, Problem> {
+/// The store, which must be there.
+pub fn store(home: &Home) -> Result<Problem> {
     let store = home.store_if_any().map_err(|e| broken(&e))?;
     store.ok_or_else(|| {
         Problem::new(Code::Usage, "there are no runs yet")

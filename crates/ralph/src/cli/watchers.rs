@@ -11,7 +11,7 @@ use ralph_engine::ledger;
 use ralph_engine::redact::Redactor;
 use ralph_engine::watch::Watcher;
 use ralph_rules::record::{Record, Request};
-use ralph_store::{Sqlite, Store};
+use ralph_store::{Database, Store};
 use ralph_view::run_lines::RunLines;
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
@@ -79,7 +79,7 @@ fn send_to(id: &str, home: &Home) -> Box<dyn Fn(&Request) -> bool + Send> {
 /// The calls of the last hour, read beside the run by a connection of its own.
 fn calls_last_hour(home: &Home) -> CallsLastHour {
     let home = home.clone();
-    let mut store: Option<Sqlite> = None;
+    let mut store: Option<Database> = None;
     Box::new(move |state| {
         if store.is_none() {
             store = home.store_if_any().ok().flatten();

@@ -7,7 +7,7 @@ use ralph_rules::next::Next;
 use ralph_rules::record::{Attempt, Decision, Envelope, Fact, Record, Seen};
 use ralph_rules::replay::replay;
 use ralph_rules::step::Step;
-use ralph_store::{DATABASE, RunFilter, RunRow, Sqlite, Store};
+use ralph_store::{DATABASE, RunFilter, RunRow, Store};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,7 +32,8 @@ impl Evidence {
             let _ = std::fs::copy(scene.scratch.state().join("ralph").join(&file), dir.join(&file));
         }
         let mut evidence = Evidence { dir, run: None, records: Vec::new() };
-        let Some(store) = Sqlite::open_existing(&evidence.dir).map_err(|e| format!("the database: {e}"))?
+        let Some(store) =
+            ralph_store::open_existing(&evidence.dir).map_err(|e| format!("the database: {e}"))?
         else {
             return Ok(evidence);
         };

@@ -5,7 +5,7 @@ use crate::cli::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_engine::rebuild::{self, Rows};
 use ralph_engine::run::stream_of;
-use ralph_store::{RunFilter, Sqlite, Store};
+use ralph_store::{Database, RunFilter, Store};
 
 /// So many of the newest runs are looked at, unless everything is.
 const NEWEST: u32 = 3;
@@ -23,7 +23,7 @@ pub fn rows(here: &Here, full: bool) -> Vec<Row> {
     }
 }
 
-fn look(store: &Sqlite, full: bool) -> Result<Vec<Row>, Problem> {
+fn look(store: &Database, full: bool) -> Result<Vec<Row>, Problem> {
     let path = store.path().display();
     let size = std::fs::metadata(store.path()).map_or(0, |meta| meta.len() >> 20);
     let newest = store.runs(&RunFilter { limit: Some(NEWEST), ..RunFilter::default() });
