@@ -52,6 +52,8 @@ mod shells;
 mod stacks;
 #[path = "commands/state.rs"]
 mod state;
+#[path = "commands/state_of_0_1.rs"]
+mod state_of_0_1;
 #[path = "commands/two.rs"]
 mod two;
 #[path = "commands/views.rs"]
