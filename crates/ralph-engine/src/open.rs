@@ -3,12 +3,12 @@
 
 use crate::circuit::{self, OpenBreaker, Unusable};
 use crate::clock::{Clock, utc};
-use crate::daybook::Daybook;
 use crate::drive::drive;
 use crate::event_source::ChannelEvents;
 use crate::home::Home;
 use crate::journal::{self, JournalError};
 use crate::live_world::LiveWorld;
+use crate::metrics::MetricsWriter;
 use crate::observation::Observation;
 use crate::oracle::{of_run, scripts};
 use crate::outcome::{Outcome, cut, outcome};
@@ -191,7 +191,7 @@ fn go(
     let listening = signals::listen(for_signals.0, for_signals.1, ctx.under_way.clone())
         .map_err(system("signals cannot be heard"))?;
     copy_of_the_day(home, &ctx.start.zone);
-    let daybook = Daybook::open(home, &ctx.workspace, &ctx.start.zone);
+    let metrics = MetricsWriter::start(home, &ctx.workspace, &ctx.start.zone);
     let mut run = Run::new(&id, state, store, Box::new(world), Box::new(event_source), watchers)
         .redacting(Arc::clone(&ctx.deps.redactor));
     for fact in facts {
@@ -206,7 +206,7 @@ fn go(
     let _ = ctx.index().save(&home.index(&ctx.workspace));
     let _ = tree_copy::remove(&ctx.folder.join(BYTECODE));
     put_aside_last(home, store, &ctx);
-    daybook.close(store, &id);
+    metrics.finish(store, &id);
     let (state, reasons) = run.finish();
     keep_receipt(store, &ctx, &state);
     drop((reading, ctx));

@@ -75,7 +75,7 @@ impl Sources<'_> {
     /// A content of today; not through links.
     pub fn now(&self, path: &[u8]) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = ralph_snapshots::open_beneath(self.root, path).ok()?;
+        let file = ralph_os::open_file_beneath(self.root, path).ok()?;
         let size = file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
         (size as u64 <= LARGEST).then_some(bytes)
     }

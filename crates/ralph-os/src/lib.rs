@@ -5,12 +5,14 @@
 
 #[cfg(target_os = "linux")]
 pub mod linux;
+mod no_follow;
 pub mod portable;
 mod process;
 mod stat;
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 pub use linux::*;
+pub use no_follow::{Draft, NoFollowDir, Writable, open_file_beneath};
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 pub use portable::*;
 pub use process::Process;

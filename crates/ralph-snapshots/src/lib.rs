@@ -4,14 +4,12 @@
 //! [`back`] says what it would take to make a workspace as it was, and does it; [`mend`] does so for a few paths only. Nothing is ever overwritten whose
 //! content is not in the keep first. No path is followed through a link: an agent may have put one anywhere.
 
-mod at;
 mod blobs;
 mod prune;
 mod restore;
 mod restore_paths;
 mod snapshot_store;
 
-pub use at::open_beneath;
 pub use blobs::Blobs;
 pub use prune::{Pruned, prune};
 pub use restore::{Act, Done, Restore, Wanted, restore};

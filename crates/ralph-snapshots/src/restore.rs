@@ -2,17 +2,14 @@
 //! done act by act; each act can be repeated, so that a run of them that was cut short is simply done again. What
 //! somebody changed since the last look is left alone unless that was asked for.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
+use ralph_os::{Draft, NoFollowDir};
 use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{Mode, RawMode};
 
-use crate::at::Root;
 use crate::blobs::Blobs;
 use crate::snapshot_store::{Missed, is_kept};
 
@@ -205,7 +202,7 @@ impl Restore {
 
     /// Does it. What fails is told and the rest is done all the same.
     pub fn apply(&self, root: &Path, blobs: &Blobs) -> io::Result<Done> {
-        let root = Root::open(root)?;
+        let root = NoFollowDir::open(root)?;
         let mut done = Done::default();
         for act in &self.acts {
             match apply(&root, act, blobs) {
@@ -236,27 +233,29 @@ pub(crate) fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
 }
 
 /// A directory that does not let its owner write is opened for the moment it takes.
-fn apply(root: &Root, act: &Act, blobs: &Blobs) -> io::Result<()> {
+fn apply(root: &NoFollowDir, act: &Act, blobs: &Blobs) -> io::Result<()> {
     match apply_once(root, act, blobs) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let closed = root.open_up(act.path().as_bytes())?;
+            let parent = root.make_parent_writable(act.path().as_bytes())?;
             let done = apply_once(root, act, blobs);
-            closed.close()?;
+            parent.restore()?;
             done
         }
         other => other,
     }
 }
 
-fn apply_once(root: &Root, act: &Act, blobs: &Blobs) -> io::Result<()> {
+fn apply_once(root: &NoFollowDir, act: &Act, blobs: &Blobs) -> io::Result<()> {
     match act {
-        Act::Make { path, mode } => root.make(path.as_bytes(), *mode),
-        Act::Clear { path } => root.clear(path.as_bytes()),
+        Act::Make { path, mode } => root.make_dir(path.as_bytes(), *mode),
+        Act::Clear { path } => root.remove_all(path.as_bytes()),
         Act::Write { path, hash, mode, .. } => write(root, path, blobs, *hash, *mode),
-        Act::Link { path, hash } => link(root, path, &std::fs::read(blobs.path(*hash))?),
-        Act::Mode { path, mode } => set_mode(root, path.as_bytes(), *mode),
-        Act::Remove { path } => root.remove(path.as_bytes(), false),
-        Act::RemoveEmpty { path } => match root.remove(path.as_bytes(), true) {
+        Act::Link { path, hash } => {
+            root.replace_link(path.as_bytes(), Draft::Named(*hash), &std::fs::read(blobs.path(*hash))?)
+        }
+        Act::Mode { path, mode } => root.set_mode(path.as_bytes(), *mode),
+        Act::Remove { path } => root.remove_file(path.as_bytes()),
+        Act::RemoveEmpty { path } => match root.remove_dir(path.as_bytes()) {
             // Something is left in it that nobody looks at; it may stay.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
             other => other,
@@ -264,52 +263,11 @@ fn apply_once(root: &Root, act: &Act, blobs: &Blobs) -> io::Result<()> {
     }
 }
 
-/// Gives what is there these permissions; a link is not followed.
-pub(crate) fn set_mode(root: &Root, path: &[u8], mode: u16) -> io::Result<()> {
-    let (dir, name) = root.parent(path)?;
-    let flags = ralph_os::HELD | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = rustix::fs::openat(&dir, &name, flags, Mode::empty())?;
-    if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode).is_symlink() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    Ok(ralph_os::chmod_held(&fd, mode_of(mode))?)
-}
-
-/// A draft beside the file takes its place when it is whole, so that nobody ever sees half a file.
-fn write(root: &Root, path: &TreePath, blobs: &Blobs, hash: u128, mode: u16) -> io::Result<()> {
-    let (dir, name) = root.make_parent(path.as_bytes())?;
-    let draft = draft(hash);
-    let _ = rustix::fs::unlinkat(&dir, &draft, AtFlags::empty());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = std::fs::File::from(rustix::fs::openat(&dir, &draft, flags, Mode::from_raw_mode(0o600))?);
-    let written = blobs
-        .copy_to(hash, &mut file)
-        .and_then(|()| Ok(rustix::fs::fchmod(&file, mode_of(mode))?))
-        .and_then(|()| file.sync_data());
-    place(written, &dir, &draft, &name)
-}
-
-fn link(root: &Root, path: &TreePath, target: &[u8]) -> io::Result<()> {
-    let (dir, name) = root.make_parent(path.as_bytes())?;
-    let draft = draft(u128::from(std::process::id()));
-    let _ = rustix::fs::unlinkat(&dir, &draft, AtFlags::empty());
-    let made = rustix::fs::symlinkat(OsString::from_vec(target.to_vec()), &dir, &draft);
-    place(made.map_err(Into::into), &dir, &draft, &name)
-}
-
-fn place(made: io::Result<()>, dir: &OwnedFd, draft: &str, name: &OsString) -> io::Result<()> {
-    let placed = made.and_then(|()| Ok(rustix::fs::renameat(dir, draft, dir, name)?));
-    if placed.is_err() {
-        let _ = rustix::fs::unlinkat(dir, draft, AtFlags::empty());
-    }
-    placed
-}
-
-/// The same name each time: what a crash left is found and replaced when the act is repeated.
-fn draft(hash: u128) -> String {
-    format!(".ralph-{hash:032x}.draft")
-}
-
-fn mode_of(mode: u16) -> Mode {
-    Mode::from_raw_mode(rustix::fs::RawMode::from(mode))
+/// The draft is named after the content, so that what a crash left is replaced when the act is repeated.
+fn write(root: &NoFollowDir, path: &TreePath, blobs: &Blobs, hash: u128, mode: u16) -> io::Result<()> {
+    root.replace_file(path.as_bytes(), Draft::Named(hash), 0o600, |file| {
+        blobs.copy_to(hash, file)?;
+        rustix::fs::fchmod(&*file, Mode::from_raw_mode(RawMode::from(mode)))?;
+        file.sync_data()
+    })
 }

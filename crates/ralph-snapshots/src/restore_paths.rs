@@ -9,9 +9,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::path::Path;
 
+use ralph_os::NoFollowDir;
 use ralph_tree::{Entry, Index, Kind, TreePath};
 
-use crate::at::Root;
 use crate::blobs::Blobs;
 use crate::restore::{Act, alike, closing_last};
 use crate::snapshot_store::{Missed, is_kept};
@@ -54,7 +54,7 @@ pub struct Aside {
 /// Directories that hide from their owner what lies at the touched paths. They are opened before anything else is
 /// decided, because what lies in them may have been changed too.
 pub fn uncover(root: &Path, damage: Damage<'_>) -> io::Result<bool> {
-    let root = Root::open(root)?;
+    let root = NoFollowDir::open(root)?;
     let mut opened = false;
     let closed = |entry: &Entry<'_>| entry.kind == Kind::Directory && entry.unreadable;
     let concerned =
@@ -67,14 +67,14 @@ pub fn uncover(root: &Path, damage: Damage<'_>) -> io::Result<bool> {
         .collect();
     for (path, mode) in dirs {
         let mode = if mode & 0o500 == 0o500 { mode } else { 0o700 };
-        opened |= crate::restore::set_mode(&root, path, mode).is_ok();
+        opened |= root.set_mode(path, mode).is_ok();
     }
     Ok(opened)
 }
 
 /// Plans it.
 pub fn restore_paths(root: &Path, damage: Damage<'_>, blobs: &Blobs) -> io::Result<PathRestore> {
-    let root = Root::open(root)?;
+    let root = NoFollowDir::open(root)?;
     let (mut plan, mut dirs, mut blocked) = (PathRestore::default(), BTreeSet::new(), BTreeSet::new());
     let (mut removals, mut comes) = (Vec::new(), Vec::new());
     for path in damage.touched {
@@ -139,7 +139,7 @@ fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<
 
 /// The directories above a path that comes back: those that are gone are made, what stands in their place goes aside.
 fn above(
-    root: &Root,
+    root: &NoFollowDir,
     damage: &Damage<'_>,
     path: &[u8],
     dirs: &mut BTreeSet<(Vec<u8>, u16)>,
@@ -147,7 +147,7 @@ fn above(
 ) {
     for end in path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at) {
         let dir = path.get(..end).unwrap_or_default();
-        let there = root.look(dir);
+        let there = root.metadata(dir);
         if there.as_ref().is_some_and(fs::Metadata::is_dir) {
             continue;
         }
@@ -193,12 +193,12 @@ fn missed(path: &TreePath, why: &str) -> Missed {
 
 /// Copies what is at a path to a new place outside the workspace, whatever it is, and forces it to the disk.
 pub fn put_aside(root: &Path, path: &TreePath, to: &Path) -> io::Result<Aside> {
-    let root = Root::open(root)?;
-    let (_dir, here) = root.here(path.as_bytes())?;
+    let root = NoFollowDir::open(root)?;
+    let (_dir, here) = root.resolved(path.as_bytes())?;
     let meta = here.symlink_metadata()?;
     let mode = meta.permissions().mode() & 0o7777;
     if meta.is_file() && File::open(&here).is_err() {
-        root.let_read(path.as_bytes())?;
+        root.make_readable(path.as_bytes())?;
     }
     let (kind, kept) = copy_any(&here, to)?;
     Ok(Aside { mode, kind, kept })

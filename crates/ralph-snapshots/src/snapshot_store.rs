@@ -7,9 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ralph_os::NoFollowDir;
 use ralph_tree::{Entry, Index, Kind, TreePath};
 
-use crate::at::Root;
 use crate::blobs::Blobs;
 
 /// A larger file is not kept: it is data, not work, and would fill the disk.
@@ -88,7 +88,7 @@ impl SnapshotStore {
 
     fn take_beside(&self, root: &Path, index: &Index, latest: &Index) -> io::Result<Taken> {
         fs::create_dir_all(&self.dir)?;
-        let root = Root::open(root)?;
+        let root = NoFollowDir::open(root)?;
         let mut taken = Taken::default();
         let mut seen = BTreeSet::new();
         for entry in index.entries().filter(|entry| entry.matters() || entry.is_repository()) {
@@ -117,13 +117,13 @@ impl SnapshotStore {
         Ok(taken)
     }
 
-    fn one(&self, root: &Root, entry: &Entry<'_>, taken: &mut Taken) -> io::Result<()> {
+    fn one(&self, root: &NoFollowDir, entry: &Entry<'_>, taken: &mut Taken) -> io::Result<()> {
         let took = match entry.kind {
-            Kind::Symlink => match root.link(entry.path) {
+            Kind::Symlink => match root.read_link(entry.path) {
                 Ok(target) => self.blobs.take_bytes(&target)?,
                 Err(error) => return taken.unsure(entry, &error.to_string()),
             },
-            _ => match root.file(entry.path) {
+            _ => match root.open_file(entry.path) {
                 Ok(mut file) => self.blobs.take(&mut file, entry.hash)?,
                 Err(error) => return taken.unsure(entry, &error.to_string()),
             },

@@ -6,8 +6,8 @@ use crate::problem::{Code, Problem};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use ralph_engine::clock::utc;
-use ralph_engine::daybook::day_report;
-use ralph_engine::daybook::days::{Days, today};
+use ralph_engine::metrics::calendar::{Days, today};
+use ralph_engine::metrics::day_report;
 use ralph_rules::report::{Report, Span, report as empty};
 
 /// What may be typed.

@@ -6,7 +6,7 @@ use crate::print::{print, print_json, say};
 use crate::problem::Problem;
 use crate::style::Style;
 use ralph_engine::clock::utc;
-use ralph_engine::daybook::days::{stamp, today};
+use ralph_engine::metrics::calendar::{stamp, today};
 use ralph_engine::rows::accounts;
 use ralph_rules::account::RunAccount;
 use ralph_rules::ending::Status;

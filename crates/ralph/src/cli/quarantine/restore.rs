@@ -7,10 +7,11 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::clock::utc;
 use ralph_engine::quarantine::{Case, Folder, Found, Item};
+use ralph_os::{Draft, NoFollowDir};
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What was asked for.
@@ -29,7 +30,6 @@ pub struct Order<'a> {
 struct Act<'a> {
     found: &'a Found,
     root: PathBuf,
-    to: PathBuf,
     /// What is there now is neither gone nor the same.
     replaces: bool,
 }
@@ -68,7 +68,7 @@ fn acts<'a>(kept: &'a Kept, order: &Order<'_>) -> Result<Vec<Act<'a>>, Problem> 
         let to = root.join(found.path().as_path());
         let from = kept.folder.join(found.file.as_deref().unwrap_or_default());
         let replaces = to.symlink_metadata().is_ok() && !is_same(&from, &to, found.link);
-        Act { found, root, to, replaces }
+        Act { found, root, replaces }
     });
     Ok(all.collect())
 }
@@ -133,31 +133,25 @@ fn put_aside(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> io::Result<Pat
     folder.close()
 }
 
-/// A draft beside the place takes it when it is whole.
+/// Writes one path back. Nothing is written through a symbolic link.
 fn write(kept: &Kept, act: &Act<'_>) -> io::Result<()> {
     let from = kept.folder.join(act.found.file.as_deref().unwrap_or_default());
-    let dir = act.to.parent().unwrap_or(&act.root);
-    fs::create_dir_all(dir)?;
-    if !dir.canonicalize()?.starts_with(act.root.canonicalize()?) {
-        return Err(io::Error::other("a link leads out of the workspace there"));
-    }
     if from.is_dir() {
         return Err(io::Error::other(format!("it was a directory; copy it by hand from {}", from.display())));
     }
-    let draft = dir.join(format!(".ralph-{}.draft", std::process::id()));
-    let _ = fs::remove_file(&draft);
+    let (root, path) = (NoFollowDir::open(&act.root)?, act.found.path());
+    if root.metadata(path.as_bytes()).is_some_and(|meta| meta.is_dir()) {
+        // It is in quarantine, with everything in it.
+        root.remove_all(path.as_bytes())?;
+    }
     if act.found.link {
-        use std::os::unix::ffi::OsStringExt;
-        symlink(std::ffi::OsString::from_vec(fs::read(&from)?), &draft)?;
-    } else {
-        fs::copy(&from, &draft)?;
-        fs::set_permissions(&draft, fs::Permissions::from_mode(u32::from(act.found.mode)))?;
+        return root.replace_link(path.as_bytes(), Draft::Unique, &fs::read(&from)?);
     }
-    if act.to.is_dir() && !act.to.is_symlink() {
-        // It was put aside with all that lies in it.
-        fs::remove_dir_all(&act.to)?;
-    }
-    fs::rename(&draft, &act.to)
+    root.replace_file(path.as_bytes(), Draft::Unique, 0o600, |file| {
+        io::copy(&mut fs::File::open(&from)?, file)?;
+        file.set_permissions(fs::Permissions::from_mode(u32::from(act.found.mode)))?;
+        file.sync_data()
+    })
 }
 
 fn as_json(kept: &Kept, acts: &[Act<'_>], aside: Option<&Path>) -> Value {

@@ -1,19 +1,19 @@
-//! Days in the user's zone: where each begins and ends, also where the clock is set forward or back that day.
+//! Days in the user's time zone: when each begins and ends, daylight saving time included.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-/// Some days running.
+/// Consecutive days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Days {
-    /// The first.
+    /// First day.
     pub first: Date,
-    /// The last.
+    /// Last day, included.
     pub last: Date,
     /// When the first begins, UTC milliseconds.
     pub from: i64,
-    /// When the last is over.
+    /// When the last ends, UTC milliseconds.
     pub before: i64,
 }
 
@@ -36,14 +36,13 @@ fn begins(day: Date, zone: &str) -> i64 {
     day.to_zoned(zone).and_then(|noon| noon.start_of_day()).map_or(0, |z| z.timestamp().as_millisecond())
 }
 
-/// The day it is.
+/// The date at `now` (UTC milliseconds).
 pub fn today(now: i64, zone: &str) -> Option<Date> {
     let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
     Some(Timestamp::from_millisecond(now).ok()?.to_zoned(zone).date())
 }
 
-/// The days from the one that was looked at last (at most so many back) to yesterday. A clock that was set back
-/// leaves none.
+/// The days from `done` to yesterday, at most `back` of them; none if the clock was set back.
 pub(super) fn between(done: Option<Date>, today: Date, back: i64) -> Vec<Date> {
     let earliest = today.checked_sub(back.days()).unwrap_or(today);
     let mut day = done.map_or(earliest, |done| done.max(earliest));
@@ -55,7 +54,7 @@ pub(super) fn between(done: Option<Date>, today: Date, back: i64) -> Vec<Date> {
     days
 }
 
-/// A moment as other programs read it.
+/// A time as RFC 3339, with milliseconds.
 pub fn stamp(ms: i64) -> String {
     Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |at| format!("{at:.3}"))
 }

@@ -1,7 +1,8 @@
-//! The file of metrics lines: one a run, whoever writes and however often. A run that went on later gets its line
-//! anew in the same place.
+//! The file of metrics: one JSON line per run, however many processes write and however often. A run that was resumed
+//! gets its line replaced.
 
-use super::place::Place;
+use super::DIR;
+use crate::workspace_files::{Durable, WorkspaceFiles};
 use ralph_rules::metrics::RalphMetrics;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
@@ -10,17 +11,17 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The file.
 const FILE: &str = "ralph-loops.jsonl";
-/// A larger one is only appended to: nobody waits for it to be read.
+/// A larger file is refused: reading it would take too long.
 const MOST: u64 = 64 << 20;
-/// How long another writer is waited for; the next run makes up for what was left out.
+/// How long to wait for another writer; the next run writes what was left out.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Keeps these lines: new ones are appended, those of known runs replaced where they differ.
-pub(super) fn keep(place: &Place, lock: &Path, lines: &[RalphMetrics]) -> io::Result<()> {
-    let _turn = turn(lock)?;
-    let mut text = place.read(FILE, MOST)?;
+/// Writes these lines: appends new ones, replaces those of known runs where they differ.
+pub(super) fn write(files: &WorkspaceFiles, lock: &Path, lines: &[RalphMetrics]) -> io::Result<()> {
+    let _lock = take(lock)?;
+    let path = format!("{DIR}/{FILE}");
+    let mut text = files.read(&path, MOST)?;
     let (mut fresh, mut changed) = (String::new(), false);
     for line in lines {
         let json = serde_json::to_string(line)?;
@@ -34,17 +35,17 @@ pub(super) fn keep(place: &Place, lock: &Path, lines: &[RalphMetrics]) -> io::Re
         }
     }
     if changed {
-        return place.replace(FILE, (end_line(text) + &fresh).as_bytes());
+        return files.replace(&path, (end_line(text) + &fresh).as_bytes(), Durable::Yes);
     }
     match fresh.as_str() {
         "" => Ok(()),
-        _ if text.is_empty() || text.ends_with('\n') => place.append(FILE, fresh.as_bytes()),
-        // A line that was torn keeps to itself.
-        _ => place.append(FILE, format!("\n{fresh}").as_bytes()),
+        _ if text.is_empty() || text.ends_with('\n') => files.append(&path, fresh.as_bytes()),
+        // A line that a crash cut short must not swallow the next one.
+        _ => files.append(&path, format!("\n{fresh}").as_bytes()),
     }
 }
 
-/// Where the line of a run stands.
+/// The range of a run's line.
 fn find(text: &str, id: &str) -> Option<(usize, usize)> {
     let mark = format!("\"loopId\":\"{id}\"");
     let at = text.find(&mark)?;
@@ -57,8 +58,8 @@ fn end_line(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// One writer after the other, over all processes.
-fn turn(lock: &Path) -> io::Result<File> {
+/// Takes the lock that all writers of all processes share.
+fn take(lock: &Path) -> io::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(lock)?;
     let began = Instant::now();
     loop {
@@ -85,18 +86,19 @@ mod tests {
             reason: Some(reason),
             ..RunAccount::default()
         };
-        RalphMetrics::of(&account, super::super::days::stamp).unwrap()
+        RalphMetrics::of(&account, super::super::calendar::stamp).unwrap()
     }
 
-    struct Bed(tempfile::TempDir);
+    struct Workspace(tempfile::TempDir);
 
-    impl Bed {
-        fn keep(&self, lines: &[RalphMetrics]) {
-            keep(&Place::metrics(self.0.path()).unwrap(), &self.0.path().join("lock"), lines).unwrap();
+    impl Workspace {
+        fn write(&self, lines: &[RalphMetrics]) {
+            let files = WorkspaceFiles::open(self.0.path()).unwrap();
+            write(&files, &self.0.path().join("lock"), lines).unwrap();
         }
 
         fn file(&self) -> PathBuf {
-            self.0.path().join(".ralph/metrics").join(FILE)
+            self.0.path().join(DIR).join(FILE)
         }
 
         fn ids(&self) -> Vec<String> {
@@ -108,37 +110,37 @@ mod tests {
 
     #[test]
     fn a_run_has_one_line_however_often_it_is_written() {
-        let bed = Bed(tempfile::tempdir().unwrap());
-        bed.keep(&[line("a", Reason::Stall), line("b", Reason::Interrupted)]);
-        bed.keep(&[line("b", Reason::Interrupted)]);
-        bed.keep(&[line("b", Reason::MaxIterations), line("c", Reason::Stall)]);
-        assert_eq!(bed.ids(), ["a:STALL", "b:MAX_ITERATIONS", "c:STALL"]);
-        assert_eq!(std::fs::read_to_string(bed.0.path().join(".ralph/.gitignore")).unwrap(), "*\n");
+        let workspace = Workspace(tempfile::tempdir().unwrap());
+        workspace.write(&[line("a", Reason::Stall), line("b", Reason::Interrupted)]);
+        workspace.write(&[line("b", Reason::Interrupted)]);
+        workspace.write(&[line("b", Reason::MaxIterations), line("c", Reason::Stall)]);
+        assert_eq!(workspace.ids(), ["a:STALL", "b:MAX_ITERATIONS", "c:STALL"]);
+        assert_eq!(std::fs::read_to_string(workspace.0.path().join(".ralph/.gitignore")).unwrap(), "*\n");
     }
 
     #[test]
     fn a_torn_line_spoils_no_other() {
-        let bed = Bed(tempfile::tempdir().unwrap());
-        bed.keep(&[line("a", Reason::Stall)]);
-        let text = std::fs::read_to_string(bed.file()).unwrap() + "{\"loopId\":\"x";
-        std::fs::write(bed.file(), text).unwrap();
-        bed.keep(&[line("b", Reason::Stall)]);
-        assert_eq!(bed.ids(), ["a:STALL", "b:STALL"]);
+        let workspace = Workspace(tempfile::tempdir().unwrap());
+        workspace.write(&[line("a", Reason::Stall)]);
+        let text = std::fs::read_to_string(workspace.file()).unwrap() + "{\"loopId\":\"x";
+        std::fs::write(workspace.file(), text).unwrap();
+        workspace.write(&[line("b", Reason::Stall)]);
+        assert_eq!(workspace.ids(), ["a:STALL", "b:STALL"]);
     }
 
     #[test]
     fn many_writers_lose_no_line() {
-        let bed = Bed(tempfile::tempdir().unwrap());
+        let workspace = Workspace(tempfile::tempdir().unwrap());
         std::thread::scope(|scope| {
             for n in 0..8 {
-                let bed = &bed;
+                let workspace = &workspace;
                 scope.spawn(move || {
-                    bed.keep(&[line(&format!("run-{n}-"), Reason::Interrupted)]);
-                    bed.keep(&[line(&format!("run-{n}-"), Reason::Stall)]);
+                    workspace.write(&[line(&format!("run-{n}-"), Reason::Interrupted)]);
+                    workspace.write(&[line(&format!("run-{n}-"), Reason::Stall)]);
                 });
             }
         });
-        let mut ids = bed.ids();
+        let mut ids = workspace.ids();
         ids.sort();
         assert_eq!(ids, (0..8).map(|n| format!("run-{n}-:STALL")).collect::<Vec<_>>());
     }

@@ -1,0 +1,124 @@
+//! Files that ralph writes into a workspace for people and other programs: status views, metrics, reports. An agent may
+//! have put a link or a pipe anywhere, so nothing is followed; what is written goes into the workspace or nowhere.
+
+use ralph_os::{Draft, NoFollowDir};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// The directory that ralph hides from git.
+const OWN: &str = ".ralph";
+
+/// A workspace that is written into.
+#[derive(Debug)]
+pub struct WorkspaceFiles(NoFollowDir);
+
+/// Whether a file must survive a power failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durable {
+    /// Written to the disk before the call returns.
+    Yes,
+    /// Left to the system: the file is written anew soon.
+    No,
+}
+
+impl WorkspaceFiles {
+    /// Opens the workspace.
+    pub fn open(workspace: &Path) -> io::Result<WorkspaceFiles> {
+        NoFollowDir::open(workspace).map(WorkspaceFiles)
+    }
+
+    /// Reads a file; empty if there is none. One larger than `most`, or that is not a regular file, is refused.
+    pub fn read(&self, path: &str, most: u64) -> io::Result<String> {
+        let file = match self.0.open_file(path.as_bytes()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+            other => other?,
+        };
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(io::Error::other("it is too large"));
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Appends to a file, and creates it if it does not exist.
+    pub fn append(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = normal(path);
+        self.ignore_own(&path)?;
+        self.0.append(path.as_bytes(), bytes)
+    }
+
+    /// Replaces a file as a whole: whoever reads it sees the old content or the new one.
+    pub fn replace(&self, path: &str, bytes: &[u8], durable: Durable) -> io::Result<()> {
+        let path = normal(path);
+        self.ignore_own(&path)?;
+        self.0.replace_file(path.as_bytes(), Draft::Unique, 0o644, |file| {
+            file.write_all(bytes)?;
+            if durable == Durable::Yes { file.sync_data() } else { Ok(()) }
+        })
+    }
+
+    /// Before anything is written into `.ralph/`, git is told to ignore all of it, that file included.
+    fn ignore_own(&self, path: &str) -> io::Result<()> {
+        let ignore = format!("{OWN}/.gitignore");
+        if !path.starts_with(&format!("{OWN}/")) || self.0.metadata(ignore.as_bytes()).is_some() {
+            return Ok(());
+        }
+        self.0.replace_file(ignore.as_bytes(), Draft::Unique, 0o644, |file| file.write_all(b"*\n"))
+    }
+}
+
+/// A path from the configuration, without `.` and doubled slashes.
+fn normal(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_file_is_written_whole_and_hidden_from_git() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = WorkspaceFiles::open(dir.path()).unwrap();
+        files.replace(".ralph/status.json", b"{}", Durable::No).unwrap();
+        files.replace("./.claude//metrics/s.json", b"1", Durable::No).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join(".ralph/.gitignore")).unwrap(), "*\n");
+        fs::remove_dir_all(dir.path().join(".ralph")).unwrap();
+        files.replace(".ralph/status.json", b"{\"a\":1}", Durable::Yes).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join(".ralph/status.json")).unwrap(), "{\"a\":1}");
+        assert_eq!(fs::read_dir(dir.path().join(".ralph")).unwrap().count(), 2, "no draft is left");
+        assert_eq!(fs::read_to_string(dir.path().join(".claude/metrics/s.json")).unwrap(), "1");
+        assert!(!dir.path().join(".claude/.gitignore").exists());
+    }
+
+    #[test]
+    fn nothing_is_written_outside_the_workspace() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let files = WorkspaceFiles::open(dir.path()).unwrap();
+        let replace = |path: &str| files.replace(path, b"{}", Durable::No);
+        symlink(elsewhere.path(), dir.path().join(".ralph")).unwrap();
+        assert!(replace(".ralph/status.json").is_err() && files.append(".ralph/a", b"x").is_err());
+        for path in ["../x.json", "a/../../x.json", "a/../x.json", "", "."] {
+            assert!(replace(path).is_err(), "{path}");
+        }
+        fs::write(dir.path().join("f"), "").unwrap();
+        assert!(replace("f/s.json").is_err());
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_missing_file_is_empty_and_a_link_or_a_large_file_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = WorkspaceFiles::open(dir.path()).unwrap();
+        assert_eq!(files.read(".ralph/metrics/a", 9).unwrap(), "");
+        files.append(".ralph/metrics/a", b"0123456789").unwrap();
+        assert!(files.read(".ralph/metrics/a", 9).is_err());
+        assert_eq!(files.read(".ralph/metrics/a", 10).unwrap(), "0123456789");
+        symlink(".ralph/metrics/a", dir.path().join("link")).unwrap();
+        assert!(files.read("link", 99).is_err());
+    }
+}
