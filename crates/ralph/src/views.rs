@@ -1,8 +1,6 @@
 //! The views: files in the workspace that other programs may read, `status.json`, `progress.json`, `session.json` and
 //! `analysis.json`. A watcher writes them beside the loop, each whole or not at all; ralph never reads them. `ralph-view`
-//! keeps what they show (`view_fold.rs`, `view_shapes.rs`), `workspace_files.rs` puts it into the workspace and nowhere else.
-
-mod workspace_files;
+//! keeps what they show (`view_fold.rs`, `view_shapes.rs`), `ralph_engine::workspace_files` writes it without following links.
 
 use crate::show::LinePrinter;
 use crate::style::Style;
@@ -11,15 +9,15 @@ use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::ledger;
 use ralph_engine::watch::Watcher;
+use ralph_engine::workspace_files::{Durable, WorkspaceFiles};
 use ralph_rules::next::Next;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_store::{Database, WindowUse};
 use ralph_tree::git_facts;
 use ralph_view::view_fold::ViewFold;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use workspace_files::WorkspaceFiles;
 
 /// Views are written this often at most, however much happens.
 const PACE: Duration = Duration::from_millis(250);
@@ -116,7 +114,7 @@ pub struct Warnings {
 
 /// Writes the views of one run.
 pub struct Views {
-    files: WorkspaceFiles,
+    workspace: PathBuf,
     paths: Paths,
     fold: ViewFold,
     home: Home,
@@ -146,7 +144,7 @@ impl Views {
         let mut fold = ViewFold::new(git_facts(workspace).recent);
         records.iter().for_each(|record| fold.record(record));
         Views {
-            files: WorkspaceFiles::at(workspace),
+            workspace: workspace.to_owned(),
             paths,
             fold,
             home: home.clone(),
@@ -189,7 +187,10 @@ impl Views {
 
     fn put<T: Serialize>(&mut self, path: &str, value: &T) -> Result<(), String> {
         let text = serde_json::to_string_pretty(value).map_err(|e| e.to_string())?;
-        self.files.write(path, (text + "\n").as_bytes()).map_err(|e| format!("{path}: {e}"))
+        // Opened for each write: an agent may have replaced the workspace's directory.
+        let written = WorkspaceFiles::open(&self.workspace)
+            .and_then(|files| files.replace(path, (text + "\n").as_bytes(), Durable::No));
+        written.map_err(|e| format!("{path}: {e}"))
     }
 
     /// The last hour over all runs, by a connection of its own.

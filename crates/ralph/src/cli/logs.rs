@@ -7,7 +7,7 @@ use ralph_engine::home::Home;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::state::State;
-use ralph_store::{RunRow, Database};
+use ralph_store::{Database, RunRow};
 use ralph_view::log_json::LogJson;
 use ralph_view::log_lines::LogLines;
 use ralph_view::log_raw::LogRaw;
