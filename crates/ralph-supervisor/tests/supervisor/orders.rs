@@ -83,14 +83,21 @@ fn a_program_that_exits_after_its_final_result_ended_by_itself() {
 
 #[test]
 fn the_grace_stands_still_while_paused() {
-    let mut launch = shell("echo result; sleep 1; exit 6");
+    let dir = tempfile::tempdir().unwrap();
+    let mut launch = shell("echo result; while [ ! -e \"$1/go\" ]; do sleep 0.05; done; exit 6");
+    launch.args.extend(["sh".into(), dir.path().into()]);
     launch.limits.final_grace = SHORT;
+    let since = Instant::now();
     let (exit, _) = run_and(launch, |process| {
         process.pause();
         process.final_seen();
+        std::thread::sleep(4 * SHORT);
+        std::fs::write(dir.path().join("go"), "").unwrap();
     });
+    let took = since.elapsed();
     assert_eq!((exit.how, exit.code), (How::Ended, Some(6)));
-    assert!(exit.ms < 900, "the pause is no part of the {} ms", exit.ms);
+    let counted = Duration::from_millis(exit.ms);
+    assert!(counted + 3 * SHORT < took, "the pause is no part of the {counted:?} of {took:?}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn the_runs_deadline_ends_a_verification_under_way() {
     let before = bed.done(&["--max-time", "1s", "--verify", "sleep 300"]);
     before.ends(3, "TIME_LIMIT");
     assert!(before.records("call_ended").is_empty(), "{}", before.err);
-    let after = bed.done(&["--fresh", "--max-time", "3s", "--verify", "test ! -f a.txt || sleep 300"]);
+    let after = bed.done(&["--fresh", "--max-time", "8s", "--verify", "test ! -f a.txt || sleep 300"]);
     let result = after.ends(3, "TIME_LIMIT");
     assert_eq!(result["verificationPassed"], false);
     assert_eq!(after.records("verified").last().unwrap()["interrupted"], true, "{}", after.err);

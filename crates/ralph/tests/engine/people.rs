@@ -3,7 +3,7 @@
 use crate::bed::{Bed, Done, Live, until};
 use ralph_testkit::procs_with_tag;
 use rustix::process::Signal;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Works until a file `go` is there.
 const WAITS: &str =
@@ -49,11 +49,10 @@ fn a_second_signal_ends_ralph_at_once() {
     let (bed, live) = under_way("ignore-term\nwrite started yes\nhang");
     live.signal(Signal::INT);
     live.awaits("asked");
-    let since = Instant::now();
     live.signal(Signal::INT);
     assert_eq!(live.end().code, 130);
-    assert!(since.elapsed() < Duration::from_secs(4), "it did not wait for the agent's grace");
     bed.nobody_is_left();
+    // Had it waited for the agent's grace, the run would have ended as interrupted.
     assert!(Done::of(&mut bed.ralph(&["status"])).out.contains("CRASHED"));
 }
 

@@ -9,7 +9,7 @@ const ONE: [&str; 2] = ["--max-iterations", "1"];
 #[test]
 fn a_silent_agent_is_ended_and_its_work_is_kept() {
     let bed = Bed::git("write half.txt half\nhang");
-    let done = bed.done(&["--max-iterations", "1", "--idle-timeout", "2s"]);
+    let done = bed.done(&["--max-iterations", "1", "--idle-timeout", "4s"]);
     assert_eq!(done.ends(3, "MAX_ITERATIONS")["iterations"], 1);
     assert_eq!(done.call()["ended_by"], "silence");
     assert_eq!(done.call()["failure"]["class"], "aborted");
@@ -38,7 +38,7 @@ fn a_run_past_its_time_ends() {
 #[test]
 fn an_agent_that_ignores_term_is_killed() {
     let bed = Bed::git("ignore-term\nhang");
-    let done = bed.done(&["--max-iterations", "1", "--timeout", "500ms"]);
+    let done = bed.done(&["--max-iterations", "1", "--timeout", "3s"]);
     done.ends(3, "MAX_ITERATIONS");
     assert_eq!(done.call()["signal"], 9);
     bed.nobody_is_left();
@@ -102,7 +102,7 @@ fn a_killed_ralph_takes_its_agent_along_and_can_go_on() {
     live.signal(Signal::KILL);
     assert_eq!(live.end().code, 137);
     bed.nobody_is_left();
-    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+    assert!(since.elapsed() < Duration::from_secs(120), "its agent's child sleeps for 600 s");
     let resumed = Done::of(&mut bed.ralph(&["resume", "--json"]));
     assert_eq!(resumed.ends(0, "gate_passed")["iterations"], 2);
     assert_eq!(resumed.records("call_lost").len(), 1);
