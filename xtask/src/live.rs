@@ -2,7 +2,7 @@
 //! They run where nothing but loopback can be reached, as far as this machine permits; `agents.rs` installs the CLIs.
 
 use crate::agents::{self, Tier};
-use crate::shell::{Done, cargo, root, say};
+use crate::shell::{Done, cargo, root};
 use crate::summary::Summary;
 use std::process::{Command, Stdio};
 
@@ -26,10 +26,11 @@ pub fn live(summary: &mut Summary, tier: Tier) -> Done {
     let installed = agents::install(tier);
     // Built outside: the build may need the network, the tests must not.
     summary.run("build of the live tests", cargo(&["test", "--no-run"]).args(LIVE))?;
+    let way = way(summary);
     let tests = |at_once: &str, which: &[&str]| {
         let mut tests = cargo(&["test", "--offline"]);
         tests.args(LIVE).args(["--", "--test-threads", at_once]).args(which);
-        alone(&tests)
+        alone(way, &tests)
     };
     // The agents have time limits of their own, which a busy machine can pass. What is truly broken fails again.
     let again = |failed: &[String]| {
@@ -45,11 +46,15 @@ pub fn bench(summary: &mut Summary) -> Done {
     agents::install(Tier::First)?;
     let which = ["--release", "--package", "ralph", "--example", "agents_bench"];
     summary.run("build of the bench", cargo(&["build", "--bins"]).args(which))?;
-    summary.run("real agents", &mut alone(cargo(&["run", "--quiet", "--offline"]).args(which)))
+    let way = way(summary);
+    summary.run("real agents", &mut alone(way, cargo(&["run", "--quiet", "--offline"]).args(which)))
 }
 
+/// The flags of `unshare`, and what starts the command in the namespaces.
+type Way = (&'static [&'static str], &'static str);
+
 /// How a network namespace is made: by root, or by an ordinary user, who stays one in it.
-const WAYS: [(&[&str], &str); 2] = [
+const WAYS: [Way; 2] = [
     (&["--net", "--mount"], "exec"),
     (
         &["--map-current-user", "--keep-caps", "--net", "--mount"],
@@ -57,16 +62,25 @@ const WAYS: [(&[&str], &str); 2] = [
     ),
 ];
 
-/// The command in a network of its own with only loopback in it, where that is permitted; else as it is.
-fn alone(command: &Command) -> Command {
-    let permitted = |way: &&(&[&str], &str)| {
+/// The way that is permitted here. Without one the agents run with this machine's network, and that is said.
+fn way(summary: &mut Summary) -> Option<&'static Way> {
+    let permitted = |way: &&Way| {
         let mut probe = within(way, &Command::new("true"));
         probe.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     };
-    if let Some(way) = WAYS.iter().find(permitted) {
+    let way = WAYS.iter().find(permitted);
+    if way.is_none() {
+        let why = "no network namespace is permitted here; the agents could reach the network";
+        summary.skip("isolation of the live tests", why);
+    }
+    way
+}
+
+/// The command in a network of its own with only loopback in it, where there is a way; otherwise as it is.
+fn alone(way: Option<&Way>, command: &Command) -> Command {
+    if let Some(way) = way {
         return within(way, command);
     }
-    say("── no network namespace is permitted here: the agents run with this machine's network\n");
     let mut plain = Command::new(command.get_program());
     plain.args(command.get_args()).current_dir(root()).env("RALPH_AGENTS_DIR", agents::folder());
     plain
@@ -74,7 +88,7 @@ fn alone(command: &Command) -> Command {
 
 /// The command in its own namespaces. The agents appear in /mnt there: some tests run as a user who may not be allowed to
 /// look into the directory above the repository.
-fn within((flags, exec): &(&[&str], &str), command: &Command) -> Command {
+fn within((flags, exec): &Way, command: &Command) -> Command {
     let prepare = "python3 -B tools/loopback.py && mount --bind target/agents /mnt";
     let mut through = Command::new("unshare");
     through.args(*flags).args(["sh", "-c", &format!("{prepare} && {exec} \"$@\""), "sh"]);
