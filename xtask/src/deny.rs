@@ -36,8 +36,8 @@ fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-/// A program that can be started, installed if need be. Unoptimised: it builds in a third of the time, and what it has to
-/// do takes less than a second.
+/// A program that can be started, installed if need be. Unoptimised: it builds in less than half the time, and what it has
+/// to do takes seconds.
 fn program(summary: &mut Summary) -> Option<PathBuf> {
     let ours = target().join("tools/bin/cargo-deny");
     let there = [PathBuf::from("cargo-deny"), ours.clone()].into_iter().find(|program| is_there(program));
