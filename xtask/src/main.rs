@@ -26,7 +26,7 @@ cargo xtask long     long campaigns: 100 million simulated steps, the full kill 
 
 fn main() -> ExitCode {
     let chore = std::env::args().nth(1).unwrap_or_default();
-    let mut summary = Summary::new(Box::new(std::io::stdout()));
+    let mut summary = Summary::new(Box::new(std::io::stdout()), Box::new(std::io::stderr()));
     let done = match chore.as_str() {
         "test" => test::test(&mut summary),
         "lint" => lint::lint(&mut summary),

@@ -1,6 +1,6 @@
 //! What a chore did: its stages with their times, and its tests. Printed at the end, whether or not all went well.
 
-use crate::shell::{Done, say, target};
+use crate::shell::{Done, target};
 use crate::tally::{Skipped, Tally};
 use std::fmt::Write as _;
 use std::fs;
@@ -24,6 +24,8 @@ struct Stage {
 pub struct Summary {
     /// Where the output of tests goes, and the summary.
     out: Box<dyn Write>,
+    /// Where it says what it does.
+    talk: Box<dyn Write>,
     stages: Vec<Stage>,
     passed: usize,
     failed: Vec<String>,
@@ -33,9 +35,10 @@ pub struct Summary {
 
 impl Summary {
     /// Nothing yet.
-    pub fn new(out: Box<dyn Write>) -> Summary {
+    pub fn new(out: Box<dyn Write>, talk: Box<dyn Write>) -> Summary {
         Summary {
             out,
+            talk,
             stages: Vec::new(),
             passed: 0,
             failed: Vec::new(),
@@ -79,7 +82,7 @@ impl Summary {
             return done;
         }
         self.add(what, tally, true);
-        say(&format!("── {} failed; once more, one at a time\n", failed.len()));
+        self.say(&format!("── {} failed; once more, one at a time\n", failed.len()));
         let what = format!("{what}, second try");
         let (tally, done) = self.tally(&what, &mut again(&failed));
         self.second_try.extend(failed.into_iter().filter(|test| !tally.failed.contains(test)));
@@ -89,7 +92,7 @@ impl Summary {
 
     /// Something that is checked elsewhere could not be checked here.
     pub fn skip(&mut self, test: &str, why: &str) {
-        say(&format!("── skipped {test}: {why}\n"));
+        self.say(&format!("── skipped {test}: {why}\n"));
         self.skipped.push(Skipped { test: test.to_owned(), why: why.to_owned() });
     }
 
@@ -120,7 +123,7 @@ impl Summary {
         command: &mut Command,
         start: impl FnOnce(&mut Command, &mut dyn Write) -> std::io::Result<ExitStatus>,
     ) -> Done {
-        say(&format!("\n── {what}\n"));
+        self.say(&format!("\n── {what}\n"));
         let begun = Instant::now();
         let done = match start(command, &mut *self.out) {
             Err(e) => Err(format!("{what}: cannot start {command:?}: {e}")),
@@ -128,9 +131,13 @@ impl Summary {
             Ok(_) => Ok(()),
         };
         let stage = Stage { what: what.to_owned(), took: begun.elapsed(), ok: done.is_ok() };
-        say(&format!("── {what}: {} in {:.1} s\n", stage.verdict(), stage.took.as_secs_f64()));
+        self.say(&format!("── {what}: {} in {:.1} s\n", stage.verdict(), stage.took.as_secs_f64()));
         self.stages.push(stage);
         done
+    }
+
+    fn say(&mut self, text: &str) {
+        let _ = self.talk.write_all(text.as_bytes());
     }
 
     /// Prints it; the counts of the tests are the last line.
@@ -206,7 +213,7 @@ mod tests {
     }
 
     fn summary() -> Summary {
-        Summary::new(Box::new(std::io::sink()))
+        Summary::new(Box::new(std::io::sink()), Box::new(std::io::sink()))
     }
 
     const PASSES: &str = "echo 'test result: ok. 2 passed; 0 failed; 0 ignored'";
