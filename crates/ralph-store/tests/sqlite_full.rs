@@ -38,7 +38,7 @@ impl Mount {
         if !done {
             skip("no tmpfs can be mounted here (needs root), so no disk was really full");
         }
-        done.then_some(Mount { dir })
+        done.then(|| Mount { dir })
     }
 
     fn state(&self) -> PathBuf {

@@ -319,7 +319,7 @@ mod tests {
     fn a_file_cut_anywhere_counts_as_far_as_it_goes() {
         let whole = file("Submitted", "0.4", &format!("{TURN},{TURN}"));
         // All that is needed to know whose file it is stands before the messages.
-        let known = whole.find(r#","messages""#).unwrap();
+        let known = whole.find("\"messages\"").unwrap();
         let ends_of_turns: Vec<usize> = whole.match_indices(TURN).map(|(at, turn)| at + turn.len()).collect();
         for cut in 0..whole.len() {
             let found = Trajectory::read(&whole.as_bytes()[..cut]);
