@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, clippy::expect_used)]
 
 use memchr::{memchr, memchr_iter};
-use ralph_agents::registry::{NAMES, find};
+use ralph_agents::registry::{find, names};
 use ralph_agents::{Call, Exit};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
@@ -99,13 +99,13 @@ fn tool_result(size: usize) -> Vec<u8> {
 fn main() {
     let wanted = std::env::args().nth(1);
     let rounds = std::env::args().nth(2).and_then(|rounds| rounds.parse().ok()).unwrap_or(100);
-    for agent in NAMES.iter().filter(|name| wanted.as_deref().is_none_or(|wanted| wanted == **name)) {
+    for agent in names().filter(|name| wanted.as_deref().is_none_or(|wanted| wanted == *name)) {
         let worked = mix(agent, true);
         if !worked.is_empty() {
             tell(agent, &worked, agent, rounds);
             tell(&format!("{agent}, failures too"), &mix(agent, false), agent, rounds);
         }
-        if *agent == "claude" {
+        if agent == "claude" {
             let mut session = worked.first().cloned().unwrap_or_default();
             session.splice(0..0, tool_result(20_000).repeat(50));
             tell("claude, big results", &[session], agent, rounds);

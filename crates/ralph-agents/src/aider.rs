@@ -1,27 +1,26 @@
-//! Aider: how it is started and what its end means. `aider/screen.rs` reads what it prints, which is text for
-//! people: it exits with 0 whatever happened, so only its own words at the start of a line decide.
+//! Aider: what ralph knows about it, how it is started and what its end means. `aider/screen.rs` reads what it prints,
+//! which is text for people: it exits with 0 whatever happened, so only its own words at the start of a line decide.
 
 mod account;
 mod screen;
 
+use crate::agent_info::{
+    Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
+    PromptVia, Tier,
+};
 use crate::aider::screen::Screen;
-use crate::args::names;
+use crate::call::Exit;
 use crate::error_phrases::{class_of, worded};
+use crate::launch::LaunchBuilder;
 use crate::output::aborted;
-use crate::plain::{Tail, clean};
-use crate::seam::{Abilities, Agent, Call, Exit, Failure, Launch, Reader, ReaderEvent, Reply};
+use crate::reader::{Reader, ReaderEvent};
+use crate::reply::{Failure, Reply};
+use crate::text::{Tail, clean};
 use ralph_rules::failure::Class;
 
-/// The prompt's file; its own flag reads it, so a prompt of any length is whole.
-const PROMPT: &str = "prompt.md";
-/// Its histories, which it would leave in the workspace.
-const HISTORY: &str = "chat.md";
-const TYPED: &str = "typed";
-
-/// For every call: nobody is asked, nothing is fetched, checked or reported, and the text is plain and comes once.
-/// Files that it would add to `.gitignore`, and web pages named in the prompt, are none of its business. Nothing
-/// turns its retries down (nine, over two minutes); they are shown. It commits what it edits, unless the user's
-/// own configuration says otherwise.
+/// For every call: nobody is asked, nothing is fetched, checked or reported, and the text is plain and comes once. It
+/// edits no `.gitignore` and opens no web page that the prompt names. Nothing turns its retries down (nine, over two
+/// minutes); they are shown. It commits what it edits, unless the user's own configuration says otherwise.
 const ALWAYS: &[&str] = &[
     "--no-check-update",
     "--no-analytics",
@@ -34,64 +33,62 @@ const ALWAYS: &[&str] = &[
     "--no-detect-urls",
 ];
 
-/// Wide enough that it does not break lines of its own accord.
-pub(crate) const WIDE: &[(&str, &str)] = &[("COLUMNS", "1000"), ("LINES", "100")];
-
 /// How much of stderr is kept.
 const STDERR: usize = 8 << 10;
 
-/// The adapter.
-pub struct Aider;
+/// What ralph knows about it.
+pub static INFO: AgentInfo = AgentInfo {
+    name: "aider",
+    title: "Aider",
+    program: Some("aider"),
+    package: Package::Pip("aider-chat"),
+    setup: "",
+    tier: Tier::Recorded,
+    tried: "0.86",
+    version_args: &["--version"],
+    prompt: PromptVia::File,
+    output: "text",
+    // Wide enough that it does not break lines of its own accord.
+    env: &[("COLUMNS", "1000"), ("LINES", "100")],
+    env_remove: &[],
+    format_flags: &[],
+    resume_flags: &[],
+    permissions: Permissions {
+        defaults: &[PermissionArgs { args: &["--yes-always"], unless: &["--yes-always"] }],
+        summary: "edits files in the workspace and commits; refuses shell commands",
+        allow_more: None,
+    },
+    credentials: Credentials {
+        env: &[
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "GEMINI_API_KEY",
+            "OPENROUTER_API_KEY",
+            "DEEPSEEK_API_KEY",
+        ],
+        files: &[".aider.conf.yml", ".env"],
+    },
+    hosts: &[],
+    any_provider: true,
+    state_dirs: &[".aider", ".aider.conf.yml"],
+    model: ModelInfo { flags: &["--model"], reported: "the banner it prints first" },
+    // Its cost comes with each whole answer, in cents; while one is written nothing is known.
+    abilities: Abilities { cost: true, ..NO_ABILITIES },
+    launch,
+    reader: |_| Box::new(AiderReader { screen: Screen::default(), stderr: Tail::new(STDERR) }),
+    detect: Detect::Banner("Aider v"),
+};
 
-impl Agent for Aider {
-    fn name(&self) -> &'static str {
-        "aider"
-    }
-
-    /// Its cost comes with each whole answer, in cents; while one is written nothing is known.
-    fn can(&self) -> Abilities {
-        Abilities { cost: true, ..Abilities::default() }
-    }
-
-    fn launch(&self, call: &Call) -> Launch {
-        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Launch {
-            program: call.program.clone().unwrap_or_else(|| "aider".to_owned()),
-            args: args(call),
-            env: WIDE.iter().map(pair).collect(),
-            files: vec![(PROMPT.to_owned(), call.prompt.clone().into_bytes())],
-            ..Launch::default()
-        }
-    }
-
-    fn reader(&self, _call: &Call) -> Box<dyn Reader> {
-        Box::new(AiderReader { screen: Screen::default(), stderr: Tail::new(STDERR) })
-    }
-
-    fn offline_reader(&self) -> Box<dyn Reader> {
-        self.reader(&Call::default())
-    }
-}
-
-/// The command line. `--yes-always` accepts edits and refuses shell commands: there is no other headless mode.
-fn args(call: &Call) -> Vec<String> {
-    let mut args: Vec<String> = ALWAYS.iter().map(|arg| (*arg).to_owned()).collect();
-    if !names(call, &["--yes-always"]) {
-        args.push("--yes-always".to_owned());
-    }
-    let mut put = |flag: &str, name: &str| {
-        if !names(call, &[flag]) {
-            args.extend([flag.to_owned(), format!("{}/{name}", call.scratch)]);
-        }
-    };
-    put("--chat-history-file", HISTORY);
-    put("--input-history-file", TYPED);
-    put("--message-file", PROMPT);
-    if let Some(model) = call.model.as_deref().filter(|_| !names(call, &["--model"])) {
-        args.extend(["--model".to_owned(), model.to_owned()]);
-    }
-    args.extend(call.args.iter().cloned());
-    args
+/// `--yes-always` accepts edits and refuses shell commands: there is no other headless mode. Its own flag reads the
+/// prompt's file, so a prompt of any length is whole; its histories would otherwise be left in the workspace.
+fn launch(line: &mut LaunchBuilder<'_>) {
+    line.args(ALWAYS);
+    line.permissions();
+    line.path_option("--chat-history-file", "chat.md");
+    line.path_option("--input-history-file", "typed");
+    let prompt = line.prompt_file();
+    line.path_option("--message-file", prompt);
+    line.model();
 }
 
 /// The reader of one call.
@@ -134,9 +131,8 @@ impl Reader for AiderReader {
 
 impl AiderReader {
     fn failure(&self, exit: Exit) -> Option<Failure> {
-        let killed = exit.signal.is_some() || exit.code.is_some_and(|code| code > 128);
         let told = self.screen.failure();
-        if exit.not_started || exit.by_us || killed {
+        if exit.not_started || exit.by_us || exit.was_killed() {
             return Some(told.unwrap_or_else(|| aborted(exit)));
         }
         if told.is_some() {
@@ -158,11 +154,8 @@ impl AiderReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn after<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
-        let at = args.iter().position(|a| a == flag)?;
-        args.get(at + 1).map(String::as_str)
-    }
+    use crate::call::Call;
+    use crate::launch::value_of;
 
     #[test]
     fn the_prompt_is_a_file_outside_the_workspace() {
@@ -173,15 +166,15 @@ mod tests {
             args: vec!["--no-auto-commits".into()],
             ..Call::default()
         };
-        let launch = Aider.launch(&call);
+        let launch = INFO.launch(&call);
         assert_eq!(launch.files, [("prompt.md".to_owned(), call.prompt.clone().into_bytes())]);
-        assert_eq!(after(&launch.args, "--message-file"), Some("/run/call/prompt.md"));
-        assert_eq!(after(&launch.args, "--chat-history-file"), Some("/run/call/chat.md"));
-        assert_eq!(after(&launch.args, "--model"), Some("openai/m"));
+        assert_eq!(value_of(&launch.args, "--message-file"), Some("/run/call/prompt.md"));
+        assert_eq!(value_of(&launch.args, "--chat-history-file"), Some("/run/call/chat.md"));
+        assert_eq!(value_of(&launch.args, "--model"), Some("openai/m"));
         assert_eq!(launch.args.last().map(String::as_str), Some("--no-auto-commits"));
         assert!(launch.args.iter().all(|arg| arg.len() < 200));
         let mut out = Vec::new();
-        Aider.reader(&call).start(&mut out);
+        INFO.reader(&call).start(&mut out);
         assert_eq!(out, [ReaderEvent::CloseStdin]);
     }
 
@@ -189,7 +182,7 @@ mod tests {
     fn what_the_user_sets_is_not_set_twice() {
         let args = ["--model", "mine", "--chat-history-file=h", "--yes-always"].map(str::to_owned).to_vec();
         let call = Call { args, model: Some("other".into()), ..Call::default() };
-        let args = Aider.launch(&call).args;
+        let args = INFO.launch(&call).args;
         assert_eq!(args.iter().filter(|a| a.starts_with("--chat-history-file")).count(), 1);
         assert_eq!(args.iter().filter(|a| *a == "--yes-always").count(), 1);
         assert!(!args.contains(&"other".to_owned()));

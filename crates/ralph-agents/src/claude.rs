@@ -1,26 +1,30 @@
-//! Claude Code: how it is started. `claude/reader.rs` understands what it prints; `sim.rs` reuses it.
-//! Every call is a fresh conversation: a resumed one ignores a changed system prompt and, in new versions,
-//! reports the cost of all its calls together.
+//! Claude Code: what ralph knows about it and how it is started. `claude/reader.rs` understands what it prints, and
+//! `sim.rs` reuses that. Every call is a fresh conversation: a resumed one ignores a changed system prompt and, in new
+//! versions, reports the cost of all its calls together.
 
-pub(crate) mod accent;
 pub(crate) mod event;
+pub(crate) mod failure;
+pub(crate) mod line_prefix;
 pub(crate) mod meter;
-pub(crate) mod opening;
 pub(crate) mod reader;
-pub(crate) mod tools;
-pub(crate) mod used;
-pub(crate) mod verdict;
+pub(crate) mod token_usage;
+pub(crate) mod variant;
 
-use crate::args::names;
+use crate::agent_info::{
+    Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
+    PromptVia, Tier, event_reader,
+};
 use crate::claude::reader::ClaudeReader;
-use crate::events::EventReader;
-use crate::seam::{Abilities, Agent, Call, Launch, Reader};
-use crate::terms::Terms;
-use ralph_rules::money::Micro;
+use crate::detect::count_events;
+use crate::launch::LaunchBuilder;
 
 /// Tools allowed without asking. Not the bare `Write` and `Edit`: allowed by name they also write outside the
 /// workspace, while the edit-accepting mode lets them write inside it and nowhere else.
-pub(crate) const ALLOWED: &str = "Bash,Read,Glob,Grep,LS,TodoWrite,Task,WebFetch,WebSearch";
+macro_rules! allowed_tools {
+    () => {
+        "Bash,Read,Glob,Grep,LS,TodoWrite,Task,WebFetch,WebSearch"
+    };
+}
 
 /// Set for every call.
 const ENV: &[(&str, &str)] = &[
@@ -31,97 +35,85 @@ const ENV: &[(&str, &str)] = &[
     ("CLAUDE_CODE_MAX_RETRIES", "1"),
 ];
 
-/// Left behind by a surrounding session of the same client, which would make it refuse to start inside.
+/// Set by a surrounding session of the same client, which would make it refuse to start inside.
 const ENV_REMOVE: &[&str] = &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 
-/// What makes it go on with an earlier conversation.
-const RESUMING: &[&str] = &["--resume", "-r", "--continue", "-c"];
+/// What ralph knows about it.
+pub static INFO: AgentInfo = AgentInfo {
+    name: "claude",
+    title: "Claude Code",
+    program: Some("claude"),
+    package: Package::Npm("@anthropic-ai/claude-code"),
+    setup: "log in with `claude`",
+    tier: Tier::First,
+    tried: "1.0.60 to 2.1.325",
+    version_args: &["--version"],
+    prompt: PromptVia::Stdin,
+    output: "JSON events",
+    env: ENV,
+    env_remove: ENV_REMOVE,
+    format_flags: &["--output-format"],
+    resume_flags: &["--resume", "-r", "--continue", "-c"],
+    permissions: Permissions {
+        defaults: &[
+            PermissionArgs {
+                args: &["--allowedTools", allowed_tools!()],
+                unless: &["--allowedTools", "--allowed-tools"],
+            },
+            PermissionArgs {
+                args: &["--permission-mode", "acceptEdits"],
+                unless: &["--permission-mode", "--dangerously-skip-permissions"],
+            },
+        ],
+        summary: "edits files in the workspace, runs shell commands, reads the web",
+        allow_more: Some(concat!(
+            "`agents.claude.args = [\"--allowedTools\", \"",
+            allowed_tools!(),
+            ",{tools}\"]` in ralph.toml"
+        )),
+    },
+    credentials: Credentials {
+        env: &[
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX",
+        ],
+        files: &[".claude/.credentials.json"],
+    },
+    hosts: &["api.anthropic.com", "claude.ai", "platform.claude.com"],
+    any_provider: true,
+    state_dirs: &[".claude", ".claude.json"],
+    model: ModelInfo { flags: &["--model"], reported: "its first event" },
+    abilities: Abilities {
+        live_usage: true,
+        cost: true,
+        shows_tool_start: true,
+        native_budget: true,
+        system_prompt: true,
+        ..NO_ABILITIES
+    },
+    launch,
+    reader: event_reader::<ClaudeReader>,
+    detect: Detect::Events(count_events::<ClaudeReader>),
+};
 
-/// The adapter.
-pub struct Claude;
-
-impl Agent for Claude {
-    fn name(&self) -> &'static str {
-        "claude"
-    }
-
-    fn can(&self) -> Abilities {
-        Abilities {
-            live_usage: true,
-            cost: true,
-            shows_tool_start: true,
-            native_budget: true,
-            system_prompt: true,
-            ..Abilities::default()
-        }
-    }
-
-    fn launch(&self, call: &Call) -> Launch {
-        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Launch {
-            program: call.program.clone().unwrap_or_else(|| "claude".to_owned()),
-            args: args(call),
-            env: ENV.iter().map(pair).collect(),
-            env_remove: ENV_REMOVE.iter().map(|name| (*name).to_owned()).collect(),
-            ..Launch::default()
-        }
-    }
-
-    fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(
-            EventReader::<ClaudeReader>::new(&call.prompt, names(call, &["--output-format"]))
-                .on(Terms::of(call, RESUMING)),
-        )
-    }
-
-    fn offline_reader(&self) -> Box<dyn Reader> {
-        EventReader::<ClaudeReader>::offline_reader()
-    }
-}
-
-/// The command line. The user's own arguments come last and win; no prompt in it, which could overflow it and
-/// would be swallowed by the variadic `--allowedTools`.
-fn args(call: &Call) -> Vec<String> {
-    let mut args: Vec<String> =
-        ["-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"]
-            .map(str::to_owned)
-            .to_vec();
-    let mut put = |flag: &str, value: &str| args.extend([flag.to_owned(), value.to_owned()]);
-    if !names(call, &["--allowedTools", "--allowed-tools"]) {
-        put("--allowedTools", ALLOWED);
-    }
-    if !call.system.is_empty() {
-        put("--append-system-prompt", &call.system);
-    }
-    if let Some(model) = &call.model {
-        put("--model", model);
-    }
-    if let Some(budget) = call.budget {
-        put("--max-budget-usd", &dollars(budget));
-    }
-    if !names(call, &["--permission-mode", "--dangerously-skip-permissions"]) {
-        put("--permission-mode", "acceptEdits");
-    }
-    args.extend(call.args.iter().cloned());
-    args
-}
-
-/// Dollars to the last micro-dollar; never zero, which the client may take for no limit.
-pub(crate) fn dollars(amount: Micro) -> String {
-    let micro = amount.0.max(1);
-    let digits = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
-    let short = digits.trim_end_matches('0');
-    if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
+/// No prompt in it, which could overflow it and would be swallowed by the variadic `--allowedTools`.
+fn launch(line: &mut LaunchBuilder<'_>) {
+    line.args(&["-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"]);
+    line.permissions();
+    line.system_prompt("--append-system-prompt");
+    line.model();
+    line.budget(&["--max-budget-usd"]);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn value<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
-        let at = args.iter().position(|a| a == flag)?;
-        args.get(at + 1).map(String::as_str)
-    }
+    use crate::call::Call;
+    use crate::launch::value_of;
+    use ralph_rules::money::Micro;
 
     #[test]
     fn the_command_line_says_everything_but_the_prompt() {
@@ -133,13 +125,13 @@ mod tests {
             args: vec!["--max-turns".into(), "9".into()],
             ..Call::default()
         };
-        let launch = Claude.launch(&call);
+        let launch = INFO.launch(&call);
         assert_eq!(launch.program, "claude");
-        assert_eq!(value(&launch.args, "--output-format"), Some("stream-json"));
-        assert_eq!(value(&launch.args, "--append-system-prompt"), Some("---RALPH_STATUS---"));
-        assert_eq!(value(&launch.args, "--model"), Some("opus"));
-        assert_eq!(value(&launch.args, "--max-budget-usd"), Some("0.5"));
-        assert_eq!(value(&launch.args, "--permission-mode"), Some("acceptEdits"));
+        assert_eq!(value_of(&launch.args, "--output-format"), Some("stream-json"));
+        assert_eq!(value_of(&launch.args, "--append-system-prompt"), Some("---RALPH_STATUS---"));
+        assert_eq!(value_of(&launch.args, "--model"), Some("opus"));
+        assert_eq!(value_of(&launch.args, "--max-budget-usd"), Some("0.5"));
+        assert_eq!(value_of(&launch.args, "--permission-mode"), Some("acceptEdits"));
         assert_eq!(launch.args[launch.args.len() - 2..], ["--max-turns", "9"]);
         assert!(!launch.args.iter().any(|a| a.contains("do the work")));
         assert!(launch.env.contains(&("CLAUDE_CODE_MAX_RETRIES".into(), "1".into())));
@@ -147,8 +139,8 @@ mod tests {
 
     #[test]
     fn no_tool_is_allowed_to_write_anywhere() {
-        let launch = Claude.launch(&Call::default());
-        let allowed: Vec<&str> = value(&launch.args, "--allowedTools").unwrap().split(',').collect();
+        let launch = INFO.launch(&Call::default());
+        let allowed: Vec<&str> = value_of(&launch.args, "--allowedTools").unwrap().split(',').collect();
         assert!(allowed.contains(&"Bash"));
         for tool in ["Write", "Edit", "MultiEdit", "NotebookEdit"] {
             assert!(!allowed.contains(&tool), "{tool}");
@@ -160,24 +152,8 @@ mod tests {
     fn what_the_user_sets_is_not_set_twice() {
         let args = ["--allowedTools", "Read", "--permission-mode=plan", "--output-format", "text"];
         let call = Call { args: args.map(str::to_owned).to_vec(), ..Call::default() };
-        let args = Claude.launch(&call).args;
-        assert_eq!(value(&args, "--allowedTools"), Some("Read"));
+        let args = INFO.launch(&call).args;
+        assert_eq!(value_of(&args, "--allowedTools"), Some("Read"));
         assert!(!args.contains(&"--permission-mode".to_owned()));
-    }
-
-    #[test]
-    fn the_budget_is_exact_and_never_zero() {
-        for (micro, text) in [(500_000, "0.5"), (22_160, "0.02216"), (3_000_000, "3.0"), (0, "0.000001")] {
-            assert_eq!(dollars(Micro(micro)), text);
-        }
-    }
-
-    #[test]
-    fn the_prompt_is_sent_and_stdin_closed() {
-        use crate::seam::ReaderEvent;
-        let call = Call { prompt: "go".into(), ..Call::default() };
-        let mut out = Vec::new();
-        Claude.reader(&call).start(&mut out);
-        assert_eq!(out, [ReaderEvent::Send(b"go".to_vec()), ReaderEvent::CloseStdin]);
     }
 }

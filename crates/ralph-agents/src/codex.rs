@@ -1,19 +1,20 @@
-//! Codex: how it is started. `codex/reader.rs` understands what it prints. Every call is a fresh conversation; where
-//! the user's own arguments resume one (`-- resume --last`), it reports the tokens of all its calls together, and
-//! they are booked as reported: too much is safe, too little is not.
+//! Codex: what ralph knows about it and how it is started. `codex/reader.rs` understands what it prints. Every call is a
+//! fresh conversation; where the user's own arguments resume one (`-- resume --last`), it reports the tokens of all its
+//! calls together, and they are booked as reported: too much is safe, too little is not.
 
 mod event;
-mod fault;
+mod failure;
 mod legacy;
 mod reader;
 mod tool;
 
-pub use reader::CodexReader;
-
-use crate::args::names;
-use crate::events::EventReader;
-use crate::seam::{Abilities, Agent, Call, Launch, Reader};
-use crate::terms::Terms;
+use crate::agent_info::{
+    Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
+    PromptVia, Tier, event_reader,
+};
+use crate::codex::reader::CodexReader;
+use crate::detect::count_events;
+use crate::launch::LaunchBuilder;
 
 /// Settings laid over the user's own for one call. Nothing here names a provider: that is the user's.
 ///
@@ -29,88 +30,81 @@ const SETTINGS: &[&str] = &[
     "features.plugins=false",
 ];
 
-/// How a user may choose what it is allowed to do.
-const PERMISSIONS: &[&str] = &[
-    "-s",
-    "--sandbox",
-    "--dangerously-bypass-approvals-and-sandbox",
-    "--yolo",
-    "--full-auto",
-    "--approve-for-me",
-];
+/// By itself it may only read. This mode lets it write in the workspace and in the temporary directory, with no network
+/// for its commands, and never asks. It keeps `.git` read-only, so the agent cannot commit: ralph looks at the tree, not
+/// at commits. A user who wants more says so: `-- --add-dir .git` for commits,
+/// `-- --dangerously-bypass-approvals-and-sandbox` for everything.
+const SANDBOX: PermissionArgs = PermissionArgs {
+    args: &["--sandbox", "workspace-write"],
+    unless: &[
+        "-s",
+        "--sandbox",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--yolo",
+        "--full-auto",
+        "--approve-for-me",
+        "sandbox_mode=",
+    ],
+};
 
-/// What makes it go on with an earlier conversation.
-const RESUMING: &[&str] = &["resume"];
+/// What ralph knows about it.
+pub static INFO: AgentInfo = AgentInfo {
+    name: "codex",
+    title: "Codex",
+    program: Some("codex"),
+    package: Package::Npm("@openai/codex"),
+    setup: "log in with `codex login`",
+    tier: Tier::First,
+    tried: "0.36 to 0.166",
+    version_args: &["--version"],
+    prompt: PromptVia::Stdin,
+    output: "JSON events",
+    env: &[],
+    env_remove: &[],
+    format_flags: &[],
+    resume_flags: &["resume"],
+    permissions: Permissions {
+        defaults: &[SANDBOX],
+        summary: "writes in the workspace and the temporary directory, not in .git; no network for its commands",
+        allow_more: None,
+    },
+    credentials: Credentials { env: &["OPENAI_API_KEY", "CODEX_API_KEY"], files: &[".codex/auth.json"] },
+    hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],
+    any_provider: true,
+    state_dirs: &[".codex"],
+    model: ModelInfo {
+        flags: &["--model", "-m"],
+        reported: "not reported; ralph assumes the one it asked for",
+    },
+    // No system prompt: `developer_instructions` can be set but not added to, and what the user wrote there would be
+    // lost without a word.
+    abilities: Abilities { shows_tool_start: true, resumes: true, ..NO_ABILITIES },
+    launch,
+    reader: event_reader::<CodexReader>,
+    detect: Detect::Events(count_events::<CodexReader>),
+};
 
-/// The adapter.
-pub struct Codex;
-
-impl Agent for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
-
-    fn can(&self) -> Abilities {
-        // No system prompt: `developer_instructions` can be set but not added to, and what the user wrote there
-        // would be lost without a word.
-        Abilities { shows_tool_start: true, resumes: true, ..Abilities::default() }
-    }
-
-    fn launch(&self, call: &Call) -> Launch {
-        Launch {
-            program: call.program.clone().unwrap_or_else(|| "codex".to_owned()),
-            args: args(call),
-            ..Launch::default()
-        }
-    }
-
-    fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(EventReader::<CodexReader>::new(&call.prompt, false).on(Terms::of(call, RESUMING)))
-    }
-
-    fn offline_reader(&self) -> Box<dyn Reader> {
-        EventReader::<CodexReader>::offline_reader()
-    }
-}
-
-/// The command line. The user's own arguments come last; what they set is not set before, because it refuses a
-/// flag that is given twice. Without a prompt among them it reads the one on stdin, also after `resume`.
-fn args(call: &Call) -> Vec<String> {
-    let mut args = vec!["exec".to_owned()];
-    let flags = ["--json", "--skip-git-repo-check"];
-    args.extend(flags.into_iter().filter(|flag| !names(call, &[flag])).map(str::to_owned));
-    let mut put = |flag: &str, value: &str| args.extend([flag.to_owned(), value.to_owned()]);
-    SETTINGS.iter().for_each(|setting| put("-c", setting));
-    // By itself it may only read. This mode lets it write in the workspace and in the temporary directory, with
-    // no network for its commands, and never asks. It keeps `.git` read-only, so the agent cannot commit: ralph
-    // looks at the tree, not at commits. A user who wants more says so: `-- --add-dir .git` for commits,
-    // `-- --dangerously-bypass-approvals-and-sandbox` for everything.
-    let chosen = names(call, PERMISSIONS) || call.args.iter().any(|arg| arg.contains("sandbox_mode="));
-    if !chosen {
-        put("--sandbox", "workspace-write");
-    }
-    if let Some(model) = call.model.as_ref().filter(|_| !names(call, &["-m", "--model"])) {
-        put("--model", model);
-    }
-    args.extend(call.args.iter().cloned());
-    args
+/// Without a prompt among the arguments it reads the one on stdin, also after `resume`.
+fn launch(line: &mut LaunchBuilder<'_>) {
+    line.args(&["exec"]);
+    line.flag(&["--json"]);
+    line.flag(&["--skip-git-repo-check"]);
+    SETTINGS.iter().for_each(|setting| line.args(&["-c", setting]));
+    line.permissions();
+    line.model();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::ReaderEvent;
+    use crate::call::Call;
+    use crate::launch::value_of;
 
     fn launched(args: &[&str]) -> Vec<String> {
         let args = args.iter().map(|a| (*a).to_owned()).collect();
         let call =
             Call { prompt: "do the work".into(), model: Some("gpt-5".into()), args, ..Call::default() };
-        Codex.launch(&call).args
-    }
-
-    fn value<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
-        let at = args.iter().position(|a| a == flag)?;
-        args.get(at + 1).map(String::as_str)
+        INFO.launch(&call).args
     }
 
     #[test]
@@ -118,8 +112,8 @@ mod tests {
         let args = launched(&["resume", "--last"]);
         assert_eq!(args[0], "exec");
         assert!(args.contains(&"--json".to_owned()) && args.contains(&"--skip-git-repo-check".to_owned()));
-        assert_eq!(value(&args, "--sandbox"), Some("workspace-write"));
-        assert_eq!(value(&args, "--model"), Some("gpt-5"));
+        assert_eq!(value_of(&args, "--sandbox"), Some("workspace-write"));
+        assert_eq!(value_of(&args, "--model"), Some("gpt-5"));
         assert!(args.contains(&"analytics.enabled=false".to_owned()));
         assert_eq!(args[args.len() - 2..], ["resume", "--last"]);
         assert!(!args.iter().any(|a| a.contains("do the work") || a.contains("dangerously")));
@@ -138,14 +132,6 @@ mod tests {
         }
         let args = launched(&["-m", "o3", "--json"]);
         assert_eq!(args.iter().filter(|a| *a == "--json").count(), 1);
-        assert_eq!((value(&args, "--model"), value(&args, "-m")), (None, Some("o3")));
-    }
-
-    #[test]
-    fn the_prompt_is_sent_and_stdin_closed() {
-        let call = Call { prompt: "go".into(), ..Call::default() };
-        let mut out = Vec::new();
-        Codex.reader(&call).start(&mut out);
-        assert_eq!(out, [ReaderEvent::Send(b"go".to_vec()), ReaderEvent::CloseStdin]);
+        assert_eq!((value_of(&args, "--model"), value_of(&args, "-m")), (None, Some("o3")));
     }
 }

@@ -1,53 +1,57 @@
 //! Any program as an agent: the prompt on its stdin, its output read as one of the known formats if it is one,
-//! else as plain text. Nothing is known of it while it runs, and its exit code is its word.
+//! otherwise as plain text. Nothing is known of it while it runs, and its exit code decides whether it failed.
 
+use crate::agent_info::{
+    AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, Permissions, PromptVia, Tier,
+};
+use crate::call::Exit;
 use crate::claude::reader::ClaudeReader;
 use crate::error_phrases::{class_of_plain, worded};
 use crate::output::{Output, aborted};
-use crate::seam::{Abilities, Activity, Agent, Call, Exit, Failure, Launch, Reader, ReaderEvent, Reply};
+use crate::reader::{Activity, Reader, ReaderEvent};
+use crate::reply::{Failure, Reply};
 use ralph_rules::failure::Class;
 
-/// The adapter.
-pub struct Command;
-
-impl Agent for Command {
-    fn name(&self) -> &'static str {
-        "command"
-    }
-
-    fn can(&self) -> Abilities {
-        Abilities::default()
-    }
-
-    /// The program, or the first argument where none was named, with the rest as it is.
-    fn launch(&self, call: &Call) -> Launch {
-        let mut args = call.args.clone();
-        let program = match &call.program {
-            Some(program) => program.clone(),
-            None if args.is_empty() => String::new(),
-            None => args.remove(0),
-        };
-        Launch { program, args, ..Launch::default() }
-    }
-
-    fn reader(&self, call: &Call) -> Box<dyn Reader> {
-        Box::new(CommandReader { prompt: call.prompt.as_bytes().to_vec(), output: Output::new() })
-    }
-
-    fn offline_reader(&self) -> Box<dyn Reader> {
-        self.reader(&Call::default())
-    }
-}
+/// What ralph knows about it.
+pub static INFO: AgentInfo = AgentInfo {
+    name: "command",
+    title: "any program",
+    program: None,
+    package: Package::None("name it after --: ralph run --agent command … -- ./my-agent"),
+    setup: "",
+    tier: Tier::BuiltIn,
+    tried: "-",
+    version_args: &["--version"],
+    prompt: PromptVia::Stdin,
+    output: "text or a known format",
+    env: &[],
+    env_remove: &[],
+    format_flags: &[],
+    resume_flags: &[],
+    permissions: Permissions { defaults: &[], summary: "whatever the program does", allow_more: None },
+    credentials: Credentials { env: &[], files: &[] },
+    hosts: &[],
+    any_provider: true,
+    state_dirs: &[],
+    model: ModelInfo { flags: &[], reported: "its output, where that is a known format" },
+    abilities: NO_ABILITIES,
+    launch: |line| line.program_from_args(),
+    reader: |setup| {
+        let (stdin, output) = (setup.stdin.into_bytes(), Output::new(setup.pricing));
+        Box::new(CommandReader { stdin, output })
+    },
+    detect: Detect::Never,
+};
 
 /// The reader of one call of a program.
 pub struct CommandReader {
-    prompt: Vec<u8>,
+    stdin: Vec<u8>,
     output: Output<ClaudeReader>,
 }
 
 impl Reader for CommandReader {
     fn start(&mut self, out: &mut Vec<ReaderEvent>) {
-        out.push(ReaderEvent::Send(std::mem::take(&mut self.prompt)));
+        out.push(ReaderEvent::Send(std::mem::take(&mut self.stdin)));
         out.push(ReaderEvent::CloseStdin);
     }
 
@@ -101,10 +105,11 @@ fn failure(output: &Output<ClaudeReader>, exit: Exit) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::{Format, Reset};
+    use crate::call::Call;
+    use crate::reply::{Format, Reset};
 
     fn run(stdout: &str, stderr: &str, exit: Exit) -> Reply {
-        let mut reader = Command.reader(&Call::default());
+        let mut reader = INFO.reader(&Call::default());
         let mut out = Vec::new();
         for line in stdout.lines() {
             reader.read(line.as_bytes(), &mut out);
@@ -122,11 +127,11 @@ mod tests {
     #[test]
     fn the_program_may_be_named_or_be_the_first_argument() {
         let call = Call { args: vec!["sh".into(), "-c".into(), "true".into()], ..Call::default() };
-        let launch = Command.launch(&call);
+        let launch = INFO.launch(&call);
         assert_eq!((launch.program.as_str(), launch.args.len()), ("sh", 2));
         let call = Call { program: Some("/bin/sh".into()), args: vec!["x".into()], ..Call::default() };
-        assert_eq!(Command.launch(&call).args, ["x"]);
-        assert_eq!(Command.launch(&Call::default()).program, "");
+        assert_eq!(INFO.launch(&call).args, ["x"]);
+        assert_eq!(INFO.launch(&Call::default()).program, "");
     }
 
     #[test]

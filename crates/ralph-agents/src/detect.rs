@@ -1,4 +1,4 @@
-//! Reads an output that is already there, of any size and whatever its format: what `ralph analyze` uses. The same
+//! Reads an output that exists already, of any size and whatever its format: what `ralph analyze` uses. The same
 //! readers as in a run; `detect/offline_reader.rs` feeds them piece by piece, `detect/array.rs` cuts long arrays.
 
 mod array;
@@ -6,10 +6,11 @@ mod offline_reader;
 
 pub use offline_reader::OfflineReader;
 
-use crate::claude::reader::ClaudeReader;
+use crate::agent_info::{Detect, EventCount};
+use crate::call::Exit;
 use crate::dialect::{Dialect, LineKind};
-use crate::seam::{Exit, Reply};
-use crate::{codex, copilot, gemini, goose, grok, kimi, opencode, pi, qwen};
+use crate::registry::AGENTS;
+use crate::reply::Reply;
 use memchr::memchr;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -17,24 +18,10 @@ use std::fmt;
 
 /// How much of an output is looked at to find out whose it is.
 const SAMPLE: usize = 256 << 10;
-
-/// Says how many events a dialect finds in a sample, and whether it knows an accent in them.
-type Listen = fn(&[u8]) -> (u32, bool);
-
-/// The agents' dialects. Where two find the same number of events the one with the accent wins, else the earlier
-/// one: some agents speak Claude's dialect.
-const DIALECTS: &[(&str, Listen)] = &[
-    ("claude", heard_in::<ClaudeReader>),
-    ("codex", heard_in::<codex::CodexReader>),
-    ("opencode", heard_in::<opencode::OpencodeReader>),
-    ("gemini", heard_in::<gemini::GeminiReader>),
-    ("qwen", heard_in::<qwen::QwenReader>),
-    ("goose", heard_in::<goose::GooseReader>),
-    ("copilot", heard_in::<copilot::CopilotReader>),
-    ("kimi", heard_in::<kimi::KimiReader>),
-    ("grok", heard_in::<grok::GrokReader>),
-    ("pi", heard_in::<pi::PiReader>),
-];
+/// How many lines are searched for an agent's banner.
+const BANNER_LINES: usize = 40;
+/// The agent whose output is any text.
+const ANY_PROGRAM: &str = "command";
 
 /// Reads everything. `agent` picks the reader (none: found out); an `exit` without code and signal is unknown.
 pub fn read_all(bytes: &[u8], agent: Option<&str>, exit: Exit) -> Reply {
@@ -43,41 +30,45 @@ pub fn read_all(bytes: &[u8], agent: Option<&str>, exit: Exit) -> Reply {
     offline_reader.close(exit)
 }
 
-/// The agent that printed this, by its events; any program where none is known.
+/// The agent that printed this, by its events; any program where none is known. Where two find the same number of
+/// events the one with a distinctive event wins, otherwise the earlier one in the list: some agents print Claude's format.
 pub fn whose(bytes: &[u8]) -> &'static str {
     // A document is only one as a whole; of everything else the beginning is enough.
     let whole = may_be_document(bytes) && !bytes.trim_ascii_start().starts_with(b"[");
     let sample = if whole { bytes } else { bytes.get(..SAMPLE).unwrap_or(bytes) };
-    let mut best = ("command", (0, false));
-    for (name, heard) in DIALECTS.iter().map(|(name, heard_in)| (*name, heard_in(sample))) {
-        if heard > best.1 {
-            best = (name, heard);
+    let mut best = (ANY_PROGRAM, EventCount::default());
+    for info in AGENTS {
+        if let Detect::Events(count) = info.detect {
+            let found = count(sample);
+            if found > best.1 {
+                best = (info.name, found);
+            }
         }
     }
-    if best.1.0 == 0 { by_banner(sample) } else { best.0 }
+    if best.1.events == 0 { by_banner(sample) } else { best.0 }
 }
 
 /// The agents that print text for people and say who they are before everything else.
 fn by_banner(sample: &[u8]) -> &'static str {
-    const BANNERS: &[(&str, &[u8])] = &[("aider", b"Aider v"), ("mini", b"This is mini-swe-agent version ")];
-    let mut first = lines(sample).take(40);
-    let found = first.find_map(|line| BANNERS.iter().find(|(_, banner)| line.starts_with(banner)));
-    found.map_or("command", |(name, _)| *name)
+    let printed =
+        |banner: &str| lines(sample).take(BANNER_LINES).any(|line| line.starts_with(banner.as_bytes()));
+    let found = AGENTS.iter().find(|info| matches!(info.detect, Detect::Banner(banner) if printed(banner)));
+    found.map_or(ANY_PROGRAM, |info| info.name)
 }
 
-fn heard_in<D: Dialect>(sample: &[u8]) -> (u32, bool) {
+/// The events of dialect `D` in a sample; for `AgentInfo::detect`.
+pub(crate) fn count_events<D: Dialect>(sample: &[u8]) -> EventCount {
     let mut dialect = D::default();
-    let mut out = Vec::new();
-    let mut heard = 0;
+    let mut events = 0;
     each_object(sample, |object| {
-        heard += u32::from(dialect.object(object, &mut out) == LineKind::Event);
-        out.clear();
+        events += u32::from(dialect.object(object) == LineKind::Event);
+        dialect.call().events.clear();
     });
     let document = std::str::from_utf8(sample.trim_ascii()).unwrap_or("");
-    if heard == 0 && document.starts_with('{') && dialect.envelope(document, &mut out) {
-        heard = 1;
+    if events == 0 && document.starts_with('{') && dialect.document(document) {
+        events = 1;
     }
-    (heard, heard > 0 && dialect.accent())
+    EventCount { events, distinctive: events > 0 && dialect.is_distinctive() }
 }
 
 /// The objects of a sample: a line each, or the items of one array, the last of which may be cut.
@@ -142,7 +133,7 @@ fn may_be_document(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Format;
+    use crate::reply::Format;
     use ralph_rules::failure::Class;
 
     fn read(text: &str) -> Reply {

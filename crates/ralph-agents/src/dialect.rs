@@ -1,8 +1,11 @@
-//! What an agent's adapter has to know of its own events; everything else about reading is shared. `output.rs`
-//! finds the events in the output, a `Dialect` understands them, `events.rs` makes a reader of the two.
+//! What an agent's adapter has to know of its own events; everything else about reading is shared. `output.rs` finds
+//! the events in the output, a `Dialect` understands them, `accumulator.rs` keeps what they say, and `event_reader.rs`
+//! makes a reader of it all.
 
-use crate::seam::{Exit, Failure, ReaderEvent, Reply};
-use crate::terms::Terms;
+use crate::accumulator::Accumulator;
+use crate::call::Exit;
+use crate::call_pricing::CallPricing;
+use crate::reply::{Failure, Reply};
 use std::fmt::Debug;
 
 /// What a line was.
@@ -16,44 +19,61 @@ pub enum LineKind {
     NotAnEvent,
 }
 
+impl From<bool> for LineKind {
+    fn from(known: bool) -> LineKind {
+        if known { LineKind::Event } else { LineKind::Unknown }
+    }
+}
+
+impl From<Option<bool>> for LineKind {
+    fn from(read: Option<bool>) -> LineKind {
+        read.map_or(LineKind::NotAnEvent, LineKind::from)
+    }
+}
+
 /// How one agent's events read. Keeps little, whatever comes.
 pub trait Dialect: Debug + Default + Send + 'static {
-    /// How the call is accounted for; told before the first event.
-    fn on(&mut self, _terms: Terms) {}
+    /// What the events have said so far.
+    fn call(&mut self) -> &mut Accumulator;
 
-    /// One JSON object as it was printed.
-    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind;
+    /// Sets how usage is priced, before the first event.
+    fn price_with(&mut self, pricing: CallPricing) {
+        self.call().tally.price_with(pricing);
+    }
 
-    /// The whole output as one object that is no event: the reply of another output format. Says whether it was.
-    fn envelope(&mut self, _document: &str, _out: &mut Vec<ReaderEvent>) -> bool {
+    /// Reads one JSON object as it was printed.
+    fn object(&mut self, text: &str) -> LineKind;
+
+    /// Reads the whole output as one object that is no event: the reply of another output format. Says whether it was.
+    fn document(&mut self, _document: &str) -> bool {
         false
     }
 
-    /// A line that is no event; perhaps one that was too long for the hands and cut.
-    fn cut_short(&mut self, _line: &[u8], _out: &mut Vec<ReaderEvent>) {}
+    /// Reads a line that is no event; perhaps an event that was too long and was cut.
+    fn cut_line(&mut self, _line: &[u8]) {}
 
-    /// What stood on an event's line before it: a program's chatter.
-    fn beside(&mut self, _chatter: &[u8]) {}
+    /// Reads what came before an event on the same line.
+    fn text_before_event(&mut self, _text: &[u8]) {}
 
-    /// The agent's own words for a failure, where there was no event at all: in its text, or at the end of stderr.
-    fn complaint(_text: &str, _stderr: &str) -> Option<Failure> {
+    /// The agent's own wording of a failure where there was no event at all: in its text, or at the end of stderr.
+    fn failure_in_text(_text: &str, _stderr: &str) -> Option<Failure> {
         None
     }
 
-    /// A file that the agent wrote (`Launch::reports`), read after the end.
+    /// Reads a file that the agent wrote (`Launch::reports`), after the end.
     fn report(&mut self, _name: &str, _bytes: &[u8]) {}
 
-    /// Whether something was heard that no other agent prints, where another speaks the same dialect.
-    fn accent(&self) -> bool {
+    /// Whether something was read that no other agent prints, where another uses the same format.
+    fn is_distinctive(&self) -> bool {
         false
     }
 
     /// Why output without any event failed, where the exit code or stderr say it in the agent's own way.
-    fn without_events(_ended: &Ended<'_>) -> Option<Failure> {
+    fn failure_without_events(_ended: &Ended<'_>) -> Option<Failure> {
         None
     }
 
-    /// What it all came to. Only asked where an event was heard; `garbled` and `format` are filled in later.
+    /// The result of the call. Only asked where an event was read; `garbled` and `format` are filled in later.
     fn reply(self, ended: &Ended<'_>) -> Reply;
 }
 
@@ -64,4 +84,16 @@ pub struct Ended<'a> {
     pub exit: Exit,
     /// The end of what it wrote to stderr, cleaned.
     pub stderr: &'a str,
+}
+
+impl Ended<'_> {
+    /// Whether the program was ended by somebody, not by itself.
+    pub fn was_killed(&self) -> bool {
+        self.exit.was_killed()
+    }
+
+    /// The last line on stderr that is not blank.
+    pub fn last_stderr_line(&self) -> Option<&str> {
+        self.stderr.lines().rev().find(|line| !line.trim().is_empty())
+    }
 }

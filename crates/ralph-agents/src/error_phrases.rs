@@ -2,9 +2,9 @@
 //! Only text that is known to be an error is asked here: a model that merely writes such words did not fail.
 //! The dialects, `events.rs` and `command.rs` ask; `reset.rs` reads the time in the same words.
 
-use crate::plain::short;
+use crate::reply::Failure;
 use crate::reset::reset_in;
-use crate::seam::Failure;
+use crate::text::short;
 use ralph_rules::failure::Class;
 use std::fmt::Write;
 

@@ -1,12 +1,13 @@
 //! JSON read without trust: a field may be missing, of another type, or hold a string that strict decoding
-//! refuses (half an emoji). `Field` keeps the raw bytes and says what can be made of them. The typed lines
-//! are in `claude/event.rs`.
+//! refuses (half an emoji). `Field` keeps the raw bytes and says what can be made of them. `lenient!` declares
+//! structs of such fields.
 
-use crate::plain::Tail;
+use crate::text::Tail;
 use memchr::{memchr, memchr2};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// One JSON value as written, or nothing where it was missing or null.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -105,6 +106,38 @@ impl<'a> Field<'a> {
     pub fn read<T: Deserialize<'a>>(self) -> Option<T> {
         serde_json::from_str(self.raw()?).ok()
     }
+}
+
+/// Declares structs of `Field`s, so that a new version of a client that changes one of them breaks only that one.
+/// `name = "key"` reads another key, `| "key"` adds one more; keys that are not named are skipped unread. Fields of other
+/// types follow after a semicolon.
+macro_rules! lenient {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident<$life:lifetime> {
+            $($(#[$field_meta:meta])* $field:ident $(= $key:literal)? $(| $alias:literal)*),* $(,)?
+            $(; $($(#[$typed_meta:meta])* $typed:ident: $type:ty),* $(,)?)?
+        }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Default, serde::Deserialize)]
+        #[serde(default)]
+        $vis struct $name<$life> {
+            $(
+                $(#[$field_meta])*
+                #[serde(borrow $(, rename = $key)? $(, alias = $alias)*)]
+                pub $field: $crate::json::Field<$life>,
+            )*
+            $($($(#[$typed_meta])* pub $typed: $type,)*)?
+        }
+    )*};
+}
+pub(crate) use lenient;
+
+/// The counts in an object by their keys, a missing or odd one being zero. `None` where it is no object.
+pub fn counts<const N: usize>(object: Field<'_>, keys: [&str; N]) -> Option<[u64; N]> {
+    let fields: BTreeMap<Cow<'_, str>, Field<'_>> = object.read()?;
+    Some(keys.map(|key| fields.get(key).and_then(|field| field.count()).unwrap_or(0)))
 }
 
 /// The `type` of an object where it comes first, as it mostly does.

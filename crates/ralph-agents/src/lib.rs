@@ -1,13 +1,17 @@
-//! THE AGENTS. One small adapter per coding agent: a command line out, bytes in. Pure: no clock, file,
-//! environment, process (kept so by this crate's `clippy.toml`), so each is tested and fuzzed on recorded output.
+//! The agents: one small adapter per coding agent CLI. An adapter turns a call into a command line and the program's
+//! output into events and a reply. Pure: no clock, file, environment or process (this crate's `clippy.toml` enforces
+//! it), so each is tested and fuzzed on recorded output.
 //!
-//! Start with `seam.rs` (what every adapter promises); `claude.rs` is the fullest example and `command.rs`
-//! runs any program. The hands (`ralph-engine`) start what `launch` describes and feed the `Reader`;
-//! `detect.rs` reads an output that is already there. What the readers share is in `events.rs` (the reader), `output.rs`
-//! (finding events) and `dialect.rs` (what an adapter adds).
+//! `agent_info.rs` is what every agent declares and `registry.rs` lists them; `claude.rs` is the fullest example and
+//! `command.rs` runs any program. `ralph-engine` starts what `launch` describes and feeds the `Reader`; `detect.rs`
+//! reads an output that exists already. Shared by the adapters: `launch.rs` (command lines), `dialect.rs` (what an
+//! adapter adds), `accumulator.rs` (what a call's events have said), `output.rs` (finding events), `event_reader.rs`.
 
+mod accumulator;
+mod agent_info;
 pub mod aider;
-mod args;
+mod call;
+mod call_pricing;
 pub mod claude;
 pub mod codex;
 pub mod command;
@@ -15,26 +19,30 @@ pub mod copilot;
 pub mod detect;
 mod dialect;
 mod error_phrases;
-mod events;
+mod event_reader;
 pub mod gemini;
 pub mod goose;
 pub mod grok;
 mod json;
 pub mod kimi;
+mod launch;
 mod litellm;
 pub mod mini;
 pub mod opencode;
 mod output;
-pub mod permits;
 pub mod pi;
-mod plain;
 pub mod qwen;
+mod reader;
 pub mod registry;
+mod reply;
 mod reset;
-pub mod roster;
-pub mod seam;
 pub mod sim;
 mod tally;
-mod terms;
+mod text;
+mod tools;
 
-pub use seam::*;
+pub use agent_info::*;
+pub use call::*;
+pub use launch::LaunchBuilder;
+pub use reader::*;
+pub use reply::*;

@@ -2,7 +2,7 @@
 //! `litellm.RateLimitError: RateLimitError: OpenAIException - words`. The name is a fact, the words refine it.
 
 use crate::error_phrases::{class_of, class_of_answer, worded};
-use crate::seam::Failure;
+use crate::reply::Failure;
 use ralph_rules::failure::Class;
 
 /// How an error line of theirs begins.

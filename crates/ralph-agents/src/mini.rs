@@ -1,26 +1,24 @@
-//! mini-swe-agent: how it is started and what its end means. The trajectory that it saves after every step says it
-//! all (`mini/trajectory.rs`); where there is none, the screen must do (`mini/screen.rs`).
+//! mini-swe-agent: what ralph knows about it, how it is started and what its end means. The trajectory that it saves after
+//! every step says it all (`mini/trajectory.rs`); where there is none, the screen must do (`mini/screen.rs`).
 
 mod screen;
 mod trajectory;
 
-use crate::aider::WIDE;
-use crate::args::names;
-use crate::claude::dollars;
+use crate::agent_info::{
+    Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
+    PromptVia, Tier,
+};
+use crate::call::Exit;
 use crate::error_phrases::{class_of, worded};
+use crate::launch::LaunchBuilder;
 use crate::mini::screen::Screen;
 use crate::mini::trajectory::Trajectory;
 use crate::output::aborted;
-use crate::plain::{Tail, clean};
-use crate::seam::{Abilities, Agent, Call, Exit, Failure, Format, Launch, Reader, ReaderEvent, Reply};
+use crate::reader::{Reader, ReaderEvent};
+use crate::reply::{Failure, Format, Reply};
+use crate::text::{Tail, clean};
 use ralph_rules::failure::Class;
 
-/// Where it saves what it did.
-const TRAJECTORY: &str = "trajectory.json";
-/// The longest task that is passed as an argument, the only way in: half of what Linux takes for one.
-const LONGEST: usize = 64 << 10;
-/// The file of a longer one.
-const PROMPT: &str = "prompt.md";
 /// How much of stderr is kept.
 const STDERR: usize = 8 << 10;
 
@@ -30,90 +28,66 @@ const ENV: &[(&str, &str)] = &[
     ("MSWEA_CONFIGURED", "true"),
     // By itself it tries ten times over minutes. We wait instead, visibly.
     ("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2"),
+    // Wide enough that it does not break lines of its own accord.
+    ("COLUMNS", "1000"),
+    ("LINES", "100"),
 ];
 
-/// The adapter.
-pub struct Mini;
-
-impl Agent for Mini {
-    fn name(&self) -> &'static str {
-        "mini"
-    }
-
-    fn can(&self) -> Abilities {
-        Abilities {
-            live_usage: true,
-            cost: true,
-            shows_tool_start: true,
-            native_budget: true,
-            ..Abilities::default()
-        }
-    }
-
-    fn launch(&self, call: &Call) -> Launch {
-        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let by_file = by_file(call);
-        Launch {
-            program: call.program.clone().unwrap_or_else(|| "mini".to_owned()),
-            args: args(call, by_file),
-            env: ENV.iter().chain(WIDE).map(pair).collect(),
-            files: if by_file {
-                vec![(PROMPT.to_owned(), call.prompt.clone().into_bytes())]
-            } else {
-                Vec::new()
-            },
-            reports: if reports(call) { vec![TRAJECTORY.to_owned()] } else { Vec::new() },
-            ..Launch::default()
-        }
-    }
-
-    fn reader(&self, _call: &Call) -> Box<dyn Reader> {
+/// What ralph knows about it.
+pub static INFO: AgentInfo = AgentInfo {
+    name: "mini",
+    title: "mini-swe-agent",
+    program: Some("mini"),
+    package: Package::Pip("mini-swe-agent"),
+    setup: "",
+    tier: Tier::Recorded,
+    tried: "2.4",
+    // It has no flag for it, and prints it before everything else.
+    version_args: &["--help"],
+    prompt: PromptVia::Argument,
+    output: "trajectory",
+    env: ENV,
+    env_remove: &[],
+    format_flags: &[],
+    resume_flags: &[],
+    permissions: Permissions {
+        // The other modes ask a person before each command, or need one.
+        defaults: &[PermissionArgs { args: &["-y"], unless: &[] }],
+        summary: "anything: it runs every command unasked",
+        allow_more: None,
+    },
+    credentials: Credentials {
+        env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
+        files: &[".config/mini-swe-agent/.env"],
+    },
+    hosts: &[],
+    any_provider: true,
+    state_dirs: &[".config/mini-swe-agent"],
+    model: ModelInfo { flags: &["-m", "--model"], reported: "the trajectory it saves" },
+    abilities: Abilities {
+        live_usage: true,
+        cost: true,
+        shows_tool_start: true,
+        native_budget: true,
+        ..NO_ABILITIES
+    },
+    launch,
+    reader: |_| {
         Box::new(MiniReader { screen: Screen::default(), trajectory: None, stderr: Tail::new(STDERR) })
-    }
+    },
+    detect: Detect::Banner("This is mini-swe-agent version "),
+};
 
-    fn offline_reader(&self) -> Box<dyn Reader> {
-        self.reader(&Call::default())
+fn launch(line: &mut LaunchBuilder<'_>) {
+    line.permissions();
+    line.args(&["--exit-immediately"]);
+    let task = line.prompt_argument();
+    if !line.call.sets(&["-t", "--task"]) {
+        line.args(&["-t", &task]);
     }
-
-    /// It has no flag for it, and prints it before everything else.
-    fn version_args(&self) -> &'static [&'static str] {
-        &["--help"]
-    }
-}
-
-fn by_file(call: &Call) -> bool {
-    call.prompt.len() > LONGEST || call.prompt.contains('\0')
-}
-
-fn reports(call: &Call) -> bool {
-    !call.scratch.is_empty() && !names(call, &["-o", "--output"])
-}
-
-/// The command line. `-y` runs every command unasked: the other modes ask a person before each, or need one.
-fn args(call: &Call, by_file: bool) -> Vec<String> {
-    let mut args = vec!["-y".to_owned(), "--exit-immediately".to_owned()];
-    let mut put = |flags: [&str; 2], value: String| {
-        if !names(call, &flags) {
-            args.extend([flags[0].to_owned(), value]);
-        }
-    };
-    let task = if by_file {
-        format!("Read the whole file {}/{PROMPT} and do what it says.", call.scratch)
-    } else {
-        call.prompt.clone()
-    };
-    put(["-t", "--task"], task);
-    if reports(call) {
-        put(["-o", "--output"], format!("{}/{TRAJECTORY}", call.scratch));
-    }
-    if let Some(model) = &call.model {
-        put(["-m", "--model"], model.clone());
-    }
-    if let Some(budget) = call.budget {
-        put(["-l", "--cost-limit"], dollars(budget));
-    }
-    args.extend(call.args.iter().cloned());
-    args
+    line.report(&["-o", "--output"], "trajectory.json");
+    line.model();
+    line.budget(&["-l", "--cost-limit"]);
 }
 
 /// The reader of one call.
@@ -173,9 +147,8 @@ impl Reader for MiniReader {
 impl MiniReader {
     /// What an end without its own word means: the exit, and what was said about it on stderr.
     fn ended(&self, exit: Exit) -> Failure {
-        let killed = exit.signal.is_some() || exit.code.is_some_and(|code| code > 128);
         let code = match exit.code {
-            Some(code) if code != 0 && !killed && !exit.by_us => code,
+            Some(code) if code != 0 && !exit.was_killed() && !exit.by_us => code,
             _ => return aborted(exit),
         };
         let stderr = clean(&self.stderr.text()).trim().to_owned();
@@ -188,6 +161,7 @@ impl MiniReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::Call;
     use ralph_rules::money::Micro;
 
     #[test]
@@ -200,7 +174,7 @@ mod tests {
             args: vec!["-c".into(), "mini.yaml".into()],
             ..Call::default()
         };
-        let launch = Mini.launch(&call);
+        let launch = INFO.launch(&call);
         let expected = [
             "-y",
             "--exit-immediately",
@@ -221,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_long_task_is_a_file() {
-        let call = Call { prompt: "x".repeat(LONGEST + 1), scratch: "/run/call".into(), ..Call::default() };
-        let launch = Mini.launch(&call);
+        let call = Call { prompt: "x".repeat(100_000), scratch: "/run/call".into(), ..Call::default() };
+        let launch = INFO.launch(&call);
         assert_eq!(launch.files.len(), 1);
         assert!(launch.args[3].contains("/run/call/prompt.md"));
         assert!(launch.args.iter().all(|arg| arg.len() < 200));
@@ -238,7 +212,7 @@ mod tests {
             scratch: "/run/call".into(),
             ..Call::default()
         };
-        let launch = Mini.launch(&call);
+        let launch = INFO.launch(&call);
         assert!(launch.reports.is_empty());
         assert_eq!(launch.args[4..], ["-o", "mine.json", "--model=m", "--cost-limit", "0"]);
     }

@@ -1,13 +1,15 @@
-//! One call's output while it is read: events of a dialect where there are any, else plain text. Lines are
-//! tried as they are, then between their first and last brace, and at the end as one document. `events.rs` and
+//! One call's output while it is read: events of a dialect where there are any, otherwise plain text. Lines are tried
+//! as they are, then between their first and last brace, and at the end as one document. `event_reader.rs` and
 //! `command.rs` put their own rules about exits on top; `dialect.rs` says what a dialect is.
 
+use crate::call::Exit;
+use crate::call_pricing::CallPricing;
 use crate::dialect::{Dialect, Ended, LineKind};
 use crate::error_phrases::worded;
 use crate::json::repaired;
-use crate::plain::{KEPT, Tail, clean, from_brace, is_blank, short_bytes};
-use crate::seam::{Activity, Exit, Failure, Format, ReaderEvent, Reply};
-use crate::terms::Terms;
+use crate::reader::{Activity, ReaderEvent};
+use crate::reply::{Failure, Format, Reply};
+use crate::text::{KEPT, Tail, clean, from_brace, is_blank, short_bytes};
 use ralph_rules::failure::Class;
 use serde_json::value::RawValue;
 
@@ -29,22 +31,18 @@ pub struct Output<D> {
 }
 
 impl<D: Dialect> Output<D> {
-    /// Nothing read yet.
-    pub fn new() -> Output<D> {
+    /// Nothing read yet, of a call whose usage is priced like this.
+    pub fn new(pricing: CallPricing) -> Output<D> {
+        let mut dialect = D::default();
+        dialect.price_with(pricing);
         Output {
-            dialect: D::default(),
+            dialect,
             events: 0,
             document: false,
             text: Tail::new(KEPT),
             stderr: Tail::new(STDERR),
             garbled: 0,
         }
-    }
-
-    /// Nothing read yet, of a call on these terms.
-    pub fn on(mut self, terms: Terms) -> Output<D> {
-        self.dialect.on(terms);
-        self
     }
 
     /// Whether it is the known event stream.
@@ -55,10 +53,13 @@ impl<D: Dialect> Output<D> {
     /// One line of stdout. `shown_as` says how a line that is no event is shown.
     pub fn line(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>, shown_as: fn(String) -> Activity) {
         let before = self.has_events();
-        let heed = if is_blank(line) { LineKind::Unknown } else { self.line_kind(line, out) };
-        if heed == LineKind::NotAnEvent {
-            self.dialect.cut_short(line, out);
+        let kind = if is_blank(line) { LineKind::Unknown } else { self.line_kind(line) };
+        if kind == LineKind::NotAnEvent {
+            self.dialect.cut_line(line);
             self.garbled = self.garbled.saturating_add(1);
+        }
+        out.append(&mut self.dialect.call().events);
+        if kind == LineKind::NotAnEvent {
             if self.garbled <= SHOWN {
                 out.push(ReaderEvent::Activity(shown_as(short_bytes(line, 200))));
             }
@@ -84,7 +85,8 @@ impl<D: Dialect> Output<D> {
     /// Says whether it was one.
     pub fn document(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> bool {
         let bytes = bytes.trim_ascii();
-        let known = self.json(bytes, out) == LineKind::Event || self.envelope(bytes, out);
+        let known = self.json(bytes) == LineKind::Event || self.other_document(bytes);
+        out.append(&mut self.dialect.call().events);
         if known {
             self.events = self.events.max(1);
             self.document = true;
@@ -94,9 +96,8 @@ impl<D: Dialect> Output<D> {
         known
     }
 
-    fn envelope(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> bool {
-        bytes.starts_with(b"{")
-            && std::str::from_utf8(bytes).is_ok_and(|text| self.dialect.envelope(text, out))
+    fn other_document(&mut self, bytes: &[u8]) -> bool {
+        bytes.starts_with(b"{") && std::str::from_utf8(bytes).is_ok_and(|text| self.dialect.document(text))
     }
 
     /// No event came line by line: perhaps the lines are one document.
@@ -111,52 +112,51 @@ impl<D: Dialect> Output<D> {
         }
     }
 
-    fn line_kind(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) -> LineKind {
+    fn line_kind(&mut self, line: &[u8]) -> LineKind {
         let line = line.trim_ascii();
-        let heed = self.json(line, out);
+        let kind = self.json(line);
         let inner =
-            between_braces(line).filter(|inner| heed == LineKind::NotAnEvent && inner.len() < line.len());
-        let Some(inner) = inner else { return heed };
-        let heed = self.json(inner, out);
-        if heed == LineKind::Event {
-            self.dialect.beside(line.get(..memchr::memchr(b'{', line).unwrap_or(0)).unwrap_or_default());
+            between_braces(line).filter(|inner| kind == LineKind::NotAnEvent && inner.len() < line.len());
+        let Some(inner) = inner else { return kind };
+        let kind = self.json(inner);
+        if kind == LineKind::Event {
+            self.dialect
+                .text_before_event(line.get(..memchr::memchr(b'{', line).unwrap_or(0)).unwrap_or_default());
         }
         // An array that is printed with a line per event.
-        self.document |= heed == LineKind::Event && line.starts_with(b"[");
-        heed
+        self.document |= kind == LineKind::Event && line.starts_with(b"[");
+        kind
     }
 
     /// Bytes as JSON, repaired if need be.
-    fn json(&mut self, bytes: &[u8], out: &mut Vec<ReaderEvent>) -> LineKind {
+    fn json(&mut self, bytes: &[u8]) -> LineKind {
         if !matches!(bytes.first(), Some(b'{' | b'[')) {
             return LineKind::NotAnEvent;
         }
-        let heed = std::str::from_utf8(bytes).map_or(LineKind::NotAnEvent, |text| self.value(text, out));
-        match heed {
-            LineKind::NotAnEvent => {
-                repaired(bytes).map_or(LineKind::NotAnEvent, |text| self.value(&text, out))
-            }
-            heed => heed,
+        let kind = std::str::from_utf8(bytes).map_or(LineKind::NotAnEvent, |text| self.value(text));
+        match kind {
+            LineKind::NotAnEvent => repaired(bytes).map_or(LineKind::NotAnEvent, |text| self.value(&text)),
+            kind => kind,
         }
     }
 
-    fn value(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
+    fn value(&mut self, text: &str) -> LineKind {
         if !text.starts_with('[') {
-            return self.object(text, out);
+            return self.object(text);
         }
         let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else { return LineKind::NotAnEvent };
-        let heard = items.iter().filter(|item| self.object(item.get(), out) == LineKind::Event).count();
-        if heard == 0 {
+        let events = items.iter().filter(|item| self.object(item.get()) == LineKind::Event).count();
+        if events == 0 {
             return LineKind::NotAnEvent;
         }
         self.document = true;
         LineKind::Event
     }
 
-    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
-        let heed = self.dialect.object(text, out);
-        self.events = self.events.saturating_add(u32::from(heed == LineKind::Event));
-        heed
+    fn object(&mut self, text: &str) -> LineKind {
+        let kind = self.dialect.object(text);
+        self.events = self.events.saturating_add(u32::from(kind == LineKind::Event));
+        kind
     }
 
     /// The plain text, terminal sequences taken out.

@@ -1,44 +1,45 @@
-//! The agents by name. A name that is unknown gets the nearest one as a suggestion; one that is known but
-//! has no adapter yet gets told so, and how to use it all the same.
+//! The list of agents, and finding one by its name. A name that is unknown gets the nearest one as a suggestion; one
+//! that is known but has no adapter gets told so, and how to use it all the same.
 
-use crate::aider::Aider;
-use crate::claude::Claude;
-use crate::codex::Codex;
-use crate::command::Command;
-use crate::copilot::Copilot;
-use crate::gemini::Gemini;
-use crate::goose::Goose;
-use crate::grok::Grok;
-use crate::kimi::Kimi;
-use crate::mini::Mini;
-use crate::opencode::Opencode;
-use crate::pi::Pi;
-use crate::qwen::Qwen;
-use crate::seam::Agent;
-use crate::sim::Sim;
+use crate::agent_info::AgentInfo;
+use crate::{
+    aider, claude, codex, command, copilot, gemini, goose, grok, kimi, mini, opencode, pi, qwen, sim,
+};
 use thiserror::Error;
 
-/// The agents that can be used.
-pub const NAMES: &[&str] = &[
-    "claude", "codex", "opencode", "gemini", "qwen", "goose", "copilot", "kimi", "grok", "pi", "aider",
-    "mini", "command", "sim",
+/// Every agent, in the order in which they are shown and preferred.
+pub static AGENTS: &[&AgentInfo] = &[
+    &claude::INFO,
+    &codex::INFO,
+    &opencode::INFO,
+    &gemini::INFO,
+    &qwen::INFO,
+    &goose::INFO,
+    &copilot::INFO,
+    &kimi::INFO,
+    &grok::INFO,
+    &pi::INFO,
+    &aider::INFO,
+    &mini::INFO,
+    &command::INFO,
+    &sim::INFO,
 ];
 
-/// Agents that exist and have no adapter yet.
-const LATER: &[&str] = &["amp", "acp"];
+/// Agents that exist and have no adapter.
+const UNSUPPORTED: &[&str] = &["amp"];
 
 /// Why there is no such agent here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnknownAgent {
-    /// Nobody by that name.
-    #[error("unknown agent \"{name}\"{}; agents are: {}", did_you_mean(.suggestion), NAMES.join(", "))]
+    /// No agent has that name.
+    #[error("unknown agent \"{name}\"{}; agents are: {}", did_you_mean(.suggestion), name_list())]
     Unknown {
         /// The name as typed.
         name: String,
         /// The nearest name.
         suggestion: Option<&'static str>,
     },
-    /// A real agent that ralph cannot read yet.
+    /// A real agent whose output ralph cannot read.
     #[error(
         "agent \"{name}\" is known but not supported yet; run it as any program with \
          `--agent command -- {name} ARGS` (its prompt comes on stdin)"
@@ -50,33 +51,34 @@ pub enum UnknownAgent {
 }
 
 /// The agent with this name.
-pub fn find(name: &str) -> Result<Box<dyn Agent>, UnknownAgent> {
-    match name {
-        "claude" => Ok(Box::new(Claude)),
-        "command" => Ok(Box::new(Command)),
-        "codex" => Ok(Box::new(Codex)),
-        "opencode" => Ok(Box::new(Opencode)),
-        "gemini" => Ok(Box::new(Gemini)),
-        "qwen" => Ok(Box::new(Qwen)),
-        "goose" => Ok(Box::new(Goose)),
-        "copilot" => Ok(Box::new(Copilot)),
-        "kimi" => Ok(Box::new(Kimi)),
-        "grok" => Ok(Box::new(Grok)),
-        "pi" => Ok(Box::new(Pi)),
-        "aider" => Ok(Box::new(Aider)),
-        "mini" => Ok(Box::new(Mini)),
-        "sim" => Ok(Box::new(Sim)),
-        later if LATER.contains(&later) => Err(UnknownAgent::NotYet { name: later.to_owned() }),
-        other => Err(UnknownAgent::Unknown { name: other.to_owned(), suggestion: nearest(other) }),
+pub fn find(name: &str) -> Result<&'static AgentInfo, UnknownAgent> {
+    if let Some(info) = AGENTS.iter().find(|info| info.name == name) {
+        return Ok(info);
     }
+    let name = name.to_owned();
+    if UNSUPPORTED.contains(&name.as_str()) {
+        return Err(UnknownAgent::NotYet { name });
+    }
+    let suggestion = nearest(&name);
+    Err(UnknownAgent::Unknown { name, suggestion })
+}
+
+/// The names of all agents, for help and messages.
+pub fn name_list() -> String {
+    names().collect::<Vec<_>>().join(", ")
+}
+
+/// The names of all agents.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    AGENTS.iter().map(|info| info.name)
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
     let typed: String = name.to_lowercase().chars().take(64).collect();
-    let distance = |known: &&&str| strsim::damerau_levenshtein(&typed, known);
-    let best = NAMES.iter().chain(LATER).min_by_key(distance)?;
+    let distance = |known: &&str| strsim::damerau_levenshtein(&typed, known);
+    let best = names().chain(UNSUPPORTED.iter().copied()).min_by_key(distance)?;
     let close = distance(&best) <= 2 && distance(&best) < best.len();
-    (close || typed.starts_with(best)).then_some(*best)
+    (close || typed.starts_with(best)).then_some(best)
 }
 
 fn did_you_mean(suggestion: &Option<&'static str>) -> String {
@@ -89,8 +91,8 @@ mod tests {
 
     #[test]
     fn every_name_finds_its_agent() {
-        for name in NAMES {
-            assert_eq!(find(name).unwrap().name(), *name);
+        for name in names() {
+            assert_eq!(find(name).unwrap().name, name);
         }
     }
 

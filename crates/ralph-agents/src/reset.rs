@@ -2,7 +2,7 @@
 //! a number of seconds. Only read from text that is known to report a limit. The hands, which know clock
 //! and zone, make a moment of it.
 
-use crate::seam::Reset;
+use crate::reply::Reset;
 
 /// The reset time an error text names, if it names one.
 pub fn reset_in(text: &str) -> Option<Reset> {

@@ -1,41 +1,41 @@
 //! What a call has used so far, for agents that tell each model turn once, with its tokens and perhaps its price.
 //! `claude/meter.rs` is for those that tell one turn in pieces.
 
-use crate::seam::Spent;
-use crate::terms::Terms;
+use crate::call_pricing::CallPricing;
+use crate::reader::Spent;
 use ralph_rules::money::{Micro, Usage};
 
 /// Tokens and dollars added up.
 #[derive(Debug, Default)]
 pub struct Tally {
-    terms: Terms,
+    pricing: CallPricing,
     spent: Spent,
     reported: Micro,
     unpriced: bool,
 }
 
 impl Tally {
-    /// How it prices from now on.
-    pub fn on(&mut self, terms: Terms) {
-        self.terms = terms;
+    /// Sets how it prices from now on.
+    pub fn price_with(&mut self, pricing: CallPricing) {
+        self.pricing = pricing;
     }
 
-    /// Whether the call went on with an earlier conversation.
+    /// Whether the call continues an earlier conversation.
     pub fn resumed(&self) -> bool {
-        self.terms.resumed
+        self.pricing.resumed
     }
 
     /// One turn. A cost of zero for tokens that were used is no price: an agent writes it for models it has none
     /// for. Such a turn is estimated, so that a budget still holds, and leaves the reported cost unknown.
     pub fn turn(&mut self, model: Option<&str>, usage: Usage, cost: Option<Micro>) -> Option<Spent> {
         let told = cost.filter(|cost| *cost > Micro::ZERO || usage.total() == 0);
-        let priced = told.map(|cost| (cost, false)).or_else(|| self.terms.turn(model, &usage));
+        let priced = told.map(|cost| (cost, false)).or_else(|| self.pricing.turn(model, &usage));
         self.add(usage, told, priced)
     }
 
     /// Several turns that are told of together, without a cost.
     pub fn sum(&mut self, model: Option<&str>, usage: Usage) -> Option<Spent> {
-        let priced = self.terms.sum(model, &usage);
+        let priced = self.pricing.sum(model, &usage);
         self.add(usage, None, priced)
     }
 

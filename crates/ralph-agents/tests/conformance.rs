@@ -5,9 +5,8 @@
 
 mod support;
 
-use ralph_agents::Abilities;
-use ralph_agents::registry::find;
-use ralph_agents::roster::CARDS;
+use ralph_agents::registry::{AGENTS, find};
+use ralph_agents::{Abilities, AgentInfo, ReaderEvent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -48,9 +47,18 @@ const CASES: &[&str] = &[
 /// Without these an adapter is not proven at all.
 const NEEDED: &[&str] = &["success", "auth"];
 
+const PERMISSIONS: &str = "\n## What each may do without asking\n\n\
+    The arguments that ralph gives it by default. Your own arguments after `--`, or `agents.NAME.args` in ralph.toml, \
+    replace them.\n\n| `--agent` | it may | arguments |\n|---|---|---|\n";
+
+const FOOTPRINT: &str = "\n## Credentials, files and hosts\n\n\
+    `ralph doctor` looks whether one of the credentials exists; it never reads them. Files are relative to your home \
+    directory. Hosts are those a default installation contacts for its model and its login; your own configuration may \
+    name others.\n\n| `--agent` | credentials: variables, files | settings and state | hosts |\n|---|---|---|---|\n";
+
 /// Agents that run as programs of their own, so that there is something to record.
 fn native() -> Vec<&'static str> {
-    CARDS.iter().filter(|card| card.program.is_some()).map(|card| card.name).collect()
+    AGENTS.iter().filter(|info| info.program.is_some()).map(|info| info.name).collect()
 }
 
 fn shown() -> BTreeMap<&'static str, BTreeMap<String, u32>> {
@@ -79,14 +87,14 @@ fn every_agent_was_recorded_in_the_cases_that_matter_most() {
 #[test]
 fn what_an_agent_cannot_report_it_never_does() {
     for agent in recorded() {
-        let can = find(agent).unwrap().can();
+        let can = find(agent).unwrap().abilities;
         for capture in captures(agent) {
-            let (heard, reply) = capture.read();
+            let (events, reply) = capture.read();
             if !can.cost {
                 assert_eq!(reply.cost, None, "{agent}: {}", capture.file);
             }
             if !can.live_usage {
-                let live = heard.iter().any(|heard| matches!(heard, ralph_agents::ReaderEvent::Spent(_)));
+                let live = events.iter().any(|event| matches!(event, ReaderEvent::Spent(_)));
                 assert!(!live || reply.finished, "{agent}: usage before the end in {}", capture.file);
             }
         }
@@ -114,7 +122,11 @@ fn table() -> String {
     text.push_str(
         "\n*Usage while it works*: ralph ends a call that would pass the budget. Without it the bound is one call, and the\n\
          banner and the receipt say so. *Cost*: in dollars, by the agent itself; else ralph prices the tokens, or calls the\n\
-         call unpriced.\n\n## What was recorded and is read right\n\n\
+         call unpriced.\n\n## Installing and models\n\n",
+    );
+    facts(&mut text);
+    text.push_str(
+        "\n## What was recorded and is read right\n\n\
          Real calls of the real programs, good and bad: how many of each are in the suite. A dash: that case is not in the\n\
          recordings, or the agent has no such thing.\n\n",
     );
@@ -130,25 +142,53 @@ fn abilities(text: &mut String) {
         ("tool starts", |can| can.shows_tool_start),
         ("own budget", |can| can.native_budget),
         ("system prompt", |can| can.system_prompt),
-        ("asks permission", |can| can.asks_permission),
-        ("cancel in words", |can| can.can_cancel),
         ("resumes", |can| can.resumes),
     ];
     let heads: Vec<&str> = columns.iter().map(|(head, _)| *head).collect();
     let _ = writeln!(text, "| agent | `--agent` | transport | tried with | {} |", heads.join(" | "));
     let _ = writeln!(text, "|{}", "---|".repeat(columns.len() + 4));
-    for card in CARDS {
-        let can = find(card.name).unwrap().can();
-        let cells: Vec<&str> = columns.iter().map(|(_, has)| if has(&can) { "yes" } else { "-" }).collect();
-        let _ = writeln!(
-            text,
-            "| {} | `{}` | {} | {} | {} |",
-            card.title,
-            card.name,
-            card.transport,
-            card.tried,
-            cells.join(" | ")
-        );
+    for info in AGENTS {
+        let yes = |has: &fn(&Abilities) -> bool| if has(&info.abilities) { "yes" } else { "-" };
+        let cells: Vec<&str> = columns.iter().map(|(_, has)| yes(has)).collect();
+        let (transport, cells) = (info.transport(), cells.join(" | "));
+        let _ =
+            writeln!(text, "| {} | `{}` | {transport} | {} | {cells} |", info.title, info.name, info.tried);
+    }
+}
+
+/// A list in a table's cell.
+fn list(items: &[&str]) -> String {
+    if items.is_empty() { "-".into() } else { format!("`{}`", items.join("` `")) }
+}
+
+fn hosts(info: &AgentInfo) -> String {
+    match (info.hosts, info.any_provider) {
+        ([], true) => "those of the configured provider".into(),
+        (hosts, true) => format!("{}, those of the configured provider", list(hosts)),
+        (hosts, false) => list(hosts),
+    }
+}
+
+fn facts(text: &mut String) {
+    let _ = writeln!(text, "| `--agent` | install | tested with | model flag | model known from |");
+    let _ = writeln!(text, "|{}", "---|".repeat(5));
+    for info in AGENTS {
+        let flag = list(info.model.flags.get(..1).unwrap_or_default());
+        let (install, tier) = (info.install(), info.tier.words());
+        let _ = writeln!(text, "| `{}` | {install} | {tier} | {flag} | {} |", info.name, info.model.reported);
+    }
+    text.push_str(PERMISSIONS);
+    for info in AGENTS {
+        let args: Vec<&str> = info.permissions.defaults.iter().flat_map(|p| p.args).copied().collect();
+        let args = if args.is_empty() { "-".into() } else { format!("`{}`", args.join(" ")) };
+        let _ = writeln!(text, "| `{}` | {} | {args} |", info.name, info.permissions.summary);
+    }
+    text.push_str(FOOTPRINT);
+    for info in AGENTS.iter().filter(|info| info.program.is_some()) {
+        let credentials: Vec<&str> =
+            info.credentials.env.iter().chain(info.credentials.files).copied().collect();
+        let (credentials, state, hosts) = (list(&credentials), list(info.state_dirs), hosts(info));
+        let _ = writeln!(text, "| `{}` | {credentials} | {state} | {hosts} |", info.name);
     }
 }
 

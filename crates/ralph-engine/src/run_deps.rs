@@ -1,7 +1,7 @@
 //! What the hands work with, found out by the face: ralph never looks at the environment from in here.
 
 use crate::redact::Redactor;
-use ralph_agents::Agent;
+use ralph_agents::AgentInfo;
 use ralph_rules::prices::Prices;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub struct RunDeps {
 #[derive(Clone)]
 pub struct AgentBinding {
     /// Its adapter.
-    pub agent: Arc<dyn Agent>,
+    pub agent: &'static AgentInfo,
     /// Variables that the user's config gives it. Not in the journal: they may be keys.
     pub env: Vec<(OsString, OsString)>,
 }

@@ -110,7 +110,7 @@ impl Bench {
         let agent = registry::find(self.cli.name).unwrap();
         let system = render_own(PROTOCOL, &Data { promise: "COMPLETE".into(), ..Data::default() });
         let prompt =
-            if agent.can().system_prompt { TASK.to_owned() } else { format!("{TASK}\n\n---\n{system}") };
+            if agent.abilities.system_prompt { TASK.to_owned() } else { format!("{TASK}\n\n---\n{system}") };
         let scratch = self.scratch.root().join("tmp").display().to_string();
         let call = Call { prompt, system, scratch, ..Call::default() };
         let launch = agent.launch(&call);

@@ -5,8 +5,8 @@
 use crate::aider::account::Account;
 use crate::error_phrases::worded;
 use crate::litellm;
-use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Failure, ReaderEvent};
+use crate::text::{KEPT, Tail, short};
+use crate::{Activity, Failure, ReaderEvent};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 

@@ -2,8 +2,8 @@
 //! times (a start, pieces that repeat the start's count, an end), so each is kept by its id at the most that
 //! was said of it; adding the pieces up would count input twice and lose output.
 
-use crate::seam::Spent;
-use crate::terms::Terms;
+use crate::call_pricing::CallPricing;
+use crate::reader::Spent;
 use ralph_rules::money::{Micro, Usage};
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub struct Meter {
     settled: Usage,
     settled_cost: Micro,
     open: VecDeque<Turn>,
-    terms: Terms,
+    pricing: CallPricing,
     /// The model of the last turn.
     model: Option<String>,
     told: Spent,
@@ -30,14 +30,14 @@ struct Turn {
 }
 
 impl Meter {
-    /// How it prices from now on.
-    pub fn on(&mut self, terms: Terms) {
-        self.terms = terms;
+    /// Sets how it prices from now on.
+    pub fn price_with(&mut self, pricing: CallPricing) {
+        self.pricing = pricing;
     }
 
-    /// Whether the call went on with an earlier conversation.
+    /// Whether the call continues an earlier conversation.
     pub fn resumed(&self) -> bool {
-        self.terms.resumed
+        self.pricing.resumed
     }
 
     /// A message's usage was told (again). Gives the new sum if it grew. Tokens that cost more than any call can are
@@ -49,7 +49,7 @@ impl Meter {
         };
         let turn = self.open.get_mut(at)?;
         let used = most(&turn.usage, &usage);
-        let (cost, guessed) = self.terms.turn(model, &used)?;
+        let (cost, guessed) = self.pricing.turn(model, &used)?;
         turn.usage = used;
         turn.cost = turn.cost.max(cost);
         let dearest = turn.cost;
@@ -74,7 +74,7 @@ impl Meter {
     /// than the turns told of, where the client asked several times.
     pub fn account(&mut self, cost: Option<Micro>, usage: Option<Usage>) -> Option<Spent> {
         let usage = usage.unwrap_or_default();
-        let summed = || self.terms.sum(self.model.as_deref(), &usage);
+        let summed = || self.pricing.sum(self.model.as_deref(), &usage);
         let (total, guessed) = cost.map(|cost| (cost, false)).or_else(summed)?;
         self.tell(Spent { total, dearest: Micro::ZERO, usage, guessed })
     }

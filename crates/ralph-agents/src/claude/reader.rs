@@ -1,190 +1,157 @@
-//! Everything heard in one call's event stream: kept small, event by event, until the terminal one. `event.rs`
-//! has the lines' shapes, `verdict.rs` says what the end means; `output.rs` decides what is an event at all.
+//! Claude's event stream: kept small, event by event, until the terminal one. `event.rs` has the lines' shapes,
+//! `failure.rs` says why a call failed; `output.rs` decides what is an event at all.
 
-use crate::claude::accent::Accent;
+use crate::accumulator::Accumulator;
+use crate::call_pricing::CallPricing;
 use crate::claude::event::{Assistant, Message, ModelUse, RateLimit, Stream, System, Terminal};
+use crate::claude::failure::{ApiError, FailureFacts, failure};
+use crate::claude::line_prefix::{Introduction, User, read_prefix};
 use crate::claude::meter::Meter;
-use crate::claude::opening::{Introduction, User, open};
-use crate::claude::tools::{Tools, listed};
-use crate::claude::used::Used;
-use crate::claude::verdict::{ApiError, Facts, failure};
+use crate::claude::token_usage::TokenUsage;
+use crate::claude::variant::ClaudeVariant;
 use crate::dialect::{Dialect, Ended, LineKind};
-use crate::json::{Field, first_kind, read};
+use crate::json::{Field, first_kind, lenient, read};
 use crate::output::aborted;
-use crate::plain::{KEPT, Tail, short};
+use crate::reply::{Denial, Failure, Reply};
 use crate::reset::epoch;
-use crate::seam::{Activity, Denial, Failure, ReaderEvent, Reply};
-use crate::terms::Terms;
+use crate::text::short;
+use crate::tools::listed;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
-use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// How much of what the agent says is shown while it works.
-const SAID: usize = 2000;
 /// The start of the events that partial messages bring in numbers and that say nothing new.
 const PIECE: &str = r#"{"type":"stream_event","event":{"type":"content_block_"#;
 
 /// The start of the introduction in all versions seen.
 const INIT: &str = r#"{"type":"system","subtype":"init","#;
 
-/// What was heard so far.
+/// What was read so far.
 #[derive(Debug, Default)]
 pub struct ClaudeReader {
-    accent: Accent,
+    /// What the events have said.
+    pub call: Accumulator,
+    variant: ClaudeVariant,
+    meter: Meter,
+    /// What bears on how it ends.
+    facts: FailureFacts,
     /// The terminal event, the last one if there were several.
     end: Option<End>,
-    /// Conversation id.
-    pub session: Option<String>,
-    /// The model that works.
-    pub model: Option<String>,
-    /// What was used so far.
-    pub meter: Meter,
-    /// What bears on how it ends.
-    pub facts: Facts,
-    tools: Tools,
 }
 
-/// The terminal event.
+/// What the terminal event says beside the final message.
 #[derive(Debug)]
-pub struct End {
-    /// The final message, bounded.
-    pub text: Tail,
-    /// Why it failed, if it did.
-    pub failure: Option<Failure>,
-    /// Tokens, as the agent accounts for them.
-    pub usage: Option<Usage>,
-    /// The same model by model, where it says so.
+struct End {
+    failure: Option<Failure>,
+    usage: Option<Usage>,
     models: Vec<(String, Usage)>,
-    /// Cost, as the agent accounts for it.
-    pub cost: Option<Micro>,
-    /// Model turns.
-    pub turns: Option<u32>,
+    cost: Option<Micro>,
+    turns: Option<u32>,
     denials: Option<Vec<Denial>>,
 }
 
 impl Dialect for ClaudeReader {
-    fn on(&mut self, terms: Terms) {
-        self.meter.on(terms);
+    fn call(&mut self) -> &mut Accumulator {
+        &mut self.call
     }
 
-    fn object(&mut self, line: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
+    fn price_with(&mut self, pricing: CallPricing) {
+        self.meter.price_with(pricing);
+    }
+
+    fn object(&mut self, line: &str) -> LineKind {
         match first_kind(line) {
-            Some(kind) => self.event(kind, line, out),
+            Some(kind) => self.event(kind, line),
             None => match read::<Terminal<'_>>(line) {
                 None => LineKind::NotAnEvent,
-                Some(event) if event.kind.is("result") => line_kind(self.terminal(&event, out)),
-                Some(event) => {
-                    event.kind.text().map_or(LineKind::Unknown, |kind| self.event(&kind, line, out))
-                }
+                Some(event) if event.kind.is("result") => self.terminal(&event).into(),
+                Some(event) => event.kind.text().map_or(LineKind::Unknown, |kind| self.event(&kind, line)),
             },
         }
     }
 
-    /// A line that is no event may be a tool's result that was too long for the hands and cut: the tool has
-    /// ended all the same.
-    fn cut_short(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
+    /// A line that is no event may be a tool's result that was too long and cut: the tool has ended all the same.
+    fn cut_line(&mut self, line: &[u8]) {
         let head = line.get(..line.len().min(512)).unwrap_or(line);
         if head.starts_with(br#"{"type":"user""#) && memchr::memmem::find(head, b"tool_result").is_some() {
-            out.push(ReaderEvent::Activity(self.tools.end("", false, false)));
+            self.call.tool_end_cut();
         }
     }
 
     /// A reply of older tools: an object without a type whose `result` is the final message.
-    fn envelope(&mut self, document: &str, out: &mut Vec<ReaderEvent>) -> bool {
+    fn document(&mut self, document: &str) -> bool {
         let Some(event) = read::<Terminal<'_>>(document) else { return false };
         let plain = event.kind.0.is_none() && event.result.text().is_some();
-        plain && self.terminal(&event, out)
+        plain && self.terminal(&event)
     }
 
-    fn reply(mut self, ended: &Ended<'_>) -> Reply {
-        let denials = self.take_denials();
-        let spent = self.meter.spent();
-        let covers = self.accent.covers(self.meter.resumed());
-        let reply = Reply { session: self.session, model: self.model, denials, covers, ..Reply::default() };
-        match self.end {
-            Some(end) => Reply {
-                text_bytes: end.text.length(),
-                text: end.text.text().into_owned(),
-                finished: true,
-                failure: end.failure,
-                usage: end.usage.unwrap_or(spent.usage),
-                models: end.models,
-                cost: end.cost,
-                turns: end.turns,
-                ..reply
-            },
-            None => {
-                let failure = unfinished(self.facts).unwrap_or_else(|| aborted(ended.exit));
-                Reply { failure: Some(failure), usage: spent.usage, ..reply }
-            }
-        }
+    fn reply(self, ended: &Ended<'_>) -> Reply {
+        let usage = self.meter.spent().usage;
+        let covers = self.variant.covers(self.meter.resumed());
+        let Some(end) = self.end else {
+            let failure = unfinished(self.facts).unwrap_or_else(|| aborted(ended.exit));
+            return Reply { usage, covers, ..self.call.reply(false, Some(failure)) };
+        };
+        let mut reply = self.call.reply(true, end.failure);
+        reply.denials = end.denials.unwrap_or(reply.denials);
+        let usage = end.usage.unwrap_or(usage);
+        Reply { usage, models: end.models, cost: end.cost, turns: end.turns, covers, ..reply }
     }
 }
 
 impl ClaudeReader {
-    /// Nothing heard yet from a client with this accent.
-    pub fn with(accent: Accent) -> ClaudeReader {
-        ClaudeReader { accent, ..ClaudeReader::default() }
+    /// Nothing read yet from a client that prints this variant.
+    pub fn with(variant: ClaudeVariant) -> ClaudeReader {
+        ClaudeReader { variant, ..ClaudeReader::default() }
     }
 
-    fn event(&mut self, kind: &str, line: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
+    fn event(&mut self, kind: &str, line: &str) -> LineKind {
         let known = match kind {
             "stream_event" if line.starts_with(PIECE) && line.ends_with('}') => Some(true),
-            "stream_event" => read(line).map(|event| self.stream(&event, out)),
-            "assistant" => read(line).map(|event| self.assistant(&event, out)),
-            "user" => self.user(line, out),
+            "stream_event" => read(line).map(|event| self.stream(&event)),
+            "assistant" => read(line).map(|event| self.assistant(&event)),
+            "user" => self.user(line),
             "system" => match introduction(line) {
-                Some(event) => Some(self.began(event.session_id, event.model, out)),
-                None => read(line).map(|event| self.system(&event, out)),
+                Some(event) => Some(self.began(event.session_id, event.model)),
+                None => read(line).map(|event| self.system(&event)),
             },
             "rate_limit_event" => read(line).map(|event| self.rate_limit(&event)),
-            "result" => read(line).map(|event| self.terminal(&event, out)),
+            "result" => read(line).map(|event| self.terminal(&event)),
             _ => return LineKind::Unknown,
         };
-        known.map_or(LineKind::NotAnEvent, line_kind)
+        known.into()
     }
 
-    /// The refusals: as the end lists them, else as they were seen.
-    fn take_denials(&mut self) -> Vec<Denial> {
-        let seen = std::mem::take(&mut self.tools).into_refused();
-        self.end.as_mut().and_then(|end| end.denials.take()).unwrap_or(seen)
-    }
-
-    fn system(&mut self, event: &System<'_>, out: &mut Vec<ReaderEvent>) -> bool {
+    fn system(&mut self, event: &System<'_>) -> bool {
         if event.subtype.is("init") {
-            self.began(event.session_id, event.model, out);
+            self.began(event.session_id, event.model);
         } else if event.subtype.is("api_retry") {
-            out.push(ReaderEvent::Activity(Activity::Retrying { why: retry_reason(event) }));
+            self.call.retrying(retry_reason(event));
         } else if event.subtype.is("permission_denied") {
             let id = event.tool_use_id.text().unwrap_or_default();
-            self.tools.denied(&id, &event.tool_name.text().unwrap_or_default());
+            self.call.tools.denied(&id, &event.tool_name.text().unwrap_or_default());
         }
         event.session_id.0.is_some()
     }
 
-    fn began(&mut self, session: Field<'_>, model: Field<'_>, out: &mut Vec<ReaderEvent>) -> bool {
-        self.meet(session, model);
-        let began = Activity::Began { session: self.session.clone(), model: self.model.clone() };
-        out.push(ReaderEvent::Activity(began));
+    fn began(&mut self, session: Field<'_>, model: Field<'_>) -> bool {
+        self.identify(session, model);
+        self.call.began();
         true
     }
 
-    fn meet(&mut self, session: Field<'_>, model: Field<'_>) {
-        if let Some(session) = session.filled().filter(|s| self.session.as_deref() != Some(s)) {
-            self.session = Some(short(&session, 200));
-        }
-        if self.model.is_none() {
-            let model = model.filled().filter(|m| *m != "<synthetic>");
-            self.model = model.map(|m| short(&m, 200));
+    fn identify(&mut self, session: Field<'_>, model: Field<'_>) {
+        self.call.set_session(session);
+        if self.call.model.is_none() && !model.is("<synthetic>") {
+            self.call.set_model(model);
         }
     }
 
-    fn assistant(&mut self, event: &Assistant<'_>, out: &mut Vec<ReaderEvent>) -> bool {
+    fn assistant(&mut self, event: &Assistant<'_>) -> bool {
         let Some(message) = &event.message else { return false };
-        self.meet(event.session_id, message.model);
-        self.spend(message, out);
+        self.identify(event.session_id, message.model);
+        self.spend(message);
         if event.parent_tool_use_id.0.is_none() {
             self.note_stop(message.stop_reason);
         }
@@ -195,26 +162,21 @@ impl ClaudeReader {
         };
         for block in &message.content.0 {
             if block.kind.is("text") {
-                let text = block.text.head(SAID * 2).unwrap_or_default();
-                if !text.trim().is_empty() {
-                    out.push(ReaderEvent::Activity(Activity::Said { text: short(&text, SAID) }));
-                }
+                self.call.show_field(block.text);
             } else if block.kind.is("tool_use") {
-                let (id, name) = (block.id.text().unwrap_or_default(), block.name.text().unwrap_or_default());
-                out.push(ReaderEvent::Activity(self.tools.start(&id, &name, block.input)));
+                self.call.tool_start(block.id, block.name, block.input);
             }
         }
         true
     }
 
-    fn user(&mut self, line: &str, out: &mut Vec<ReaderEvent>) -> Option<bool> {
-        let message = open::<User<'_>>(line)?.message?;
+    fn user(&mut self, line: &str) -> Option<bool> {
+        let message = read_prefix::<User<'_>>(line)?.message?;
         for block in &message.content.0 {
             if block.kind.is("tool_result") {
                 let failed = block.is_error.truth() == Some(true);
-                let refused = failed && block.content.raw().is_some_and(self.accent.refused);
-                let id = block.tool_use_id.text().unwrap_or_default();
-                out.push(ReaderEvent::Activity(self.tools.end(&id, failed, refused)));
+                let refused = failed && block.content.raw().is_some_and(self.variant.refused);
+                self.call.tool_end(block.tool_use_id, failed, refused);
             } else if block.text.raw().is_some_and(|t| t.starts_with("\"[Request interrupted by user")) {
                 self.facts.interrupted = true;
             }
@@ -222,15 +184,15 @@ impl ClaudeReader {
         Some(true)
     }
 
-    fn stream(&mut self, event: &Stream<'_>, out: &mut Vec<ReaderEvent>) -> bool {
+    fn stream(&mut self, event: &Stream<'_>) -> bool {
         let Some(inner) = &event.event else { return false };
         if let Some(message) = &inner.message {
-            self.spend(message, out);
+            self.spend(message);
         } else if let Some(used) = self.tokens(inner.usage) {
             let named = event.api_message_id.text();
             let id = named.unwrap_or_else(|| self.meter.latest().to_owned().into());
-            let spent = self.meter.turn(&id, self.model.as_deref(), used);
-            out.extend(spent.map(ReaderEvent::Spent));
+            let spent = self.meter.turn(&id, self.call.model.as_deref(), used);
+            self.call.spent(spent);
         }
         if let Some(delta) = inner.delta.as_ref().filter(|_| event.parent_tool_use_id.0.is_none()) {
             self.note_stop(delta.stop_reason);
@@ -238,15 +200,15 @@ impl ClaudeReader {
         true
     }
 
-    fn spend(&mut self, message: &Message<'_>, out: &mut Vec<ReaderEvent>) {
-        let model = message.model.text();
-        if model.as_deref() == Some("<synthetic>") {
+    fn spend(&mut self, message: &Message<'_>) {
+        if message.model.is("<synthetic>") {
             return;
         }
         if let Some(used) = self.tokens(message.usage) {
             let id = message.id.text().unwrap_or_default();
-            let model = model.as_deref().or(self.model.as_deref());
-            out.extend(self.meter.turn(&id, model, used).map(ReaderEvent::Spent));
+            let model = message.model.text();
+            let spent = self.meter.turn(&id, model.as_deref().or(self.call.model.as_deref()), used);
+            self.call.spent(spent);
         }
     }
 
@@ -263,38 +225,37 @@ impl ClaudeReader {
         true
     }
 
-    fn terminal(&mut self, event: &Terminal<'_>, out: &mut Vec<ReaderEvent>) -> bool {
+    fn terminal(&mut self, event: &Terminal<'_>) -> bool {
         let fields = [event.result, event.subtype, event.is_error, event.errors, event.total_cost_usd];
         if fields.iter().all(|f| f.0.is_none()) {
             return false;
         }
-        self.meet(event.session_id, event.model);
-        self.meet(event.session_id_too, Field::default());
-        if self.model.is_none() {
-            self.model = dearest_model(event.model_usage);
+        self.identify(event.session_id, event.model);
+        self.identify(event.session_id_too, Field::default());
+        if self.call.model.is_none() {
+            self.call.model = dearest_model(event.model_usage);
         }
-        let mut text = Tail::new(KEPT);
-        event.result.pour(&mut text);
+        self.call.replace_text(event.result);
         let cost = [event.total_cost_usd, event.cost_usd].into_iter().find_map(Field::number);
         let end = End {
-            text,
             failure: failure(&self.last_facts(event)),
             usage: self.tokens(event.usage),
-            models: by_model(event.model_usage, &self.accent),
-            cost: self.accent.cost(cost.and_then(Micro::from_usd)),
+            models: by_model(event.model_usage, &self.variant),
+            cost: self.variant.cost(cost.and_then(Micro::from_usd)),
             turns: event.num_turns.count().and_then(|n| u32::try_from(n).ok()),
             denials: listed(event.permission_denials),
         };
         // What a resumed conversation cost in all is not what this call has cost so far.
         let cost = end.cost.filter(|_| !self.meter.resumed());
-        out.extend(self.meter.account(cost, end.usage).map(ReaderEvent::Spent));
-        out.push(ReaderEvent::Final);
+        let spent = self.meter.account(cost, end.usage);
+        self.call.spent(spent);
+        self.call.finish();
         self.end = Some(end);
         true
     }
 
     /// The facts at the end: the terminal event's own, and where it is silent what was noted on the way.
-    fn last_facts(&self, event: &Terminal<'_>) -> Facts {
+    fn last_facts(&self, event: &Terminal<'_>) -> FailureFacts {
         let mut facts = self.facts.clone();
         let own = |f: Field<'_>| f.filled().map(Cow::into_owned);
         facts.subtype = own(event.subtype).unwrap_or_default();
@@ -308,17 +269,17 @@ impl ClaudeReader {
             facts.api = ApiError { category: facts.api.category, ..told };
         }
         facts.words = error_words(event);
-        (self.accent.explain)(&mut facts);
+        (self.variant.explain)(&mut facts);
         facts
     }
 
-    fn tokens(&self, told: Used) -> Option<Usage> {
-        told.0.map(|used| self.accent.tokens(used))
+    fn tokens(&self, told: TokenUsage) -> Option<Usage> {
+        told.0.map(|used| self.variant.tokens(used))
     }
 }
 
 /// The failure a stream told of before it stopped without a terminal event.
-fn unfinished(mut facts: Facts) -> Option<Failure> {
+fn unfinished(mut facts: FailureFacts) -> Option<Failure> {
     facts.is_error = facts.api != ApiError::default();
     facts.stop_reason.clear();
     let told = if facts.is_error { failure(&facts) } else { None };
@@ -326,11 +287,7 @@ fn unfinished(mut facts: Facts) -> Option<Failure> {
 }
 
 fn introduction(line: &str) -> Option<Introduction<'_>> {
-    if line.starts_with(INIT) && line.ends_with('}') { open(line) } else { None }
-}
-
-fn line_kind(known: bool) -> LineKind {
-    if known { LineKind::Event } else { LineKind::Unknown }
+    if line.starts_with(INIT) && line.ends_with('}') { read_prefix(line) } else { None }
 }
 
 fn api_error(status: Field<'_>, kind: Field<'_>, code: Field<'_>, category: Field<'_>) -> ApiError {
@@ -340,10 +297,8 @@ fn api_error(status: Field<'_>, kind: Field<'_>, code: Field<'_>, category: Fiel
 
 /// The error's text: `result` where it is one, `errors`, or an `error` with or without a message inside.
 fn error_words(event: &Terminal<'_>) -> String {
-    #[derive(Deserialize)]
-    struct Inner<'a> {
-        #[serde(borrow, default)]
-        message: Field<'a>,
+    lenient! {
+        struct Inner<'a> { message }
     }
     const MOST: usize = 4096;
     let whole = |f: Field<'_>| f.head(MOST).filter(|t| !t.is_empty()).map(Cow::into_owned);
@@ -373,8 +328,8 @@ pub fn dearest_model(account: Field<'_>) -> Option<String> {
 }
 
 /// Tokens model by model: side requests go to another one than the work.
-fn by_model(account: Field<'_>, accent: &Accent) -> Vec<(String, Usage)> {
+fn by_model(account: Field<'_>, variant: &ClaudeVariant) -> Vec<(String, Usage)> {
     let models: BTreeMap<Cow<'_, str>, ModelUse<'_>> = account.read().unwrap_or_default();
-    let used = |m: &ModelUse<'_>| accent.tokens(m.tokens());
+    let used = |m: &ModelUse<'_>| variant.tokens(m.tokens());
     models.iter().map(|(name, m)| (short(name, 200), used(m))).filter(|(_, u)| u.total() > 0).collect()
 }

@@ -1,29 +1,24 @@
-//! Everything heard in one call of Codex, event by event, until its turn is completed or failed: only those two are
-//! an end. `event.rs` has the lines' shapes, `fault.rs` the meaning of its errors, `legacy.rs` the events of early
-//! versions.
+//! Codex's event stream, until its turn is completed or failed: only those two are an end. `event.rs` has the lines'
+//! shapes, `failure.rs` the meaning of its errors, `legacy.rs` the events of early versions.
 
-use crate::codex::event::{Fault, Item, Line, usage};
-use crate::codex::fault::{failure, last_words, tries_again, waits_for_network};
+use crate::accumulator::Accumulator;
+use crate::call::Exit;
+use crate::codex::event::{Item, Line, TurnError, usage};
+use crate::codex::failure::{failure, last_words, tries_again, waits_for_network};
 use crate::codex::legacy;
-use crate::codex::tool::{Command, command, shell, what};
+use crate::codex::tool::{Command, command, describe, shell};
 use crate::dialect::{Dialect, Ended, LineKind};
 use crate::json::{Field, first_kind, read};
 use crate::output::aborted;
-use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Covers, Denial, Exit, Failure, ReaderEvent, Reply};
-use crate::tally::Tally;
-use crate::terms::Terms;
+use crate::reader::Activity;
+use crate::reply::{Covers, Failure, Reply};
+use crate::text::short;
 use ralph_rules::failure::Class;
 use ralph_rules::money::Usage;
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
-/// How much of what the agent says is shown while it works.
-const SAID: usize = 2000;
 /// How much of an error is looked at.
 const WORDS: usize = 4096;
-/// Tools remembered as running, refusals remembered: more is a confused stream.
-const MOST: usize = 64;
 /// After so many tries to reach the network in a row it is ended: it would go on forever. By its own steps this is
 /// half a minute, longer than most interruptions; then ralph waits, and says so.
 const TRIES: u32 = 3;
@@ -32,275 +27,225 @@ const TRIES: u32 = 3;
 const STARTED: &str = r#"{"type":"item.started","item":"#;
 const COMPLETED: &str = r#"{"type":"item.completed","item":"#;
 
-/// What was heard so far.
+/// What was read so far; the accumulator's text is the agent's last message.
 #[derive(Debug, Default)]
 pub struct CodexReader {
-    /// Conversation id.
-    pub session: Option<String>,
-    /// The model, where it says.
-    pub model: Option<String>,
-    /// The last message of the agent.
-    text: Option<Tail>,
+    /// What the events have said.
+    pub call: Accumulator,
     end: Option<Result<(), Failure>>,
-    told_end: bool,
-    tally: Tally,
     /// The conversation's tokens as last told; they only grow.
     used: Usage,
-    denials: Vec<Denial>,
-    running: VecDeque<String>,
-    /// The last error, as long as nothing went on after it.
-    trouble: String,
+    /// The last error, as long as nothing followed it.
+    error: String,
     tries: u32,
-    /// A tool was used since the last message.
-    acted: bool,
+    /// There was a message, and no tool was used since.
+    answered: bool,
     /// Early versions only: after the last message nothing came but the count of tokens.
     rests: bool,
 }
 
 impl Dialect for CodexReader {
-    fn on(&mut self, terms: Terms) {
-        self.tally.on(terms);
+    fn call(&mut self) -> &mut Accumulator {
+        &mut self.call
     }
 
-    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
-        if let Some(heed) = self.quick(text, out).or_else(|| legacy::object(self, text, out)) {
-            return heed;
+    fn object(&mut self, text: &str) -> LineKind {
+        if let Some(kind) = self.quick(text).or_else(|| legacy::object(self, text)) {
+            return kind;
         }
         let Some(line) = read::<Line<'_>>(text) else { return LineKind::NotAnEvent };
         let kind = first_kind(text).map(Cow::Borrowed).or_else(|| line.kind.text());
         let known = match kind.as_deref() {
-            Some("thread.started" | "session.created") => self.began(line.thread_id, out),
-            Some("turn.started") => self.went_on(),
-            Some("turn.completed") => self.completed(&line, out),
-            Some("turn.failed") => self.failed(&line, out),
-            Some("item.started") => line.item.read().is_some_and(|item| self.item(&item, false, out)),
-            Some("item.completed") => line.item.read().is_some_and(|item| self.item(&item, true, out)),
+            Some("thread.started" | "session.created") => self.began(line.thread_id),
+            Some("turn.started") => self.progressed(),
+            Some("turn.completed") => {
+                self.uses(usage(line.usage));
+                self.ends(Ok(()))
+            }
+            Some("turn.failed") => self.failed(&line),
+            Some("item.started") => line.item.read().is_some_and(|item| self.item(&item, false)),
+            Some("item.completed") => line.item.read().is_some_and(|item| self.item(&item, true)),
             Some("item.updated") => line.item.0.is_some(),
-            Some("error") => self.error(line.message, out),
+            // Other agents print such a line too; it is this one's where it has introduced itself.
+            Some("error") if line.message.text().is_some() => {
+                self.request_failed(line.message);
+                self.call.session.is_some()
+            }
             _ => false,
         };
-        if known { LineKind::Event } else { LineKind::Unknown }
+        known.into()
     }
 
-    /// A line that is no event may be a tool's output that was too long for the hands and cut: the tool has ended.
-    fn cut_short(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
-        let head = line.get(..line.len().min(512)).unwrap_or(line);
-        if head.starts_with(br#"{"type":"item.completed""#) && self.running.pop_back().is_some() {
-            out.push(ReaderEvent::Activity(Activity::ToolEnded { failed: false }));
+    /// A line that is no event may be a tool's output that was too long and cut: the tool has ended.
+    fn cut_line(&mut self, line: &[u8]) {
+        if line.starts_with(br#"{"type":"item.completed""#) && self.call.tools.end_latest() {
+            self.call.tool_end_cut();
         }
     }
 
-    fn complaint(_text: &str, stderr: &str) -> Option<Failure> {
+    fn failure_in_text(_text: &str, stderr: &str) -> Option<Failure> {
         last_words(stderr)
     }
 
-    fn reply(self, ended: &Ended<'_>) -> Reply {
-        let reply = Reply {
-            session: self.session,
-            model: self.model,
-            denials: self.denials,
-            usage: self.used,
-            covers: Covers { usage: self.tally.resumed(), cost: false },
-            ..Reply::default()
-        };
-        let left = matches!(ended.exit, Exit { code: None | Some(0), signal: None, by_us: false, .. });
-        let end = self.end.or((self.rests && left).then_some(Ok(())));
-        match end {
-            Some(Ok(())) => {
-                let text = self.text.unwrap_or_else(|| Tail::new(KEPT));
-                let text_bytes = text.length();
-                Reply { text: text.text().into_owned(), text_bytes, finished: true, ..reply }
-            }
-            Some(Err(failure)) => Reply { finished: true, failure: Some(failure), ..reply },
+    fn reply(mut self, ended: &Ended<'_>) -> Reply {
+        let covers = Covers { usage: self.call.tally.resumed(), cost: false };
+        let exited = matches!(ended.exit, Exit { code: None | Some(0), signal: None, by_us: false, .. });
+        let end = self.end.or((self.rests && exited).then_some(Ok(())));
+        let finished = end.is_some();
+        let failure = match end {
+            Some(end) => end.err(),
             None => {
-                let told = Some(failure(&self.trouble)).filter(|f| f.class != Class::Unknown);
-                Reply { failure: Some(told.unwrap_or_else(|| aborted(ended.exit))), ..reply }
+                let told = Some(failure(&self.error)).filter(|f| f.class != Class::Unknown);
+                Some(told.unwrap_or_else(|| aborted(ended.exit)))
             }
+        };
+        if failure.is_some() {
+            self.call.text.clear();
         }
+        Reply { usage: self.used, covers, ..self.call.reply(finished, failure) }
     }
 }
 
 impl CodexReader {
     /// The lines that come most, written as they mostly are: the item is taken out of its frame, and of a command
     /// that ended only the two ends are looked at, whatever it printed.
-    fn quick(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> Option<LineKind> {
+    fn quick(&mut self, text: &str) -> Option<LineKind> {
         let (item, done) = match text.strip_prefix(COMPLETED) {
             Some(item) => (item.strip_suffix('}')?, true),
             None => (text.strip_prefix(STARTED)?.strip_suffix('}')?, false),
         };
         match command(item) {
             Some(Command::Started { id, command }) if !done => {
-                self.went_on();
-                self.tool(id, shell(command), out);
+                self.progressed();
+                self.tool(id, shell(command));
             }
-            Some(Command::Ended { id, failed })
-                if done && self.running.iter().any(|running| running == id) =>
-            {
-                self.went_on();
-                self.running.retain(|running| running != id);
-                out.push(ReaderEvent::Activity(Activity::ToolEnded { failed }));
+            Some(Command::Ended { id, failed }) if done && self.call.tools.is_running(id) => {
+                self.progressed();
+                self.tool_ended(id, failed, false);
             }
             _ => {
                 let item = read::<Item<'_>>(item)?;
-                return self.item(&item, done, out).then_some(LineKind::Event);
+                return self.item(&item, done).then_some(LineKind::Event);
             }
         }
         Some(LineKind::Event)
     }
 
     /// It introduced itself.
-    pub fn began(&mut self, session: Field<'_>, out: &mut Vec<ReaderEvent>) -> bool {
-        let Some(session) = session.filled() else { return false };
-        self.session = Some(short(&session, 200));
-        let (session, model) = (self.session.clone(), self.model.clone());
-        out.push(ReaderEvent::Activity(Activity::Began { session, model }));
-        true
+    pub fn began(&mut self, session: Field<'_>) -> bool {
+        let named = self.call.set_session(session);
+        if named {
+            self.call.began();
+        }
+        named
     }
 
-    /// Something happened: earlier trouble is over.
-    pub fn went_on(&mut self) -> bool {
+    /// Something happened: an earlier error is over.
+    pub fn progressed(&mut self) -> bool {
         self.rests = false;
-        self.trouble.clear();
+        self.error.clear();
         self.tries = 0;
         true
     }
 
     /// The agent said something; the last of it is the final message.
-    pub fn said(&mut self, text: Field<'_>, out: &mut Vec<ReaderEvent>) {
-        let mut tail = Tail::new(KEPT);
-        text.pour(&mut tail);
-        self.acted = false;
-        self.text = Some(tail);
-        let shown = text.head(SAID * 2).unwrap_or_default();
-        if !shown.trim().is_empty() {
-            out.push(ReaderEvent::Activity(Activity::Said { text: short(&shown, SAID) }));
-        }
+    pub fn said(&mut self, text: Field<'_>) {
+        self.answered = true;
+        self.call.replace_text(text);
+        self.call.show_field(text);
     }
 
     /// A tool starts.
-    pub fn tool(&mut self, id: &str, tool: Activity, out: &mut Vec<ReaderEvent>) {
-        self.acted = true;
-        if self.running.len() >= MOST {
-            self.running.pop_front();
-        }
-        self.running.push_back(short(id, 200));
-        out.push(ReaderEvent::Activity(tool));
+    pub fn tool(&mut self, id: &str, tool: Activity) {
+        self.answered = false;
+        let started = self.call.tools.start_as(id, tool);
+        self.call.activity(started);
     }
 
     /// A tool ended.
-    pub fn tool_ended(&mut self, id: &str, failed: bool, out: &mut Vec<ReaderEvent>) {
-        self.running.retain(|running| running != id);
-        out.push(ReaderEvent::Activity(Activity::ToolEnded { failed }));
+    pub fn tool_ended(&mut self, id: &str, failed: bool, refused: bool) {
+        let ended = self.call.tools.end(id, failed, refused);
+        self.call.activity(ended);
     }
 
     /// The conversation's tokens so far.
-    pub fn uses(&mut self, told: Option<Usage>) {
-        let told = told.unwrap_or_default();
-        self.used = Usage {
-            input: self.used.input.max(told.input),
-            output: self.used.output.max(told.output),
-            cache_read: self.used.cache_read.max(told.cache_read),
-            cache_write: self.used.cache_write.max(told.cache_write),
-        };
+    fn uses(&mut self, told: Option<Usage>) {
+        self.used = each(&self.used, &told.unwrap_or_default(), u64::max);
     }
 
     /// An early version counted the conversation's tokens: what it said before was perhaps the end.
     pub fn counted(&mut self, told: Option<Usage>) {
         self.uses(told);
-        self.rests = self.text.is_some() && !self.acted;
+        self.rests = self.answered;
     }
 
     /// A message about a request that failed; mostly it tries again.
-    pub fn fault(&mut self, message: Field<'_>, out: &mut Vec<ReaderEvent>) {
+    pub fn request_failed(&mut self, message: Field<'_>) {
         let message = message.head(WORDS).unwrap_or_default();
         if tries_again(&message) {
-            out.push(ReaderEvent::Activity(Activity::Retrying { why: short(&message, 300) }));
+            self.call.retrying(short(&message, 300));
         }
         self.rests = false;
         self.tries = if waits_for_network(&message) { self.tries + 1 } else { 0 };
-        self.trouble = message.into_owned();
+        self.error = message.into_owned();
         if self.tries >= TRIES {
-            self.tell_end(out);
+            self.call.finish();
         }
     }
 
     /// The end: what was used, and that it may exit now.
-    pub fn ends(&mut self, end: Result<(), Failure>, out: &mut Vec<ReaderEvent>) {
-        let before = self.tally.usage();
-        let more = Usage {
-            input: self.used.input.saturating_sub(before.input),
-            output: self.used.output.saturating_sub(before.output),
-            cache_read: self.used.cache_read.saturating_sub(before.cache_read),
-            cache_write: self.used.cache_write.saturating_sub(before.cache_write),
-        };
-        out.extend(self.tally.sum(self.model.as_deref(), more).map(ReaderEvent::Spent));
+    pub fn ends(&mut self, end: Result<(), Failure>) -> bool {
+        let more = each(&self.used, &self.call.tally.usage(), u64::saturating_sub);
+        self.call.spend_sum(more);
         self.end = Some(end);
-        self.tell_end(out);
-    }
-
-    fn tell_end(&mut self, out: &mut Vec<ReaderEvent>) {
-        if !std::mem::replace(&mut self.told_end, true) {
-            out.push(ReaderEvent::Final);
-        }
-    }
-
-    fn completed(&mut self, line: &Line<'_>, out: &mut Vec<ReaderEvent>) -> bool {
-        self.uses(usage(line.usage));
-        self.ends(Ok(()), out);
+        self.call.finish();
         true
     }
 
-    fn failed(&mut self, line: &Line<'_>, out: &mut Vec<ReaderEvent>) -> bool {
-        let inner = line.error.read::<Fault<'_>>().unwrap_or_default().message;
+    fn failed(&mut self, line: &Line<'_>) -> bool {
+        let inner = line.error.read::<TurnError<'_>>().unwrap_or_default().message;
         let words = [inner, line.error].into_iter().find_map(|f| f.head(WORDS).filter(|w| !w.is_empty()));
-        let words = words.map_or_else(|| self.trouble.clone(), Cow::into_owned);
+        let words = words.map_or_else(|| self.error.clone(), Cow::into_owned);
         self.uses(usage(line.usage));
-        self.ends(Err(failure(&words)), out);
-        true
+        self.ends(Err(failure(&words)))
     }
 
-    fn error(&mut self, message: Field<'_>, out: &mut Vec<ReaderEvent>) -> bool {
-        if message.text().is_none() {
-            return false;
-        }
-        self.fault(message, out);
-        // Other agents print such a line too; it is this one's where it has introduced itself.
-        self.session.is_some()
-    }
-
-    fn item(&mut self, item: &Item<'_>, done: bool, out: &mut Vec<ReaderEvent>) -> bool {
+    fn item(&mut self, item: &Item<'_>, done: bool) -> bool {
         let Some(kind) = item.kind.text() else { return false };
-        // An error among the items is a warning; the turn goes on.
+        // An error among the items is a warning; the turn continues.
         if kind == "error" {
             return true;
         }
-        self.went_on();
+        self.progressed();
         match kind.as_ref() {
-            "agent_message" | "assistant_message" if done => self.said(item.text, out),
+            "agent_message" | "assistant_message" if done => self.said(item.text),
             "command_execution" | "file_change" | "mcp_tool_call" | "collab_tool_call" | "web_search" => {
-                self.used_tool(&kind, item, done, out);
+                self.used_tool(&kind, item, done);
             }
             _ => {}
         }
         true
     }
 
-    fn used_tool(&mut self, kind: &str, item: &Item<'_>, done: bool, out: &mut Vec<ReaderEvent>) {
+    fn used_tool(&mut self, kind: &str, item: &Item<'_>, done: bool) {
         let id = item.id.head(200).unwrap_or_default();
         // Some are only told of when they are done.
-        if !self.running.iter().any(|running| *running == id) {
-            self.tool(&id, what(kind, item), out);
+        if !self.call.tools.is_running(&id) {
+            self.tool(&id, describe(kind, item));
         }
-        if !done {
-            return;
+        if done {
+            let declined = item.status.is("declined");
+            self.tool_ended(&id, declined || item.status.is("failed"), declined);
         }
-        if item.status.is("declined")
-            && self.denials.len() < MOST
-            && let Activity::Tool { name, detail, .. } = what(kind, item)
-        {
-            self.denials.push(Denial { tool: name, detail });
-        }
-        let failed = item.status.is("failed") || item.status.is("declined");
-        self.tool_ended(&id, failed, out);
+    }
+}
+
+/// Two counts put together, kind by kind.
+fn each(a: &Usage, b: &Usage, with: fn(u64, u64) -> u64) -> Usage {
+    Usage {
+        input: with(a.input, b.input),
+        output: with(a.output, b.output),
+        cache_read: with(a.cache_read, b.cache_read),
+        cache_write: with(a.cache_write, b.cache_write),
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::codex::event::{Change, Item};
 use crate::json::{Field, split_string};
-use crate::plain::short;
-use crate::seam::Activity;
+use crate::reader::Activity;
+use crate::text::short;
 use std::borrow::Cow;
 
 /// A command's item, as far as it can be understood without being parsed.
@@ -46,7 +46,7 @@ pub fn shell(command: Field<'_>) -> Activity {
 }
 
 /// What a tool does, in a few words.
-pub fn what(kind: &str, item: &Item<'_>) -> Activity {
+pub fn describe(kind: &str, item: &Item<'_>) -> Activity {
     let words = |f: Field<'_>| f.head(800).map(|t| short(&t, 200)).unwrap_or_default();
     let (name, detail, file) = match kind {
         "command_execution" => return shell(item.command),

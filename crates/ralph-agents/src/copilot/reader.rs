@@ -1,24 +1,18 @@
-//! Everything heard in one call of Copilot: kept small, event by event, until `result`. `verdict.rs` says why it
-//! failed. Its exit code is honest; its tokens come in a file after the end.
+//! Copilot's event stream: kept small, event by event, until `result`. `failure.rs` says why it failed. Its exit code is
+//! honest; its tokens come in a file after the end.
 
-use crate::claude::tools::Tools;
+use crate::accumulator::Accumulator;
 use crate::copilot::event::{
-    Event, Message, Opening, Reason, Shell, Terminal, Tool, ToolError, Trouble, account, usage,
+    Event, Introduction, Message, Reason, RequestError, Shell, Terminal, Tool, ToolError, account, usage,
 };
-use crate::copilot::verdict::Facts;
+use crate::copilot::failure::FailureFacts;
 use crate::dialect::{Dialect, Ended, LineKind};
 use crate::error_phrases::worded;
 use crate::json::{Field, first_kind, read};
 use crate::output::aborted;
-use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, ReaderEvent, Reply};
-use crate::tally::Tally;
-use crate::terms::Terms;
+use crate::reply::Reply;
 use ralph_rules::failure::Class;
 use ralph_rules::money::Usage;
-
-/// How much of what the agent says is shown while it works.
-const SAID: usize = 2000;
 
 /// Events that say nothing new: pieces of what comes whole later, and the client's housekeeping.
 const SKIPPED: &[&str] = &[
@@ -39,60 +33,38 @@ const SKIPPED: &[&str] = &[
     "user.message",
 ];
 
-/// What was heard so far.
-#[derive(Debug)]
+/// What was read so far.
+#[derive(Debug, Default)]
 pub struct CopilotReader {
-    session: Option<String>,
-    model: Option<String>,
+    call: Accumulator,
     began: bool,
-    text: Tail,
-    tools: Tools,
-    tally: Tally,
     report: Option<Vec<(String, Usage)>>,
-    facts: Facts,
-    turns: u32,
+    facts: FailureFacts,
     /// The exit code of the terminal event.
     end: Option<i64>,
 }
 
-impl Default for CopilotReader {
-    fn default() -> CopilotReader {
-        CopilotReader {
-            session: None,
-            model: None,
-            began: false,
-            text: Tail::new(KEPT),
-            tools: Tools::default(),
-            tally: Tally::default(),
-            report: None,
-            facts: Facts::default(),
-            turns: 0,
-            end: None,
-        }
-    }
-}
-
 impl Dialect for CopilotReader {
-    fn on(&mut self, terms: Terms) {
-        self.tally.on(terms);
+    fn call(&mut self) -> &mut Accumulator {
+        &mut self.call
     }
 
-    fn object(&mut self, line: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
+    fn object(&mut self, line: &str) -> LineKind {
         if first_kind(line).is_some_and(|kind| SKIPPED.contains(&kind)) && line.ends_with('}') {
             return LineKind::Event;
         }
         let Some(event) = read::<Event<'_>>(line) else { return LineKind::NotAnEvent };
         let known = match event.kind.text().as_deref() {
-            Some("result") => self.terminal(line, out),
-            Some(kind) if event.data.0.is_some() => self.event(kind, event.data, out),
+            Some("result") => self.terminal(line),
+            Some(kind) if event.data.0.is_some() => self.event(kind, event.data),
             _ => None,
         };
-        if known == Some(true) { LineKind::Event } else { LineKind::Unknown }
+        known.unwrap_or(false).into()
     }
 
-    fn cut_short(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
+    fn cut_line(&mut self, line: &[u8]) {
         if line.starts_with(br#"{"type":"tool.execution_complete""#) {
-            out.push(ReaderEvent::Activity(self.tools.end("", false, false)));
+            self.call.tool_end_cut();
         }
     }
 
@@ -110,49 +82,35 @@ impl Dialect for CopilotReader {
             // What stopped it was told before: it was waiting to try again.
             None => told.filter(|f| f.class != Class::Unknown).or_else(|| Some(aborted(ended.exit))),
         };
-        let finished = self.end.is_some();
-        let add =
-            |models: &Vec<(String, Usage)>| models.iter().fold(Usage::default(), |sum, (_, u)| sum.plus(u));
-        let usage = self.report.as_ref().map_or(self.tally.usage(), add);
-        let text = if finished { self.text } else { Tail::new(KEPT) };
-        Reply {
-            text: text.text().into_owned(),
-            text_bytes: text.length(),
-            finished,
-            failure,
-            session: self.session,
-            model: self.model,
-            usage,
-            models: self.report.unwrap_or_default(),
-            turns: Some(self.turns).filter(|turns| *turns > 0),
-            denials: self.tools.into_refused(),
-            ..Reply::default()
-        }
+        let reply = self.call.reply(self.end.is_some(), failure);
+        let Some(models) = self.report else { return reply };
+        let usage = models.iter().fold(Usage::default(), |sum, (_, used)| sum.plus(used));
+        Reply { usage, models, ..reply }
     }
 }
 
 impl CopilotReader {
-    fn event(&mut self, kind: &str, data: Field<'_>, out: &mut Vec<ReaderEvent>) -> Option<bool> {
+    fn event(&mut self, kind: &str, data: Field<'_>) -> Option<bool> {
         match kind {
             kind if SKIPPED.contains(&kind) => {}
-            "session.start" | "session.resume" | "session.tools_updated" => self.opens(&data.read()?, out),
-            "assistant.message" => self.says(&data.read()?, out),
-            "assistant.turn_end" => self.turns = self.turns.saturating_add(1),
+            "session.start" | "session.resume" | "session.tools_updated" => self.began(&data.read()?),
+            "assistant.message" => self.message(&data.read()?),
+            "assistant.turn_end" => self.call.turns = self.call.turns.saturating_add(1),
             "assistant.turn_retry" => {
                 let why = data.read::<Reason<'_>>()?.reason.head(200).unwrap_or_default().into_owned();
-                out.push(ReaderEvent::Activity(Activity::Retrying { why }));
+                self.call.retrying(why);
             }
-            "assistant.usage" => {
-                let used = usage(data)?;
-                out.extend(self.tally.turn(self.model.as_deref(), used, None).map(ReaderEvent::Spent));
+            "assistant.usage" => self.call.spend(usage(data)?, None),
+            "tool.execution_start" => {
+                let tool: Tool<'_> = data.read()?;
+                self.call.tool_start(tool.id, tool.name, tool.arguments);
             }
-            "tool.execution_start" => self.tool_start(&data.read()?, out),
-            "tool.execution_complete" => self.tool_end(&data.read()?, out),
+            "tool.execution_complete" => self.tool_end(&data.read()?),
             "model.call_failure" => {
-                let trouble = data.read::<Trouble<'_>>()?;
+                let error = data.read::<RequestError<'_>>()?;
                 // What a helper of the agent's could not do is the agent's to deal with.
-                if trouble.parent.0.is_none() {
-                    self.facts.request(&trouble);
+                if error.parent.0.is_none() {
+                    self.facts.request(&error);
                 }
             }
             "session.error" => self.facts.session(&data.read()?),
@@ -166,62 +124,45 @@ impl CopilotReader {
         Some(true)
     }
 
-    fn opens(&mut self, opening: &Opening<'_>, out: &mut Vec<ReaderEvent>) {
-        if let Some(session) = opening.session.filled() {
-            self.session = Some(short(&session, 200));
+    fn began(&mut self, event: &Introduction<'_>) {
+        self.call.set_session(event.session);
+        if !self.call.set_model(event.model) {
+            self.call.set_model(event.selected);
         }
-        let model = opening.model.filled().or_else(|| opening.selected.filled());
-        if let Some(model) = model {
-            self.model = Some(short(&model, 200));
-        }
-        if !self.began && self.model.is_some() {
+        if !self.began && self.call.model.is_some() {
             self.began = true;
-            let began = Activity::Began { session: self.session.clone(), model: self.model.clone() };
-            out.push(ReaderEvent::Activity(began));
+            self.call.began();
         }
     }
 
-    fn says(&mut self, message: &Message<'_>, out: &mut Vec<ReaderEvent>) {
-        let text = message.content.head(SAID * 2).unwrap_or_default();
-        if !text.trim().is_empty() {
-            out.push(ReaderEvent::Activity(Activity::Said { text: short(&text, SAID) }));
-        }
+    fn message(&mut self, message: &Message<'_>) {
+        self.call.show_field(message.content);
         if message.parent.0.is_some() {
             return;
         }
-        if let Some(model) = message.model.filled() {
-            self.model = Some(short(&model, 200));
-        }
+        self.call.set_model(message.model);
         if message.piece.count().unwrap_or(0) == 0 {
-            self.text = Tail::new(KEPT);
+            self.call.text.clear();
         }
-        message.content.pour(&mut self.text);
+        message.content.pour(&mut self.call.text);
         // It got an answer: what failed before was tried again with success.
-        self.facts = Facts::default();
+        self.facts = FailureFacts::default();
     }
 
-    fn tool_start(&mut self, tool: &Tool<'_>, out: &mut Vec<ReaderEvent>) {
-        let (id, name) = (tool.id.text().unwrap_or_default(), tool.name.text().unwrap_or_default());
-        out.push(ReaderEvent::Activity(self.tools.start(&id, &name, tool.arguments)));
-    }
-
-    fn tool_end(&mut self, tool: &Tool<'_>, out: &mut Vec<ReaderEvent>) {
+    fn tool_end(&mut self, tool: &Tool<'_>) {
         let code = tool.error.read::<ToolError<'_>>().map(|error| error.code).unwrap_or_default();
         let refused = code.is("denied") || code.is("rejected");
         let exit = tool.shell.read::<Shell<'_>>().and_then(|shell| shell.code.number());
         let failed = tool.success.truth() == Some(false) || exit.is_some_and(|code| code != 0.0);
-        let id = tool.id.text().unwrap_or_default();
-        out.push(ReaderEvent::Activity(self.tools.end(&id, failed, refused)));
+        self.call.tool_end(tool.id, failed, refused);
     }
 
-    fn terminal(&mut self, line: &str, out: &mut Vec<ReaderEvent>) -> Option<bool> {
+    fn terminal(&mut self, line: &str) -> Option<bool> {
         let event: Terminal<'_> = read(line)?;
-        let session = event.session.filled()?;
+        event.session.filled()?;
         let code = event.code.number()?;
-        self.session = Some(short(&session, 200));
-        if self.end.is_none() {
-            out.push(ReaderEvent::Final);
-        }
+        self.call.set_session(event.session);
+        self.call.finish();
         #[allow(clippy::cast_possible_truncation)] // an exit code; `as` stops at the ends
         let code = code as i64;
         self.end = Some(code);

@@ -3,9 +3,11 @@
 
 use super::array::Array;
 use super::{SAMPLE, lines, whose};
+use crate::call::Exit;
 use crate::output::aborted;
+use crate::reader::{Reader, ReaderEvent};
 use crate::registry::find;
-use crate::seam::{Exit, Format, Reader, ReaderEvent, Reply};
+use crate::reply::{Format, Reply};
 use memchr::{memchr, memrchr};
 use serde::de::IgnoredAny;
 
@@ -87,7 +89,7 @@ impl OfflineReader {
         }
     }
 
-    /// The output ended: what does it all come to?
+    /// The output ended; gives the result of the call.
     pub fn close(mut self, exit: Exit) -> Reply {
         if matches!(self.shape, Shape::Unknown) {
             self.begin();

@@ -1,42 +1,22 @@
 //! The lines of Gemini's stream and the document of `-o json`, typed and borrowed; what is not named is skipped
 //! unread, as a tool's output and the prompt's echo are.
 
-use crate::json::{Field, read};
-use crate::plain::short;
+use crate::json::{Field, lenient, read};
+use crate::text::short;
 use memchr::memchr;
 use ralph_rules::money::Usage;
-use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What kind of line it is, where that does not come first.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Kind<'a> {
-    #[serde(rename = "type", borrow)]
-    pub kind: Field<'a>,
-}
+lenient! {
+    /// What kind of line it is, where that does not come first.
+    pub struct Kind<'a> { kind = "type" }
 
-/// `init`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Init<'a> {
-    #[serde(borrow)]
-    pub session_id: Field<'a>,
-    #[serde(borrow)]
-    pub model: Field<'a>,
-}
+    /// `init`.
+    pub struct Init<'a> { session_id, model }
 
-/// `message`: a piece of what the agent says, or the prompt.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Message<'a> {
-    #[serde(borrow)]
-    pub role: Field<'a>,
-    #[serde(borrow)]
-    pub content: Field<'a>,
-    #[serde(borrow)]
-    pub delta: Field<'a>,
+    /// `message`: a piece of what the agent says, or the prompt.
+    pub struct Message<'a> { role, content, delta }
 }
 
 /// A message that was read without a parser.
@@ -61,111 +41,29 @@ pub fn quick_message(line: &str) -> Option<Quick<'_>> {
     if memchr(b'"', inside.as_bytes()).is_some() { None } else { read(content).map(Quick::Piece) }
 }
 
-/// `tool_use`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct ToolUse<'a> {
-    #[serde(borrow)]
-    pub tool_name: Field<'a>,
-    #[serde(borrow)]
-    pub tool_id: Field<'a>,
-    #[serde(borrow)]
-    pub parameters: Field<'a>,
-}
+lenient! {
+    /// `tool_use`.
+    pub struct ToolUse<'a> { tool_name, tool_id, parameters }
 
-/// `tool_result`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct ToolResult<'a> {
-    #[serde(borrow)]
-    pub tool_id: Field<'a>,
-    #[serde(borrow)]
-    pub status: Field<'a>,
-    #[serde(borrow)]
-    pub error: Field<'a>,
-}
+    /// `tool_result`.
+    pub struct ToolResult<'a> { tool_id, status, error }
 
-/// `error`: a warning or an error on the way.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Note<'a> {
-    #[serde(borrow)]
-    pub severity: Field<'a>,
-    #[serde(borrow)]
-    pub message: Field<'a>,
-}
+    /// `error`: a warning or an error on the way.
+    pub struct Note<'a> { severity, message }
 
-/// `result`: the terminal event.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Outcome<'a> {
-    #[serde(borrow)]
-    pub status: Field<'a>,
-    #[serde(borrow)]
-    pub error: Field<'a>,
-    #[serde(borrow)]
-    pub stats: Field<'a>,
-}
+    /// `result`: the terminal event.
+    pub struct Outcome<'a> { status, error, stats }
 
-/// What `-o json` prints: the answer on stdout, an error on stderr.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Document<'a> {
-    #[serde(rename = "type", borrow)]
-    pub kind: Field<'a>,
-    #[serde(borrow)]
-    pub session_id: Field<'a>,
-    #[serde(borrow)]
-    pub response: Field<'a>,
-    #[serde(borrow)]
-    pub stats: Field<'a>,
-    #[serde(borrow)]
-    pub error: Field<'a>,
-    #[serde(borrow)]
-    pub warnings: Field<'a>,
-}
+    /// What `-o json` prints: the answer on stdout, an error on stderr.
+    pub struct Document<'a> { kind = "type", session_id, response, stats, error, warnings }
 
-/// An error of a tool, of a result, or of the document.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Error<'a> {
-    #[serde(rename = "type", borrow)]
-    pub kind: Field<'a>,
-    #[serde(borrow)]
-    pub message: Field<'a>,
-    #[serde(borrow)]
-    pub code: Field<'a>,
-}
+    /// An error of a tool, of a result, or of the document.
+    pub struct Error<'a> { kind = "type", message, code }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Stats<'a> {
-    #[serde(borrow)]
-    total_tokens: Field<'a>,
-    #[serde(borrow)]
-    input_tokens: Field<'a>,
-    #[serde(borrow)]
-    output_tokens: Field<'a>,
-    #[serde(borrow)]
-    cached: Field<'a>,
-    #[serde(borrow)]
-    models: Field<'a>,
-}
+    struct Stats<'a> { total_tokens, input_tokens, output_tokens, cached, models }
 
-/// One model's account: the stream's, or the document's with its `tokens`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Model<'a> {
-    #[serde(borrow)]
-    total_tokens: Field<'a>,
-    #[serde(borrow)]
-    input_tokens: Field<'a>,
-    #[serde(borrow)]
-    output_tokens: Field<'a>,
-    #[serde(borrow)]
-    cached: Field<'a>,
-    #[serde(borrow)]
-    tokens: Field<'a>,
+    /// One model's account: the stream's, or the document's with its `tokens`.
+    struct Model<'a> { total_tokens, input_tokens, output_tokens, cached, tokens }
 }
 
 impl Model<'_> {
@@ -177,17 +75,8 @@ impl Model<'_> {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Tokens<'a> {
-    #[serde(borrow)]
-    total: Field<'a>,
-    #[serde(borrow)]
-    prompt: Field<'a>,
-    #[serde(borrow)]
-    candidates: Field<'a>,
-    #[serde(borrow)]
-    cached: Field<'a>,
+lenient! {
+    struct Tokens<'a> { total, prompt, candidates, cached }
 }
 
 /// What was used, by whom, and the model that used most.

@@ -1,11 +1,11 @@
 //! What Gemini leaves on stderr where stdout has no result: a document with the error (`-o json`), or plain words
 //! among its warnings and stack traces. `fault.rs` says what it means.
 
+use crate::Failure;
 use crate::dialect::Ended;
 use crate::gemini::event::{Document, Error};
-use crate::gemini::fault::{Facts, failure};
+use crate::gemini::failure::{FailureFacts, failure};
 use crate::json::Field;
-use crate::seam::Failure;
 use ralph_rules::failure::Class;
 
 /// Lines that say nothing about a failure.
@@ -34,13 +34,13 @@ pub fn failure_in(ended: &Ended<'_>) -> Option<Failure> {
         return Some(failure(&fuller(told, words)));
     }
     let mute = words.words.is_empty() && code == 1;
-    let told = (!mute).then(|| failure(&Facts { code: Some(code.into()), ..words }));
+    let told = (!mute).then(|| failure(&FailureFacts { code: Some(code.into()), ..words }));
     // An exit code that stands for nothing else is that of a signal.
     told.filter(|told| told.class != Class::Unknown || code <= 128)
 }
 
 /// An error that has no name or no words of its own takes those on stderr.
-pub fn fuller(mut told: Facts, words: Facts) -> Facts {
+pub fn fuller(mut told: FailureFacts, words: FailureFacts) -> FailureFacts {
     if matches!(told.kind.as_str(), "" | "unknown" | "Error") {
         told.kind = words.kind;
     }
@@ -51,13 +51,13 @@ pub fn fuller(mut told: Facts, words: Facts) -> Facts {
 }
 
 /// What stderr says in words.
-pub fn words_in(stderr: &str) -> Facts {
+pub fn words_in(stderr: &str) -> FailureFacts {
     let words = said(stderr);
-    Facts { kind: name_in(&words), words, code: None }
+    FailureFacts { kind: name_in(&words), words, code: None }
 }
 
 /// The last document with an error in it.
-fn document(stderr: &str) -> Option<Facts> {
+fn document(stderr: &str) -> Option<FailureFacts> {
     let starts = stderr.rmatch_indices('{').map(|(at, _)| at);
     let lines = starts.filter(|at| stderr.get(at + 1..).is_some_and(|rest| rest.starts_with('\n')));
     lines.take(TRIES).find_map(|at| {
@@ -68,12 +68,16 @@ fn document(stderr: &str) -> Option<Facts> {
 }
 
 /// What an error object says.
-pub fn facts(error: Field<'_>) -> Option<Facts> {
+pub fn facts(error: Field<'_>) -> Option<FailureFacts> {
     let error: Error<'_> = error.read()?;
     let words = error.message.head(4096).unwrap_or_default().into_owned();
     let kind = error.kind.head(100).unwrap_or_default().into_owned();
     let told = !words.is_empty() || !kind.is_empty();
-    told.then(|| Facts { kind, words, code: error.code.count().and_then(|code| i64::try_from(code).ok()) })
+    told.then(|| FailureFacts {
+        kind,
+        words,
+        code: error.code.count().and_then(|code| i64::try_from(code).ok()),
+    })
 }
 
 /// The lines that may say what happened. Where the client reports on the API, that line alone.
@@ -96,7 +100,7 @@ fn name_in(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Exit;
+    use crate::Exit;
 
     fn class(code: i32, stderr: &str) -> Option<Class> {
         let exit = Exit { code: Some(code), ..Exit::default() };

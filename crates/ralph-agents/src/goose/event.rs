@@ -1,85 +1,40 @@
 //! The lines of Goose's stream, typed and borrowed; only what is used is named, the rest is skipped unread. Every
 //! field is lenient (`json.rs`), so a new version that changes one breaks only that one.
 
-use crate::json::Field;
+use crate::json::{Field, lenient};
 use ralph_rules::money::Usage;
 use serde::Deserialize;
 
-/// Any line: the fields of all kinds of events together.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Line<'a> {
-    #[serde(rename = "type", borrow)]
-    pub kind: Field<'a>,
-    #[serde(borrow)]
-    pub message: Field<'a>,
-    #[serde(borrow)]
-    pub error: Field<'a>,
-    #[serde(borrow)]
-    pub model: Field<'a>,
-    #[serde(borrow)]
-    pub extension_id: Field<'a>,
-}
+lenient! {
+    /// Any line: the fields of all kinds of events together.
+    pub struct Line<'a> { kind = "type", message, error, model, extension_id }
 
-/// A message, or a piece of one.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Message<'a> {
-    #[serde(borrow)]
-    pub id: Field<'a>,
-    #[serde(borrow)]
-    pub role: Field<'a>,
-    #[serde(borrow)]
-    pub content: Vec<Block<'a>>,
-    #[serde(borrow)]
-    pub metadata: Field<'a>,
-}
+    /// A message, or a piece of one.
+    pub struct Message<'a> {
+        id, role, metadata;
+        #[serde(borrow)] content: Vec<Block<'a>>,
+    }
 
-/// One block of a message.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Block<'a> {
-    #[serde(rename = "type", borrow)]
-    pub kind: Field<'a>,
-    #[serde(borrow)]
-    pub id: Field<'a>,
-    #[serde(borrow)]
-    pub text: Field<'a>,
-    #[serde(rename = "toolCall", borrow)]
-    pub tool_call: Field<'a>,
-    #[serde(rename = "toolResult", borrow)]
-    pub tool_result: Field<'a>,
-    #[serde(rename = "notificationType", borrow)]
-    pub notification: Field<'a>,
-    #[serde(borrow)]
-    pub msg: Field<'a>,
-}
+    /// One block of a message.
+    pub struct Block<'a> {
+        kind = "type", id, text, tool_call = "toolCall", tool_result = "toolResult",
+        notification = "notificationType", msg,
+    }
 
-/// What a message says of itself.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct About<'a> {
-    /// Newer versions: how the model made it. What the client says itself has none.
-    #[serde(borrow)]
-    pub inference: Field<'a>,
-}
+    /// What a message says of itself.
+    pub struct About<'a> {
+        /// Newer versions: how the model made it. What the client says itself has none.
+        inference,
+    }
 
-/// `toolCall`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Call<'a> {
-    #[serde(borrow)]
-    pub value: Option<Named<'a>>,
-}
+    /// `toolCall`.
+    pub struct ToolCall<'a> {
+        ;
+        #[serde(borrow)] value: Option<Named<'a>>,
+    }
 
-/// The tool and what it is given.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Named<'a> {
-    #[serde(borrow)]
-    pub name: Field<'a>,
-    #[serde(borrow)]
-    pub arguments: Field<'a>,
+    /// The tool and what it is given.
+    pub struct Named<'a> { name, arguments }
 }
 
 /// The whole output as one document (`--output-format json`).
@@ -91,18 +46,9 @@ pub struct Document<'a> {
     pub metadata: Field<'a>,
 }
 
-/// `complete`, and the document's `metadata`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Complete<'a> {
-    #[serde(borrow)]
-    pub total_tokens: Field<'a>,
-    #[serde(borrow)]
-    pub input_tokens: Field<'a>,
-    #[serde(borrow)]
-    pub output_tokens: Field<'a>,
-    #[serde(borrow)]
-    pub status: Field<'a>,
+lenient! {
+    /// `complete`, and the document's `metadata`.
+    pub struct Complete<'a> { total_tokens, input_tokens, output_tokens, status }
 }
 
 impl Complete<'_> {

@@ -1,60 +1,29 @@
 //! The lines of Grok's own formats, typed and borrowed; only what is used is named, the rest is skipped unread.
 
-use crate::claude::opening::Opening;
-use crate::claude::used::Used;
-use crate::json::Field;
-use serde::Deserialize;
+use crate::claude::line_prefix::LinePrefix;
+use crate::claude::token_usage::TokenUsage;
+use crate::json::{Field, lenient};
 use serde::de::{IgnoredAny, MapAccess};
 
-/// `text`, `thought`: a piece of what the model says.
-#[derive(Deserialize)]
-pub struct Piece<'a> {
-    #[serde(borrow, default)]
-    pub data: Field<'a>,
+lenient! {
+    /// `text`, `thought`: a piece of what the model says.
+    pub struct Piece<'a> { data }
+
+    /// `tool_call`: a tool starts.
+    pub struct ToolCall<'a> { id = "toolCallId", name = "toolName", title, input = "rawInput" }
+
+    /// `tool_call_update` of a tool that failed.
+    pub struct Failed<'a> { content }
+
+    /// `usage`, `end`, `error`, and the one document: what a call came to, as far as each knows.
+    pub struct Ending<'a> {
+        text, message, stop_reason = "stopReason", session_id = "sessionId", turns = "num_turns",
+        model_usage = "modelUsage", cost = "total_cost_usd";
+        usage: TokenUsage,
+    }
 }
 
-/// `tool_call`: a tool starts.
-#[derive(Deserialize)]
-pub struct ToolCall<'a> {
-    #[serde(rename = "toolCallId", borrow, default)]
-    pub id: Field<'a>,
-    #[serde(rename = "toolName", borrow, default)]
-    pub name: Field<'a>,
-    #[serde(borrow, default)]
-    pub title: Field<'a>,
-    #[serde(rename = "rawInput", borrow, default)]
-    pub input: Field<'a>,
-}
-
-/// `tool_call_update` of a tool that failed.
-#[derive(Deserialize)]
-pub struct Failed<'a> {
-    #[serde(borrow, default)]
-    pub content: Field<'a>,
-}
-
-/// `usage`, `end`, `error`, and the one document: what a call came to, as far as each knows.
-#[derive(Deserialize)]
-pub struct Ending<'a> {
-    #[serde(borrow, default)]
-    pub text: Field<'a>,
-    #[serde(borrow, default)]
-    pub message: Field<'a>,
-    #[serde(rename = "stopReason", borrow, default)]
-    pub stop_reason: Field<'a>,
-    #[serde(rename = "sessionId", borrow, default)]
-    pub session_id: Field<'a>,
-    #[serde(default)]
-    pub usage: Used,
-    #[serde(rename = "num_turns", borrow, default)]
-    pub turns: Field<'a>,
-    #[serde(rename = "modelUsage", borrow, default)]
-    pub model_usage: Field<'a>,
-    #[serde(rename = "total_cost_usd", borrow, default)]
-    pub cost: Field<'a>,
-}
-
-/// The opening of `tool_call_update`.
+/// The start of `tool_call_update`.
 #[derive(Default)]
 pub struct Update<'a> {
     pub id: Field<'a>,
@@ -63,7 +32,7 @@ pub struct Update<'a> {
     pub known: bool,
 }
 
-impl<'a> Opening<'a> for Update<'a> {
+impl<'a> LinePrefix<'a> for Update<'a> {
     fn take<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "toolCallId" => self.id = map.next_value()?,

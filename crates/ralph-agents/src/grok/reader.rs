@@ -1,20 +1,21 @@
-//! Grok's events: those in Claude's dialect with Grok's accent, and those of its own formats (`native.rs`).
+//! Grok's events: those in Claude's format as Grok prints it, and those of its own formats (`native.rs`).
 
-use crate::claude::accent::{Accent, CLAUDE};
+use crate::accumulator::Accumulator;
+use crate::call_pricing::CallPricing;
 use crate::claude::reader::ClaudeReader;
+use crate::claude::variant::{CLAUDE, ClaudeVariant};
 use crate::dialect::{Dialect, Ended, LineKind};
-use crate::grok::fault;
+use crate::grok::failure::explain;
 use crate::grok::native::Native;
 use crate::json::first_kind;
-use crate::seam::{ReaderEvent, Reply};
-use crate::terms::Terms;
+use crate::reply::Reply;
 use memchr::memmem;
 
-const ACCENT: Accent = Accent {
+const GROK: ClaudeVariant = ClaudeVariant {
     // It writes zero where the provider did not say what the call cost.
     zero_is_unknown: true,
     refused,
-    explain: fault::explain,
+    explain,
     ..CLAUDE
 };
 
@@ -27,52 +28,61 @@ pub fn refused(result: &str) -> bool {
     memmem::find(head, REFUSED.as_bytes()).is_some()
 }
 
-/// What was heard so far.
+/// What was read so far.
 #[derive(Debug)]
 pub struct GrokReader {
-    heard: ClaudeReader,
+    claude: ClaudeReader,
     native: Native,
-    marked: bool,
+    distinctive: bool,
 }
 
 impl Default for GrokReader {
     fn default() -> GrokReader {
-        GrokReader { heard: ClaudeReader::with(ACCENT), native: Native::default(), marked: false }
+        GrokReader { claude: ClaudeReader::with(GROK), native: Native::default(), distinctive: false }
     }
 }
 
 impl Dialect for GrokReader {
-    fn on(&mut self, terms: Terms) {
-        self.native.on(terms.clone());
-        self.heard.on(terms);
+    fn call(&mut self) -> &mut Accumulator {
+        &mut self.claude.call
     }
 
-    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
-        let native = first_kind(text).and_then(|kind| self.native.event(kind, text, out));
-        self.marked = self.marked || self.native.marked() || is_marked(text);
-        native.unwrap_or_else(|| self.heard.object(text, out))
+    fn price_with(&mut self, pricing: CallPricing) {
+        self.native.price_with(pricing.clone());
+        self.claude.price_with(pricing);
     }
 
-    fn envelope(&mut self, document: &str, out: &mut Vec<ReaderEvent>) -> bool {
-        self.native.document(document, out)
+    fn object(&mut self, text: &str) -> LineKind {
+        let call = &mut self.claude.call;
+        let native = first_kind(text).and_then(|kind| self.native.event(kind, text, call));
+        self.distinctive = self.distinctive || self.native.is_distinctive() || is_distinctive(text);
+        native.unwrap_or_else(|| self.claude.object(text))
     }
 
-    fn cut_short(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
-        self.heard.cut_short(line, out);
+    fn document(&mut self, document: &str) -> bool {
+        self.native.document(document, &mut self.claude.call)
     }
 
-    fn accent(&self) -> bool {
-        self.marked
+    fn cut_line(&mut self, line: &[u8]) {
+        self.claude.cut_line(line);
+    }
+
+    fn is_distinctive(&self) -> bool {
+        self.distinctive
     }
 
     fn reply(self, ended: &Ended<'_>) -> Reply {
-        if self.native.heard() { self.native.reply(ended) } else { self.heard.reply(ended) }
+        if self.native.has_events() {
+            self.native.reply(self.claude.call, ended)
+        } else {
+            self.claude.reply(ended)
+        }
     }
 }
 
 /// Its introduction begins with the conversation's id, and its end never lists refusals; Claude's begins with
 /// the directory, and its end lists them wherever it gives a stop reason.
-fn is_marked(text: &str) -> bool {
+fn is_distinctive(text: &str) -> bool {
     let has = |key: &str| memmem::find(text.as_bytes(), key.as_bytes()).is_some();
     text.starts_with(r#"{"type":"system","subtype":"init","session_id":"#)
         || text.starts_with(r#"{"type":"result""#)
@@ -85,8 +95,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_events_are_marked_and_claudes_are_not() {
-        for (line, marked) in [
+    fn its_events_are_distinctive_and_claudes_are_not() {
+        for (line, distinctive) in [
             (r#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#, true),
             (r#"{"type":"result","subtype":"success","stop_reason":null,"total_cost_usd":0.0}"#, true),
             (r#"{"type":"system","subtype":"init","cwd":"/","session_id":"s"}"#, false),
@@ -94,7 +104,7 @@ mod tests {
             (r#"{"type":"result","result":"\"stop_reason\":"}"#, false),
             (r#"{"type":"assistant","message":{},"stop_reason":""}"#, false),
         ] {
-            assert_eq!(is_marked(line), marked, "{line}");
+            assert_eq!(is_distinctive(line), distinctive, "{line}");
         }
     }
 

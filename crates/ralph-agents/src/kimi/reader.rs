@@ -1,30 +1,26 @@
-//! Everything heard in one call of Kimi Code. It ends with `session.resume_hint`; where that is missing the reason
-//! is on stderr, as `error: failed to run prompt: CODE: words`, in between what its tools wrote there.
+//! Kimi Code's event stream. It ends with `session.resume_hint`; where that is missing the reason is on stderr, as
+//! `error: failed to run prompt: CODE: words`, in between what its tools wrote there.
 
-use crate::claude::tools::Tools;
+use crate::accumulator::Accumulator;
 use crate::dialect::{Dialect, Ended, LineKind};
 use crate::error_phrases::{MESSAGE, class_of_answer, class_of_error, retry_words, worded};
 use crate::json::{Field, read};
 use crate::kimi::event::{Line, ToolCall};
 use crate::output::aborted;
-use crate::plain::{KEPT, Tail, short, short_bytes};
-use crate::seam::{Activity, Failure, ReaderEvent, Reply};
+use crate::reader::Activity;
+use crate::reply::{Failure, Reply};
+use crate::text::short_bytes;
 use ralph_rules::failure::Class;
 
-/// How much of what the agent says is shown while it works.
-const SAID: usize = 2000;
 /// Arguments longer than this are not decoded for a screen.
 const ARGUMENTS: usize = 64 << 10;
 /// How its last words begin.
 const FAILED: &str = "error: failed to run prompt: ";
 
-/// What was heard so far.
+/// What was read so far.
 #[derive(Debug, Default)]
 pub struct KimiReader {
-    session: Option<String>,
-    text: Option<Tail>,
-    tools: Tools,
-    turns: u32,
+    call: Accumulator,
     /// A request that failed and is tried again.
     retried: Option<Retried>,
     /// Its last words, where they came among the events.
@@ -40,20 +36,27 @@ struct Retried {
 }
 
 impl Dialect for KimiReader {
-    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
-        let Some(line) = read::<Line<'_>>(text) else { return LineKind::NotAnEvent };
-        let known = match line.role.text().as_deref() {
-            Some("meta") => self.meta(&line, out),
-            Some("assistant") => self.says(&line, out),
-            Some("tool") => self.tool_ended(&line, out),
-            _ => false,
-        };
-        if known { LineKind::Event } else { LineKind::Unknown }
+    fn call(&mut self) -> &mut Accumulator {
+        &mut self.call
     }
 
-    fn cut_short(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
+    fn object(&mut self, text: &str) -> LineKind {
+        let Some(line) = read::<Line<'_>>(text) else { return LineKind::NotAnEvent };
+        let known = match line.role.text().as_deref() {
+            Some("meta") => self.meta(&line),
+            Some("assistant") => self.message(&line),
+            Some("tool") => {
+                self.call.tool_end(line.tool_call_id, command_failed(line.content), false);
+                line.tool_call_id.0.is_some()
+            }
+            _ => false,
+        };
+        known.into()
+    }
+
+    fn cut_line(&mut self, line: &[u8]) {
         if line.starts_with(br#"{"role":"tool","#) {
-            out.push(ReaderEvent::Activity(self.tools.end("", false, false)));
+            self.call.tool_end_cut();
         } else if let Some(words) = line.strip_prefix(FAILED.as_bytes()) {
             // Where both streams went into one file.
             self.words = Some(short_bytes(words, MESSAGE));
@@ -62,32 +65,18 @@ impl Dialect for KimiReader {
 
     fn reply(self, ended: &Ended<'_>) -> Reply {
         let failure = if self.over { None } else { Some(self.stopped(ended)) };
-        let text = self.text.filter(|_| self.over).unwrap_or_else(|| Tail::new(KEPT));
-        Reply {
-            text: text.text().into_owned(),
-            text_bytes: text.length(),
-            finished: self.over,
-            failure,
-            session: self.session,
-            turns: Some(self.turns).filter(|turns| *turns > 0),
-            denials: self.tools.into_refused(),
-            ..Reply::default()
-        }
+        self.call.reply(self.over, failure)
     }
 }
 
 impl KimiReader {
-    fn meta(&mut self, line: &Line<'_>, out: &mut Vec<ReaderEvent>) -> bool {
+    fn meta(&mut self, line: &Line<'_>) -> bool {
         match line.kind.text().as_deref() {
-            Some("system.version") => {
-                out.push(ReaderEvent::Activity(Activity::Began { session: None, model: None }));
-            }
-            Some("turn.step.retrying") => self.retries(line, out),
+            Some("system.version") => self.call.activity(Activity::Began { session: None, model: None }),
+            Some("turn.step.retrying") => self.retries(line),
             Some("session.resume_hint") => {
-                self.session = line.session_id.filled().map(|id| short(&id, 200));
-                if !self.over {
-                    out.push(ReaderEvent::Final);
-                }
+                self.call.set_session(line.session_id);
+                self.call.finish();
                 self.over = true;
             }
             kind => return kind.is_some(),
@@ -95,55 +84,36 @@ impl KimiReader {
         true
     }
 
-    fn retries(&mut self, line: &Line<'_>, out: &mut Vec<ReaderEvent>) {
+    fn retries(&mut self, line: &Line<'_>) {
         let why = line.error_message.head(400).unwrap_or_default();
-        let retried = self.retried.get_or_insert_default();
-        retried.status = line.status_code.count();
-        retried.words.clear();
-        retried.words.push_str(&why);
         let (attempt, most) = (line.next_attempt.count(), line.max_attempts.count());
-        let why = retry_words(&why, attempt, most, line.delay_ms.number());
-        out.push(ReaderEvent::Activity(Activity::Retrying { why }));
+        self.call.retrying(retry_words(&why, attempt, most, line.delay_ms.number()));
+        self.retried = Some(Retried { status: line.status_code.count(), words: why.into_owned() });
     }
 
     /// A whole message: what it says, or the tools it used.
-    fn says(&mut self, line: &Line<'_>, out: &mut Vec<ReaderEvent>) -> bool {
+    fn message(&mut self, line: &Line<'_>) -> bool {
         let calls: Vec<ToolCall<'_>> = line.tool_calls.read().unwrap_or_default();
-        let said = line.content.text();
-        if said.is_none() && calls.is_empty() {
+        let content = if line.content.text().is_some() { line.content } else { Field::default() };
+        if content.0.is_none() && calls.is_empty() {
             return false;
         }
-        self.turns = self.turns.saturating_add(1);
+        self.call.turns = self.call.turns.saturating_add(1);
         self.retried = None;
-        let said = said.unwrap_or_default();
-        let mut text = Tail::new(KEPT);
-        text.push(said.as_bytes());
-        self.text = Some(text);
-        if !said.trim().is_empty() {
-            out.push(ReaderEvent::Activity(Activity::Said { text: short(&said, SAID) }));
-        }
+        self.call.replace_text(content);
+        self.call.show_field(content);
         for call in &calls {
-            let id = call.id.text().unwrap_or_default();
             let Some(function) = &call.function else { continue };
             let arguments = function.arguments.head(ARGUMENTS).unwrap_or_default();
-            let input = read(&arguments).unwrap_or_default();
-            let name = function.name.text().unwrap_or_default();
-            out.push(ReaderEvent::Activity(self.tools.start(&id, &name, input)));
+            self.call.tool_start(call.id, function.name, read(&arguments).unwrap_or_default());
         }
         true
     }
 
-    fn tool_ended(&mut self, line: &Line<'_>, out: &mut Vec<ReaderEvent>) -> bool {
-        let id = line.tool_call_id.text().unwrap_or_default();
-        out.push(ReaderEvent::Activity(self.tools.end(&id, command_failed(line.content), false)));
-        line.tool_call_id.0.is_some()
-    }
-
-    /// Why it stopped: its own last words, else the failure it was about to try again, else nobody knows.
+    /// Why it stopped: its own last words, otherwise the failure it was about to try again, otherwise unknown.
     fn stopped(&self, ended: &Ended<'_>) -> Failure {
-        let killed = ended.exit.signal.is_some() || ended.exit.code.is_some_and(|code| code > 128);
         let words = last_words(ended.stderr).or(self.words.as_deref());
-        let told = words.filter(|_| !killed && ended.exit.code != Some(0)).map(failure);
+        let told = words.filter(|_| !ended.was_killed() && ended.exit.code != Some(0)).map(failure);
         told.or_else(|| self.retried.as_ref()?.failure()).unwrap_or_else(|| aborted(ended.exit))
     }
 }

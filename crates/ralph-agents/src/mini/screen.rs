@@ -3,8 +3,8 @@
 
 use crate::error_phrases::worded;
 use crate::litellm;
-use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Failure, ReaderEvent, Spent};
+use crate::text::{KEPT, Tail, short};
+use crate::{Activity, Failure, ReaderEvent, Spent};
 use ralph_rules::failure::Class;
 use ralph_rules::money::Micro;
 

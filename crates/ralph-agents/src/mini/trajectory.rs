@@ -2,13 +2,12 @@
 //! tokens. Read in one pass; of a file that is cut, what came before the cut counts, and the end comes first.
 
 use crate::error_phrases::{class_of, worded};
-use crate::json::Field;
+use crate::json::{Field, lenient};
 use crate::litellm;
-use crate::plain::{KEPT, Tail};
-use crate::seam::{Failure, Format, Reply};
+use crate::text::{KEPT, Tail};
+use crate::{Failure, Format, Reply};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
@@ -106,86 +105,40 @@ struct Found<'a> {
     usage: Usage,
 }
 
-#[derive(Deserialize)]
-struct Info<'a> {
-    #[serde(borrow, default)]
-    model_stats: Option<Stats<'a>>,
-    #[serde(borrow, default)]
-    config: Option<Config<'a>>,
-    #[serde(borrow, default)]
-    exit_status: Field<'a>,
-    #[serde(borrow, default)]
-    submission: Field<'a>,
-}
+lenient! {
+    struct Info<'a> {
+        exit_status, submission;
+        #[serde(borrow)] model_stats: Option<Stats<'a>>,
+        #[serde(borrow)] config: Option<Config<'a>>,
+    }
 
-#[derive(Deserialize)]
-struct Stats<'a> {
-    #[serde(borrow, default)]
-    instance_cost: Field<'a>,
-    #[serde(borrow, default)]
-    api_calls: Field<'a>,
-}
+    struct Stats<'a> { instance_cost, api_calls }
 
-#[derive(Default, Deserialize)]
-struct Config<'a> {
-    #[serde(borrow, default)]
-    agent: Option<Limits<'a>>,
-    #[serde(borrow, default)]
-    model: Option<Model<'a>>,
-}
+    struct Config<'a> {
+        ;
+        #[serde(borrow)] agent: Option<Limits<'a>>,
+        #[serde(borrow)] model: Option<Model<'a>>,
+    }
 
-#[derive(Deserialize)]
-struct Limits<'a> {
-    #[serde(borrow, default)]
-    cost_limit: Field<'a>,
-}
+    struct Limits<'a> { cost_limit }
 
-#[derive(Deserialize)]
-struct Model<'a> {
-    #[serde(borrow, default)]
-    model_name: Field<'a>,
-}
+    struct Model<'a> { model_name }
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    role: Field<'a>,
-    #[serde(borrow, default)]
-    content: Field<'a>,
-    #[serde(borrow, default)]
-    extra: Option<Extra<'a>>,
-}
+    struct Message<'a> {
+        role, content;
+        #[serde(borrow)] extra: Option<Extra<'a>>,
+    }
 
-#[derive(Deserialize)]
-struct Extra<'a> {
-    #[serde(borrow, default)]
-    response: Field<'a>,
-    #[serde(borrow, default)]
-    exception_str: Field<'a>,
-}
+    struct Extra<'a> { response, exception_str }
 
-#[derive(Deserialize)]
-struct Response<'a> {
-    #[serde(borrow, default)]
-    usage: Option<Tokens<'a>>,
-}
+    struct Response<'a> {
+        ;
+        #[serde(borrow)] usage: Option<Tokens<'a>>,
+    }
 
-#[derive(Deserialize)]
-struct Tokens<'a> {
-    #[serde(borrow, default)]
-    prompt_tokens: Field<'a>,
-    #[serde(borrow, default)]
-    completion_tokens: Field<'a>,
-    #[serde(borrow, default)]
-    cache_creation_input_tokens: Field<'a>,
-    #[serde(borrow, default)]
-    prompt_tokens_details: Field<'a>,
-}
+    struct Tokens<'a> { prompt_tokens, completion_tokens, cache_creation_input_tokens, prompt_tokens_details }
 
-#[derive(Deserialize)]
-struct Details<'a> {
-    #[serde(borrow, default)]
-    cached_tokens: Field<'a>,
+    struct Details<'a> { cached_tokens }
 }
 
 impl<'a> Found<'a> {
@@ -265,8 +218,8 @@ impl<'de> Visitor<'de> for Messages<'_, 'de> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Exit;
     use crate::output::aborted;
-    use crate::seam::Exit;
 
     fn file(status: &str, cost: &str, messages: &str) -> String {
         format!(

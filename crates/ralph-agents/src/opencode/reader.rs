@@ -1,36 +1,26 @@
-//! Everything heard in one call of opencode. There is no terminal event: the last step says how it ended and the
-//! program's exit that it was the last. Even an answer that is complete may be followed by more, since a
-//! conversation that grew too long is summed up in a step of its own; so no end is announced before the exit.
+//! opencode's event stream. There is no terminal event: the last step says how it ended and the program's exit that it
+//! was the last. Even an answer that is complete may be followed by more, since a conversation that grew too long is
+//! summed up in a step of its own; so no end is announced before the exit.
 
-use crate::claude::tools::Tools;
+use crate::accumulator::Accumulator;
 use crate::dialect::{Dialect, Ended, LineKind};
 use crate::error_phrases::worded;
 use crate::json::{Field, read};
 use crate::opencode::event::{Event, Part, usage};
-use crate::opencode::fault::{failure, on_stderr, refusals};
+use crate::opencode::failure::{failure, on_stderr, refusals};
 use crate::output::aborted;
-use crate::plain::{KEPT, Tail, short};
-use crate::seam::{Activity, Failure, ReaderEvent, Reply};
-use crate::tally::Tally;
-use crate::terms::Terms;
+use crate::reply::{Failure, Reply};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 
-/// How much of what the agent says is shown while it works.
-const SAID: usize = 2000;
 /// How the results of refused tools begin: nobody is there to be asked, or a rule forbids it.
 const REFUSED: &[&str] =
     &["\"The user rejected permission", "\"The user has specified a rule which prevents"];
 
-/// What was heard so far.
-#[derive(Debug)]
+/// What was read so far; the accumulator's text is that of the last step.
+#[derive(Debug, Default)]
 pub struct OpencodeReader {
-    session: Option<String>,
-    /// The text of the last step.
-    text: Tail,
-    tally: Tally,
-    tools: Tools,
-    steps: u32,
+    call: Accumulator,
     last: Last,
     /// A tool of the last step was refused, which ends the run.
     refused: bool,
@@ -67,78 +57,52 @@ enum Reason {
     Error,
 }
 
-impl Default for OpencodeReader {
-    fn default() -> OpencodeReader {
-        OpencodeReader {
-            session: None,
-            text: Tail::new(KEPT),
-            tally: Tally::default(),
-            tools: Tools::default(),
-            steps: 0,
-            last: Last::Nothing,
-            refused: false,
-        }
-    }
-}
-
 impl Dialect for OpencodeReader {
-    fn on(&mut self, terms: Terms) {
-        self.tally.on(terms);
+    fn call(&mut self) -> &mut Accumulator {
+        &mut self.call
     }
 
-    fn object(&mut self, line: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
+    fn object(&mut self, line: &str) -> LineKind {
         let Some(event) = read::<Event<'_>>(line) else { return LineKind::NotAnEvent };
-        let Some(session) = event.session.filled() else { return LineKind::Unknown };
         let Some(kind) = event.kind.text().filter(|kind| is_known(kind, &event)) else {
             return LineKind::Unknown;
         };
-        if self.session.is_none() {
-            self.session = Some(short(&session, 200));
-            out.push(ReaderEvent::Activity(Activity::Began { session: self.session.clone(), model: None }));
+        if self.call.session.is_none() {
+            self.call.set_session(event.session);
+            self.call.began();
         }
         let part = event.part.unwrap_or_default();
         match kind.as_ref() {
             "step_start" => self.step_start(),
-            "text" => self.said(part.text, out),
-            "tool_use" => self.tool(&part, out),
-            "step_finish" => self.step_finish(&part, out),
+            "text" => self.said(part.text),
+            "tool_use" => self.tool(&part),
+            "step_finish" => self.step_finish(&part),
             "error" => self.error(event.error),
             _ => {}
         }
         LineKind::Event
     }
 
-    fn without_events(ended: &Ended<'_>) -> Option<Failure> {
+    fn failure_without_events(ended: &Ended<'_>) -> Option<Failure> {
         on_stderr(ended)
     }
 
     fn reply(mut self, ended: &Ended<'_>) -> Reply {
         if matches!(self.last, Last::Nothing | Last::Open) {
-            self.tally.blind();
+            self.call.tally.blind();
         }
-        let mut denials = std::mem::take(&mut self.tools).into_refused();
+        let mut denials = std::mem::take(&mut self.call.tools).into_refused();
         if denials.is_empty() {
             // Some versions leave a refused tool out of the stream.
             denials = refusals(ended.stderr);
             self.refused |= !denials.is_empty();
         }
         let (finished, failure) = self.end(ended);
-        let final_message = finished && !matches!(self.last, Last::Step(Reason::Tools));
-        if !final_message {
-            self.text.clear();
+        if matches!(self.last, Last::Step(Reason::Tools)) {
+            self.call.text.clear();
         }
-        Reply {
-            text_bytes: self.text.length(),
-            text: self.text.text().into_owned(),
-            finished,
-            failure,
-            session: self.session,
-            usage: self.tally.usage(),
-            cost: self.tally.cost(),
-            turns: (self.steps > 0).then_some(self.steps),
-            denials,
-            ..Reply::default()
-        }
+        let cost = self.call.tally.cost();
+        Reply { denials, cost, ..self.call.reply(finished, failure) }
     }
 }
 
@@ -146,57 +110,52 @@ impl OpencodeReader {
     fn step_start(&mut self) {
         if matches!(self.last, Last::Open) {
             // The step before it was dropped without an account.
-            self.tally.blind();
+            self.call.tally.blind();
         }
         self.last = Last::Open;
         self.refused = false;
-        self.text.clear();
+        self.call.text.clear();
     }
 
-    fn said(&mut self, text: Field<'_>, out: &mut Vec<ReaderEvent>) {
-        if self.text.length() > 0 {
-            self.text.push(b"\n");
+    fn said(&mut self, text: Field<'_>) {
+        if self.call.text.length() > 0 {
+            self.call.text.push(b"\n");
         }
-        text.pour(&mut self.text);
-        let shown = text.head(SAID * 2).unwrap_or_default();
-        if !shown.trim().is_empty() {
-            out.push(ReaderEvent::Activity(Activity::Said { text: short(&shown, SAID) }));
-        }
+        text.pour(&mut self.call.text);
+        self.call.show_field(text);
     }
 
-    fn tool(&mut self, part: &Part<'_>, out: &mut Vec<ReaderEvent>) {
+    fn tool(&mut self, part: &Part<'_>) {
         let Some(state) = &part.state else { return };
-        let (id, name) = (part.call.text().unwrap_or_default(), part.tool.text().unwrap_or_default());
         let failed = state.status.is("error");
         let refused = failed && state.error.raw().is_some_and(|e| REFUSED.iter().any(|r| e.starts_with(r)));
-        out.push(ReaderEvent::Activity(self.tools.start(&id, &name, state.input)));
-        out.push(ReaderEvent::Activity(self.tools.end(&id, failed, refused)));
+        self.call.tool_start(part.call, part.tool, state.input);
+        self.call.tool_end(part.call, failed, refused);
         self.refused |= refused;
-        if name == "task" && !refused {
+        if part.tool.is("task") && !refused {
             // A sub-agent's steps are in a conversation of their own, which is not shown.
-            self.tally.blind();
+            self.call.tally.blind();
         }
     }
 
-    fn step_finish(&mut self, part: &Part<'_>, out: &mut Vec<ReaderEvent>) {
-        self.steps = self.steps.saturating_add(1);
+    fn step_finish(&mut self, part: &Part<'_>) {
+        self.call.turns = self.call.turns.saturating_add(1);
         let reason = reason(part.reason);
         self.last = Last::Step(reason);
-        let (used, cost) = (usage(part.tokens), part.cost.number().and_then(Micro::from_usd));
-        out.extend(self.tally.turn(None, used, cost).map(ReaderEvent::Spent));
+        let used = usage(part.tokens);
+        self.call.spend(used, part.cost.number().and_then(Micro::from_usd));
         if reason == Reason::Broken {
-            let why = "the model's answer broke off; the client asks again".to_owned();
-            out.push(ReaderEvent::Activity(Activity::Retrying { why }));
+            self.call.retrying("the model's answer broke off; the client asks again".to_owned());
             if used == Usage::default() {
-                // The provider counts what it did not live to tell.
-                self.tally.blind();
+                // The provider counts what it could not report any more.
+                self.call.tally.blind();
             }
         }
     }
 
     fn error(&mut self, error: Field<'_>) {
         if matches!(self.last, Last::Open) {
-            self.tally.blind();
+            self.call.tally.blind();
         }
         let told = failure(error);
         let known = matches!(&self.last, Last::Error(before) if before.class != Class::Unknown);
@@ -208,7 +167,7 @@ impl OpencodeReader {
     /// Whether it came to its end, and what failed.
     fn end(&self, ended: &Ended<'_>) -> (bool, Option<Failure>) {
         let exit = ended.exit;
-        let killed = exit.by_us || exit.signal.is_some() || exit.code.is_some_and(|code| code > 128);
+        let killed = exit.by_us || exit.was_killed();
         let well = !killed && exit.code.is_none_or(|code| code == 0);
         let cut = || Some(aborted(exit));
         match &self.last {
@@ -235,6 +194,9 @@ fn told(class: Class, words: &str) -> Option<Failure> {
 
 /// Whether it is an event of this stream: a kind that is known, with what belongs to it.
 fn is_known(kind: &str, event: &Event<'_>) -> bool {
+    if event.session.filled().is_none() {
+        return false;
+    }
     match kind {
         "step_start" | "step_finish" | "text" | "tool_use" | "reasoning" => event.part.is_some(),
         "error" => event.error.0.is_some(),

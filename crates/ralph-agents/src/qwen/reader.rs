@@ -1,19 +1,19 @@
 //! What Qwen Code's events mean where they are not Claude's: retries, its own limits, which end a call without a
-//! terminal event, and answers that were cut off and reported as good. Everything else is heard as in Claude.
+//! terminal event, and answers that were cut off and reported as good. Everything else is read as Claude's.
 
-use crate::claude::accent::{Accent, CLAUDE};
+use crate::accumulator::Accumulator;
+use crate::call_pricing::CallPricing;
 use crate::claude::reader::ClaudeReader;
+use crate::claude::variant::{CLAUDE, ClaudeVariant};
 use crate::dialect::{Dialect, Ended, LineKind};
-use crate::error_phrases::{MESSAGE, class_of, worded};
-use crate::json::{Field, first_kind, read};
-use crate::plain::short;
-use crate::seam::{Activity, Failure, ReaderEvent, Reply};
-use crate::terms::Terms;
+use crate::error_phrases::{MESSAGE, class_of, retry_words, worded};
+use crate::json::{first_kind, lenient, read};
+use crate::reply::{Failure, Reply};
+use crate::text::short;
 use memchr::memmem;
 use ralph_rules::failure::Class;
-use serde::Deserialize;
 
-const ACCENT: Accent = Accent {
+const QWEN: ClaudeVariant = ClaudeVariant {
     cache_in_input: true,
     sums_usage: true,
     // It lists refusals at the end; a call without an end says them only here.
@@ -31,28 +31,32 @@ const PIECE: &str = r#""event":{"type":"content_block_"#;
 /// reports the pieces as a good answer.
 const CONTINUED: u32 = 3;
 
-/// What was heard so far.
+/// What was read so far.
 #[derive(Debug)]
 pub struct QwenReader {
-    heard: ClaudeReader,
-    marked: bool,
+    claude: ClaudeReader,
+    distinctive: bool,
     /// Continuations of the answer that is being given.
     continued: u32,
 }
 
 impl Default for QwenReader {
     fn default() -> QwenReader {
-        QwenReader { heard: ClaudeReader::with(ACCENT), marked: false, continued: 0 }
+        QwenReader { claude: ClaudeReader::with(QWEN), distinctive: false, continued: 0 }
     }
 }
 
 impl Dialect for QwenReader {
-    fn on(&mut self, terms: Terms) {
-        self.heard.on(terms);
+    fn call(&mut self) -> &mut Accumulator {
+        &mut self.claude.call
     }
 
-    fn object(&mut self, text: &str, out: &mut Vec<ReaderEvent>) -> LineKind {
-        self.marked = self.marked || is_marked(text);
+    fn price_with(&mut self, pricing: CallPricing) {
+        self.claude.price_with(pricing);
+    }
+
+    fn object(&mut self, text: &str) -> LineKind {
+        self.distinctive = self.distinctive || is_distinctive(text);
         if is_piece(text) {
             return LineKind::Event;
         }
@@ -60,34 +64,34 @@ impl Dialect for QwenReader {
             && let Some(retry) = read::<Retry<'_>>(text).and_then(|event| event.data)
         {
             self.continued += u32::from(retry.preserves_text());
-            out.push(ReaderEvent::Activity(Activity::Retrying { why: retry.reason() }));
+            self.claude.call.retrying(retry.reason());
             return LineKind::Event;
         }
         if text.starts_with(r#"{"type":"user""#) {
             self.continued = 0;
         }
-        self.heard.object(text, out)
+        self.claude.object(text)
     }
 
-    fn envelope(&mut self, document: &str, out: &mut Vec<ReaderEvent>) -> bool {
-        self.heard.envelope(document, out)
+    fn document(&mut self, document: &str) -> bool {
+        self.claude.document(document)
     }
 
-    fn cut_short(&mut self, line: &[u8], out: &mut Vec<ReaderEvent>) {
-        self.heard.cut_short(line, out);
+    fn cut_line(&mut self, line: &[u8]) {
+        self.claude.cut_line(line);
     }
 
-    fn complaint(text: &str, stderr: &str) -> Option<Failure> {
+    fn failure_in_text(text: &str, stderr: &str) -> Option<Failure> {
         if text.trim().is_empty() { last_complaint(stderr) } else { None }
     }
 
-    fn accent(&self) -> bool {
-        self.marked
+    fn is_distinctive(&self) -> bool {
+        self.distinctive
     }
 
     fn reply(self, ended: &Ended<'_>) -> Reply {
         let cut_off = self.continued >= CONTINUED;
-        let mut reply = self.heard.reply(ended);
+        let mut reply = self.claude.reply(ended);
         if !reply.finished {
             reply.failure = own_limit(ended).or(reply.failure);
         } else if cut_off && reply.failure.is_none() {
@@ -99,7 +103,7 @@ impl Dialect for QwenReader {
 }
 
 /// Its messages and their frame name their uuid right after their kind. Claude does so only in a few notices.
-fn is_marked(text: &str) -> bool {
+fn is_distinctive(text: &str) -> bool {
     let head = text.get(..text.floor_char_boundary(128)).unwrap_or(text);
     let rest = match first_kind(head) {
         Some("assistant" | "user" | "stream_event") => next_key(head),
@@ -134,7 +138,7 @@ fn own_limit(ended: &Ended<'_>) -> Option<Failure> {
         55 => Class::Budget,
         _ => return None,
     };
-    let last = ended.stderr.lines().rev().find(|line| !line.trim().is_empty());
+    let last = ended.last_stderr_line();
     Some(Failure { class, message: short(last.unwrap_or(class.words()), MESSAGE), reset: None })
 }
 
@@ -150,23 +154,14 @@ fn last_complaint(stderr: &str) -> Option<Failure> {
     })
 }
 
-/// `system` with subtype `retry`.
-#[derive(Deserialize)]
-struct Retry<'a> {
-    #[serde(borrow, default)]
-    data: Option<RetryData<'a>>,
-}
+lenient! {
+    /// `system` with subtype `retry`.
+    struct Retry<'a> {
+        ;
+        #[serde(borrow)] data: Option<RetryData<'a>>,
+    }
 
-#[derive(Deserialize)]
-struct RetryData<'a> {
-    #[serde(borrow, default)]
-    attempt: Field<'a>,
-    #[serde(rename = "maxRetries", borrow, default)]
-    most: Field<'a>,
-    #[serde(rename = "delayMs", borrow, default)]
-    delay: Field<'a>,
-    #[serde(rename = "preserveText", borrow, default)]
-    preserve_text: Field<'a>,
+    struct RetryData<'a> { attempt, most = "maxRetries", delay = "delayMs", preserve_text = "preserveText" }
 }
 
 impl RetryData<'_> {
@@ -177,28 +172,27 @@ impl RetryData<'_> {
     fn reason(&self) -> String {
         let what =
             if self.preserves_text() { "the answer was cut off, going on with it" } else { "asking again" };
-        let attempt = self.attempt.count().map(|n| format!(", try {n}")).unwrap_or_default();
-        let most = self.most.count().map(|m| format!(" of {m}")).unwrap_or_default();
-        let delay = self.delay.number().map(|ms| format!(" in {:.1} s", ms / 1e3)).unwrap_or_default();
-        short(&format!("{what}{attempt}{most}{delay}"), 300)
+        retry_words(what, self.attempt.count(), self.most.count(), self.delay.number())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Exit;
+    use crate::call::Exit;
+    use crate::reader::{Activity, ReaderEvent};
 
     fn ended(code: i32, stderr: &str) -> Ended<'_> {
         Ended { exit: Exit { code: Some(code), ..Exit::default() }, stderr }
     }
 
     fn read_lines(lines: &[&str]) -> (QwenReader, Vec<ReaderEvent>) {
-        let (mut reader, mut out) = (QwenReader::default(), Vec::new());
+        let mut reader = QwenReader::default();
         for line in lines {
-            assert_eq!(reader.object(line, &mut out), LineKind::Event, "{line}");
+            assert_eq!(reader.object(line), LineKind::Event, "{line}");
         }
-        (reader, out)
+        let events = std::mem::take(&mut reader.call().events);
+        (reader, events)
     }
 
     const GO_ON: &str = r#"{"type":"system","subtype":"retry","uuid":"u","data":{"preserveText":true}}"#;
@@ -233,11 +227,11 @@ mod tests {
             ("Unknown argument: x\n\n  --fallback-model  For errors (429/503)\n", Some(Class::BadRequest)),
             ("Retrying in 60s (attempt 1/10): [API Error: 429 slow down]\n", None),
         ] {
-            assert_eq!(QwenReader::complaint("", stderr).map(|f| f.class), class, "{stderr}");
+            assert_eq!(QwenReader::failure_in_text("", stderr).map(|f| f.class), class, "{stderr}");
         }
-        let failure = QwenReader::complaint("", "warning\n[API Error: 401 no]").unwrap();
+        let failure = QwenReader::failure_in_text("", "warning\n[API Error: 401 no]").unwrap();
         assert_eq!(failure.message, "[API Error: 401 no]");
-        assert_eq!(QwenReader::complaint("an answer", "[API Error: 401 no]"), None);
+        assert_eq!(QwenReader::failure_in_text("an answer", "[API Error: 401 no]"), None);
     }
 
     #[test]
@@ -249,8 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn its_events_are_marked_and_claudes_are_not() {
-        for (line, marked) in [
+    fn its_events_are_distinctive_and_claudes_are_not() {
+        for (line, distinctive) in [
             (r#"{"type":"assistant","uuid":"u","message":{}}"#, true),
             (r#"{"type":"system","subtype":"init","uuid":"u"}"#, true),
             (r#"{"type":"assistant","message":{},"uuid":"u"}"#, false),
@@ -258,7 +252,7 @@ mod tests {
             (r#"{"type":"system","subtype":"notice","uuid":"u"}"#, false),
             ("{}", false),
         ] {
-            assert_eq!(is_marked(line), marked, "{line}");
+            assert_eq!(is_distinctive(line), distinctive, "{line}");
         }
     }
 }

@@ -36,7 +36,7 @@ fn folder() -> PathBuf {
 
 /// The agents whose calls were recorded.
 pub fn recorded() -> Vec<&'static str> {
-    let known = registry::NAMES.iter().copied();
+    let known = registry::names();
     known.filter(|name| folder().join(format!("{name}.tsv")).exists()).collect()
 }
 

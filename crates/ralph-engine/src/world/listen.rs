@@ -108,7 +108,6 @@ impl<'a> Listener<'a> {
                 ReaderEvent::CloseStdin => self.process.close_stdin(),
                 ReaderEvent::Final => self.process.final_seen(),
                 // No adapter of this version asks; the rules have no answer to give yet.
-                ReaderEvent::Asks { id, .. } => self.reader.answer(id, false, &mut Vec::new()),
             }
         }
     }

@@ -1,13 +1,11 @@
-//! The agent: which one, where its program is, and what the hands need to work with it.
+//! The agent of a run: which one, where its program is, and what the engine needs to run it.
 
 use super::Here;
 use super::run::Args;
 use crate::config::Layers;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
-use ralph_agents::permits;
 use ralph_agents::registry::{self, UnknownAgent};
-use ralph_agents::roster;
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
@@ -15,9 +13,17 @@ use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who works: flag, variable, file, else Claude.
+/// The agent to use: flag, variable, config file, otherwise Claude.
 pub fn name<'a>(args: &'a Args, layers: &'a Layers) -> &'a str {
     args.agent.as_deref().or(layers.agent_name()).unwrap_or("claude")
+}
+
+/// The help of `--agent`, with every agent there is.
+pub fn flag_help() -> String {
+    format!(
+        "Agent to use: {}; `command` is any program, named after `--` (default: claude)",
+        registry::name_list()
+    )
 }
 
 /// The agent that was chosen, found on this machine.
@@ -32,7 +38,7 @@ pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, 
     Ok(with_account(found, layers))
 }
 
-/// With the account its variables speak of. The scripted agent has none; of any other program only itself is known.
+/// Adds the account that its variables name. The scripted agent has none; of `command` only the program is known.
 pub fn with_account(agent: AgentChoice, layers: &Layers) -> AgentChoice {
     if agent.name == "sim" {
         return agent;
@@ -50,7 +56,7 @@ pub fn found(
     command: Option<String>,
     here: &Here,
 ) -> Result<AgentChoice, Problem> {
-    let can = registry::find(name).map_err(|e| unknown(&e))?.can();
+    let info = registry::find(name).map_err(|e| unknown(&e))?;
     let program = match (name, command) {
         (_, Some(command)) => command,
         ("sim", None) => own_program()?.display().to_string(),
@@ -59,7 +65,7 @@ pub fn found(
                 .hint("name it after --: ralph run --agent command … -- ./my-agent --flag"));
         }
         ("command", None) => rest.remove(0),
-        (_, None) => name.to_string(),
+        (_, None) => info.program.unwrap_or(name).to_string(),
     };
     let found = here.env.which(&program, &here.workspace).ok_or_else(|| missing(name, &program))?;
     Ok(AgentChoice {
@@ -67,16 +73,16 @@ pub fn found(
         program: found.display().to_string(),
         model,
         args: rest,
-        live_usage: can.live_usage,
-        shows_tool_start: can.shows_tool_start,
-        system_prompt: can.system_prompt,
+        live_usage: info.abilities.live_usage,
+        shows_tool_start: info.abilities.shows_tool_start,
+        system_prompt: info.abilities.system_prompt,
         timeout: None,
-        allow: permits::setting(name),
+        allow: info.allow_setting(),
         account: String::new(),
     })
 }
 
-/// A name that is no agent's.
+/// The problem of a name that no agent has.
 pub fn unknown(error: &UnknownAgent) -> Problem {
     let problem = Problem::new(Code::Usage, error.to_string());
     match error {
@@ -85,18 +91,18 @@ pub fn unknown(error: &UnknownAgent) -> Problem {
     }
 }
 
-/// A program that is not there, and how to get it.
+/// The problem of a program that is not installed, and how to install it.
 pub fn missing(name: &str, program: &str) -> Problem {
     let message = format!("the agent's program `{program}` is not installed or not executable");
     let problem = Problem::new(Code::Unavailable, message);
-    let problem = match roster::card(name).filter(|card| card.program == Some(program)) {
-        Some(card) => problem.hint(format!("install {}: {}", card.title, card.install)),
+    let problem = match registry::find(name).ok().filter(|info| info.program == Some(program)) {
+        Some(info) => problem.hint(format!("install {}: {}", info.title, info.install())),
         None => problem.hint("check its name and that it is on your PATH"),
     };
     problem.hint("or use another agent: `ralph agents` shows what is installed")
 }
 
-/// What the hands work with, for an agent that was chosen and those on its ladder.
+/// What the engine needs to run the chosen agent and those on its ladder.
 pub fn deps(
     agent: &AgentChoice,
     ladder: &[AgentChoice],
@@ -107,8 +113,8 @@ pub fn deps(
     Ok(RunDeps {
         supervisor: own_program()?,
         supervisor_args: vec!["__supervise".into()],
-        agent: hired(agent, layers)?,
-        rungs: ladder.iter().map(|agent| hired(agent, layers)).collect::<Result<_, _>>()?,
+        agent: binding(agent, layers)?,
+        rungs: ladder.iter().map(|agent| binding(agent, layers)).collect::<Result<_, _>>()?,
         git: git(here),
         prices: layers.prices(),
         redactor: Arc::new(redactor),
@@ -126,13 +132,13 @@ fn git(here: &Here) -> Option<std::path::PathBuf> {
     (!found.starts_with(&here.workspace)).then_some(found)
 }
 
-fn hired(agent: &AgentChoice, layers: &Layers) -> Result<AgentBinding, Problem> {
-    let adapter = registry::find(&agent.name).map_err(|e| unknown(&e))?;
+fn binding(agent: &AgentChoice, layers: &Layers) -> Result<AgentBinding, Problem> {
+    let info = registry::find(&agent.name).map_err(|e| unknown(&e))?;
     let env = layers.agent_env(&agent.name).into_iter().map(|(name, value)| (name.into(), value.into()));
-    Ok(AgentBinding { agent: Arc::from(adapter), env: env.collect() })
+    Ok(AgentBinding { agent: info, env: env.collect() })
 }
 
-/// ralph's own program: it tends what it runs.
+/// ralph's own program, which supervises what it runs.
 pub fn own_program() -> Result<std::path::PathBuf, Problem> {
     std::env::current_exe()
         .map_err(|e| Problem::new(Code::Bug, "ralph cannot find its own program").cause(&e))

@@ -1,38 +1,36 @@
-//! `ralph agents`: who can work here. Installed or not, which version, how ralph talks to it and what it can report.
+//! `ralph agents`: which agents are installed here, their versions, and what each can report.
 
+use super::Here;
 use super::versions::Versions;
-use super::{Here, agent};
 use crate::config;
 use crate::print::{print, print_json};
 use crate::problem::Problem;
 use crate::style::Style;
-use ralph_agents::roster::{CARDS, Card};
-use ralph_agents::{Abilities, registry};
+use ralph_agents::registry::AGENTS;
+use ralph_agents::{Abilities, AgentInfo};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// What may be typed.
+/// The arguments of `ralph agents`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 /// One agent as it is here.
 struct Found {
-    card: &'static Card,
-    can: Abilities,
-    /// Where its program is; none where it is not installed or names its own.
+    info: &'static AgentInfo,
+    /// Where its program is; none where it is not installed or has no program of its own.
     program: Option<PathBuf>,
     version: Option<String>,
-    version_args: &'static [&'static str],
 }
 
 impl Found {
     fn installed(&self) -> bool {
-        self.program.is_some() || self.card.program.is_none()
+        self.program.is_some() || self.info.program.is_none()
     }
 }
 
@@ -41,7 +39,7 @@ pub fn agents(args: &Args, here: &Here) -> Result<u8, Problem> {
     let mut found = find(here)?;
     let mut versions = Versions::load(here.home()?.dir());
     let programs: Vec<_> =
-        found.iter().filter_map(|it| Some((it.program.clone()?, it.version_args))).collect();
+        found.iter().filter_map(|it| Some((it.program.clone()?, it.info.version_args))).collect();
     versions.ask(&programs);
     for it in &mut found {
         it.version = it.program.as_ref().and_then(|program| versions.known(program));
@@ -57,29 +55,47 @@ pub fn agents(args: &Args, here: &Here) -> Result<u8, Problem> {
 
 fn find(here: &Here) -> Result<Vec<Found>, Problem> {
     let layers = config::load(&here.workspace, here.env.config_home.as_deref())?;
-    CARDS
-        .iter()
-        .map(|card| {
-            let adapter = registry::find(card.name).map_err(|e| agent::unknown(&e))?;
-            let own = layers.agent(card.name).and_then(|over| over.command.as_deref());
-            let program = own.or(card.program).and_then(|name| here.env.which(name, &here.workspace));
-            let (can, version_args) = (adapter.can(), adapter.version_args());
-            Ok(Found { card, can, program, version: None, version_args })
-        })
-        .collect()
+    let found = AGENTS.iter().map(|info| {
+        let own = layers.agent(info.name).and_then(|over| over.command.as_deref());
+        let program = own.or(info.program).and_then(|name| here.env.which(name, &here.workspace));
+        Found { info, program, version: None }
+    });
+    Ok(found.collect())
 }
 
 fn as_json(it: &Found) -> Value {
+    let info = it.info;
     json!({
-        "name": it.card.name,
-        "title": it.card.title,
+        "name": info.name,
+        "title": info.title,
         "installed": it.installed(),
         "program": it.program,
         "version": it.version,
-        "tried": it.card.tried,
-        "transport": it.card.transport,
-        "can": it.can,
-        "install": it.card.install,
+        "tried": info.tried,
+        "transport": info.transport(),
+        "can": abilities(info.abilities),
+        "install": info.install(),
+        "tier": info.tier.words(),
+        "permissions": info.permissions.summary,
+        "model_reported": info.model.reported,
+        "credentials": { "env": info.credentials.env, "files": info.credentials.files },
+        "state_dirs": info.state_dirs,
+        "hosts": info.hosts,
+        "any_provider": info.any_provider,
+    })
+}
+
+/// What it can report and do. Version 0.1 also had two abilities that no agent had; scripts may read them.
+fn abilities(can: Abilities) -> Value {
+    json!({
+        "live_usage": can.live_usage,
+        "cost": can.cost,
+        "shows_tool_start": can.shows_tool_start,
+        "native_budget": can.native_budget,
+        "asks_permission": false,
+        "can_cancel": false,
+        "resumes": can.resumes,
+        "system_prompt": can.system_prompt,
     })
 }
 
@@ -91,32 +107,33 @@ fn table(found: &[Found], style: Style) -> String {
         let version = match (&it.version, it.installed()) {
             (Some(version), _) => style.good(format!("{version:<22}")),
             (None, false) => style.faint(format!("{:<22}", "not installed")),
-            (None, true) if it.card.program.is_some() => {
+            (None, true) if it.info.program.is_some() => {
                 style.warn(format!("{:<22}", "installed, version ?"))
             }
             (None, true) => format!("{:<22}", "-"),
         };
-        let _ =
-            writeln!(text, "{:<9}  {version}  {:<30}  {}", it.card.name, it.card.transport, reports(it.can));
+        let (transport, reports) = (it.info.transport(), reports(it.info.abilities));
+        let _ = writeln!(text, "{:<9}  {version}  {transport:<30}  {reports}", it.info.name);
     }
     let missing: Vec<&Found> = found.iter().filter(|it| !it.installed()).collect();
     if !missing.is_empty() {
         let _ = writeln!(text, "\nNot installed here:");
     }
     for it in missing {
-        let _ = writeln!(text, "{}", style.faint(format!("  {:<9}  {}", it.card.name, it.card.install)));
+        let line = format!("  {:<9}  {}", it.info.name, it.info.install());
+        let _ = writeln!(text, "{}", style.faint(line));
     }
     text
 }
 
-/// What it tells, in a few words.
+/// What it reports, in a few words.
 fn reports(can: Abilities) -> String {
     let words = [
         (can.cost, "cost"),
-        (can.live_usage, "usage while it works"),
-        (can.shows_tool_start, "tools as they start"),
-        (can.native_budget, "a budget of its own"),
+        (can.live_usage, "live usage"),
+        (can.shows_tool_start, "tool starts"),
+        (can.native_budget, "its own budget limit"),
     ];
     let known: Vec<&str> = words.into_iter().filter(|(on, _)| *on).map(|(_, word)| word).collect();
-    if known.is_empty() { "its final message".to_owned() } else { known.join(", ") }
+    if known.is_empty() { "final message only".to_owned() } else { known.join(", ") }
 }

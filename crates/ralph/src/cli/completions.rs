@@ -10,7 +10,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::engine::ArgValueCompleter;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
-use ralph_agents::roster::CARDS;
+use ralph_agents::registry::AGENTS;
 use ralph_engine::home::Home;
 use ralph_store::{RunFilter, Store};
 use std::ffi::OsStr;
@@ -78,7 +78,7 @@ fn runs() -> Vec<CompletionCandidate> {
 }
 
 fn agents() -> Vec<CompletionCandidate> {
-    CARDS.iter().map(|card| CompletionCandidate::new(card.name).help(Some(card.title.into()))).collect()
+    AGENTS.iter().map(|info| CompletionCandidate::new(info.name).help(Some(info.title.into()))).collect()
 }
 
 /// Keys that begin so; agents' names cannot be known.

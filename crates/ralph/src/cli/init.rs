@@ -13,7 +13,7 @@ use crate::print::{print, say};
 use crate::problem::{Code, Problem};
 use crate::style::Style;
 use crate::values;
-use ralph_agents::roster::CARDS;
+use ralph_agents::registry::AGENTS;
 use ralph_rules::money::Micro;
 use std::fmt::Write;
 use std::path::Path;
@@ -98,10 +98,10 @@ fn look(here: &Here) -> Seen {
         notes.push(problem.message.clone());
     }
     let layers = layers.ok();
-    let installed: Vec<&str> = CARDS
+    let installed: Vec<&str> = AGENTS
         .iter()
-        .filter(|card| card.program.is_some_and(|program| here.env.which(program, &here.workspace).is_some()))
-        .map(|card| card.name)
+        .filter(|info| info.program.is_some_and(|program| here.env.which(program, &here.workspace).is_some()))
+        .map(|info| info.name)
         .collect();
     let own = here.env.settings.contains_key("RALPH_AGENT")
         || layers.as_ref().is_some_and(|l| l.agent_name().is_some());

@@ -31,8 +31,8 @@ pub struct Args {
     /// A plan that binds: a file with checkboxes, or a prd.json. Its open items contradict a claim to be done.
     #[arg(long, value_name = "FILE")]
     pub plan: Option<String>,
-    /// Who works: claude, command (any program, after `--`) or sim.
-    #[arg(long, value_name = "NAME")]
+    /// Agent to use.
+    #[arg(long, value_name = "NAME", help = super::agent::flag_help())]
     pub agent: Option<String>,
     /// The agent's model.
     #[arg(long, value_name = "M")]

@@ -1,6 +1,6 @@
 //! The versions of installed agents. Asking one costs up to seconds, so the answer is kept beside the journal, by the
 //! program's path, and asked anew when the file there has changed. Only `ralph agents` asks; a run never starts an
-//! agent only to hear its version.
+//! agent only to learn its version.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,16 +15,17 @@ use std::time::{Duration, Instant};
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was heard so far, by path.
+/// The versions known so far, by path.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Versions {
-    heard: BTreeMap<String, ReaderEvent>,
+    #[serde(rename = "heard")]
+    versions: BTreeMap<String, Known>,
     #[serde(skip)]
     file: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct ReaderEvent {
+struct Known {
     mark: Mark,
     version: Option<String>,
 }
@@ -39,38 +40,38 @@ struct Mark {
 }
 
 impl Versions {
-    /// What is kept in ralph's state directory. A file that cannot be read is none: it is only a memory.
+    /// What is remembered in ralph's state directory. A file that cannot be read counts as none.
     pub fn load(state: &Path) -> Versions {
         let file = state.join("agents.json");
         let kept = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Versions>(&bytes).ok());
         Versions { file, ..kept.unwrap_or_default() }
     }
 
-    /// The version of this very program, where it was heard before.
+    /// The version of this very program, where it is remembered.
     pub fn known(&self, program: &Path) -> Option<String> {
-        let heard = self.heard.get(&*program.to_string_lossy())?;
-        heard.version.clone().filter(|_| Mark::of(program).as_ref() == Some(&heard.mark))
+        let known = self.versions.get(&*program.to_string_lossy())?;
+        known.version.clone().filter(|_| Mark::of(program).as_ref() == Some(&known.mark))
     }
 
-    /// Asks those that are not known, all at once, and keeps what they say.
+    /// Asks those that are not known, all at once, and remembers their answers on disk.
     pub fn ask(&mut self, programs: &[(PathBuf, &'static [&'static str])]) {
-        if self.recv(programs) {
+        if self.ask_unknown(programs) {
             // Without it the next `ralph agents` asks again, which is slower and nothing else.
             let _ = self.keep();
         }
     }
 
     /// Asks those that are not known, all at once; true when there was one.
-    pub fn recv(&mut self, programs: &[(PathBuf, &'static [&'static str])]) -> bool {
+    pub fn ask_unknown(&mut self, programs: &[(PathBuf, &'static [&'static str])]) -> bool {
         let new: Vec<_> = programs.iter().filter(|(path, _)| self.known(path).is_none()).collect();
-        let heard: Vec<_> = std::thread::scope(|scope| {
+        let answers: Vec<_> = std::thread::scope(|scope| {
             let asked: Vec<_> =
                 new.iter().map(|(path, args)| scope.spawn(move || (path, ask(path, args)))).collect();
             asked.into_iter().filter_map(|thread| thread.join().ok()).collect()
         });
-        for (path, version) in heard {
+        for (path, version) in answers {
             if let Some(mark) = Mark::of(path) {
-                self.heard.insert(path.to_string_lossy().into_owned(), ReaderEvent { mark, version });
+                self.versions.insert(path.to_string_lossy().into_owned(), Known { mark, version });
             }
         }
         !new.is_empty()
@@ -107,7 +108,7 @@ fn ask(program: &Path, args: &[&str]) -> Option<String> {
         .spawn()
         .ok()?;
     let mut out = child.stdout.take()?;
-    let heard = std::thread::spawn(move || {
+    let output = std::thread::spawn(move || {
         let mut said = Vec::new();
         let _ = (&mut out).take(64 << 10).read_to_end(&mut said);
         said
@@ -118,7 +119,7 @@ fn ask(program: &Path, args: &[&str]) -> Option<String> {
         end(&mut child);
         return None;
     }
-    let said = heard.join().ok()?;
+    let said = output.join().ok()?;
     number_in(&String::from_utf8_lossy(&said)).map(str::to_owned)
 }
 

@@ -1,8 +1,8 @@
 //! Why a Codex call failed, from the one thing it says about it: a message. Most begin with words of its own that
 //! name the status or the cause; those are asked first, the rest is left to `words.rs`.
 
+use crate::Failure;
 use crate::error_phrases::{class_of, class_of_answer, worded};
-use crate::seam::Failure;
 use ralph_rules::failure::Class;
 
 /// How it begins a message about a request that it tries again by itself.
@@ -71,7 +71,7 @@ pub fn last_words(stderr: &str) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Reset;
+    use crate::Reset;
 
     const MESSAGES: &[(&str, Class)] = &[
         ("unexpected status 401 Unauthorized: rate limit, says a proxy, url: http://h/v1", Class::Auth),

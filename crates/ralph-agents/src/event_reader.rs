@@ -1,43 +1,38 @@
-//! The reader of agents that print events: one dialect in any of its output formats, events by lines (what we
-//! ask for), one JSON document, or plain text (what a user's own arguments may ask for).
+//! The reader of agents that print events: one dialect in any of its output formats, events by lines (what we ask
+//! for), one JSON document, or plain text (what a user's own arguments may ask for).
 
+use crate::agent_info::ReaderSetup;
+use crate::call::Exit;
 use crate::dialect::{Dialect, Ended};
 use crate::error_phrases::{class_of, class_of_plain, worded};
 use crate::output::{Output, aborted};
-use crate::seam::{Activity, Exit, Failure, Reader, ReaderEvent, Reply};
-use crate::terms::Terms;
+use crate::reader::{Activity, Reader, ReaderEvent};
+use crate::reply::{Failure, Reply};
 use ralph_rules::failure::Class;
 
-/// The reader of one call of an agent that speaks dialect `D`.
+/// The reader of one call of an agent that prints dialect `D`.
 pub struct EventReader<D> {
-    prompt: Vec<u8>,
+    stdin: Vec<u8>,
     may_be_text: bool,
     output: Output<D>,
 }
 
 impl<D: Dialect> EventReader<D> {
-    /// A reader that sends this prompt. Where the call asked for events, text alone is no answer:
-    /// `may_be_text` says that it could be.
-    pub fn new(prompt: &str, may_be_text: bool) -> EventReader<D> {
-        EventReader { prompt: prompt.as_bytes().to_vec(), may_be_text, output: Output::new() }
-    }
-
-    /// The same reader, of a call on these terms.
-    pub fn on(self, terms: Terms) -> EventReader<D> {
-        EventReader { output: self.output.on(terms), ..self }
-    }
-
-    /// A reader of output that is there already, in any format.
-    pub fn offline_reader() -> Box<dyn Reader> {
-        Box::new(EventReader::<D>::new("", true))
+    /// A reader that has read nothing yet.
+    pub fn new(setup: ReaderSetup<'_>) -> EventReader<D> {
+        EventReader {
+            stdin: setup.stdin.into_bytes(),
+            may_be_text: setup.may_be_text,
+            output: Output::new(setup.pricing),
+        }
     }
 }
 
 impl<D: Dialect> Reader for EventReader<D> {
     fn start(&mut self, out: &mut Vec<ReaderEvent>) {
         // Left open, stdin keeps the client waiting for more prompt forever.
-        if !self.prompt.is_empty() {
-            out.push(ReaderEvent::Send(std::mem::take(&mut self.prompt)));
+        if !self.stdin.is_empty() {
+            out.push(ReaderEvent::Send(std::mem::take(&mut self.stdin)));
         }
         out.push(ReaderEvent::CloseStdin);
     }
@@ -73,17 +68,16 @@ impl<D: Dialect> EventReader<D> {
     /// Why output without any event failed, if it did.
     fn text_failure(&self, exit: Exit) -> Option<Failure> {
         let (text, stderr) = (self.output.plain(), self.output.stderr_text());
-        let killed = exit.code.is_some_and(|code| code > 128);
-        let complaint = D::complaint(&text, &stderr).filter(|_| !exit.not_started);
-        if complaint.is_some() {
-            return complaint;
+        let worded_failure = D::failure_in_text(&text, &stderr).filter(|_| !exit.not_started);
+        if worded_failure.is_some() {
+            return worded_failure;
         }
         if exit.not_started || exit.by_us || exit.signal.is_some() {
             return Some(aborted(exit));
         }
-        let told = D::without_events(&Ended { exit, stderr: &stderr });
-        if told.is_some() || killed {
-            return told.or_else(|| Some(aborted(exit)));
+        let own = D::failure_without_events(&Ended { exit, stderr: &stderr });
+        if own.is_some() || exit.was_killed() {
+            return own.or_else(|| Some(aborted(exit)));
         }
         let said = if text.trim().is_empty() { &stderr } else { &text };
         let class = match exit.code {

@@ -9,11 +9,11 @@ use std::fmt;
 
 /// Tokens, where they were told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used(pub Option<Usage>);
+pub struct TokenUsage(pub Option<Usage>);
 
-impl<'de> Deserialize<'de> for Used {
+impl<'de> Deserialize<'de> for TokenUsage {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_any(UsedVisitor)
+        source.deserialize_any(TokenUsageVisitor)
     }
 }
 
@@ -29,16 +29,16 @@ enum Name {
     Other,
 }
 
-struct UsedVisitor;
+struct TokenUsageVisitor;
 
-impl<'de> Visitor<'de> for UsedVisitor {
-    type Value = Used;
+impl<'de> Visitor<'de> for TokenUsageVisitor {
+    type Value = TokenUsage;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("tokens")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Used, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TokenUsage, A::Error> {
         let mut used = Usage::default();
         while let Some(name) = map.next_key()? {
             let place = match name {
@@ -53,36 +53,36 @@ impl<'de> Visitor<'de> for UsedVisitor {
             };
             *place = map.next_value::<Field<'de>>()?.count().unwrap_or(0);
         }
-        Ok(Used(Some(used)))
+        Ok(TokenUsage(Some(used)))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Used, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<TokenUsage, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Used(None))
+        Ok(TokenUsage(None))
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<Used, E> {
-        Ok(Used(None))
+    fn visit_str<E: Error>(self, _: &str) -> Result<TokenUsage, E> {
+        Ok(TokenUsage(None))
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Used, E> {
-        Ok(Used(None))
+    fn visit_unit<E: Error>(self) -> Result<TokenUsage, E> {
+        Ok(TokenUsage(None))
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Used, E> {
-        Ok(Used(None))
+    fn visit_bool<E: Error>(self, _: bool) -> Result<TokenUsage, E> {
+        Ok(TokenUsage(None))
     }
 
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Used, E> {
-        Ok(Used(None))
+    fn visit_u64<E: Error>(self, _: u64) -> Result<TokenUsage, E> {
+        Ok(TokenUsage(None))
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Used, E> {
-        Ok(Used(None))
+    fn visit_i64<E: Error>(self, _: i64) -> Result<TokenUsage, E> {
+        Ok(TokenUsage(None))
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Used, E> {
-        Ok(Used(None))
+    fn visit_f64<E: Error>(self, _: f64) -> Result<TokenUsage, E> {
+        Ok(TokenUsage(None))
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn tokens_come_in_many_coats_and_nothing_else_is_one() {
-        let read = |text: &str| serde_json::from_str::<Used>(text).unwrap().0;
+        let read = |text: &str| serde_json::from_str::<TokenUsage>(text).unwrap().0;
         let told = r#"{"input_tokens":1,"output_tokens":"2","x":{"a":[1]},"cache_read_input_tokens":3.7,
             "cache_creation_input_tokens":null}"#;
         assert_eq!(read(told), Some(Usage { input: 1, output: 2, cache_read: 3, cache_write: 0 }));

@@ -1,17 +1,17 @@
 //! Why a call of Gemini failed: the error's type, then the API's answer inside its message, then the exit code,
 //! then words. The exit code is one of the client's own or the HTTP status, of which only the low byte is left.
 
+use crate::Failure;
 use crate::error_phrases::{MESSAGE, class_of, class_of_answer};
 use crate::json::Field;
-use crate::plain::short;
 use crate::reset::reset_in;
-use crate::seam::Failure;
+use crate::text::short;
 use ralph_rules::failure::Class;
 use serde::Deserialize;
 
 /// What is known of a failure.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct FailureFacts {
     /// The client's name for the error.
     pub kind: String,
     /// Its words.
@@ -21,7 +21,7 @@ pub struct Facts {
 }
 
 /// The failure these facts amount to.
-pub fn failure(facts: &Facts) -> Failure {
+pub fn failure(facts: &FailureFacts) -> Failure {
     let answer = answer(&facts.words);
     let words = answer.as_ref().map_or(facts.words.as_str(), |(_, message)| message);
     let status = answer.as_ref().and_then(|(code, _)| *code).or_else(|| facts.code.and_then(status_of));
@@ -132,10 +132,10 @@ fn answer_once(message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Reset;
+    use crate::Reset;
 
     fn told(kind: &str, words: &str, code: Option<i64>) -> Failure {
-        failure(&Facts { kind: kind.into(), words: words.into(), code })
+        failure(&FailureFacts { kind: kind.into(), words: words.into(), code })
     }
 
     #[test]

@@ -2,14 +2,14 @@
 //! a fact; what the model writes is not. One function per source, asked in the order of `class`.
 
 use crate::error_phrases::{MESSAGE, class_of, class_of_answer};
-use crate::plain::short;
 use crate::reset::reset_in;
-use crate::seam::{Failure, Reset};
+use crate::text::short;
+use crate::{Failure, Reset};
 use ralph_rules::failure::Class;
 
 /// What the stream and its terminal event said about the end, gathered on the way.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct FailureFacts {
     /// The terminal event's own name of the end.
     pub subtype: String,
     /// Its error flag.
@@ -43,7 +43,7 @@ pub struct ApiError {
 }
 
 /// The failure these facts amount to, if any.
-pub fn failure(facts: &Facts) -> Option<Failure> {
+pub fn failure(facts: &FailureFacts) -> Option<Failure> {
     let class = class(facts)?;
     let limited = matches!(class, Class::UsageLimit | Class::RateLimited);
     let told = facts.used_up.clone().filter(|_| class == Class::UsageLimit);
@@ -51,7 +51,7 @@ pub fn failure(facts: &Facts) -> Option<Failure> {
     Some(Failure { class, message: message(class, facts), reset })
 }
 
-fn class(facts: &Facts) -> Option<Class> {
+fn class(facts: &FailureFacts) -> Option<Class> {
     if let Some(class) = by_reason(facts) {
         return Some(class);
     }
@@ -67,7 +67,7 @@ fn class(facts: &Facts) -> Option<Class> {
 }
 
 /// Reasons that hold whatever the error flag says: versions up to 2.0.50 report max turns without it.
-fn by_reason(facts: &Facts) -> Option<Class> {
+fn by_reason(facts: &FailureFacts) -> Option<Class> {
     match facts.subtype.as_str() {
         "error_max_turns" => return Some(Class::MaxTurns),
         "error_max_budget_usd" => return Some(Class::Budget),
@@ -88,7 +88,7 @@ fn by_reason(facts: &Facts) -> Option<Class> {
     }
 }
 
-fn by_code(facts: &Facts) -> Option<Class> {
+fn by_code(facts: &FailureFacts) -> Option<Class> {
     match facts.api.code.as_str() {
         "usage_limit_reached" => Some(Class::UsageLimit),
         "max_output_tokens" => Some(Class::Truncated),
@@ -109,12 +109,12 @@ fn by_kind(kind: &str) -> Option<Class> {
 }
 
 /// An error without a known word: an execution that just ended was interrupted.
-fn by_silence(facts: &Facts) -> Class {
+fn by_silence(facts: &FailureFacts) -> Class {
     let mute = facts.words.is_empty() && facts.subtype == "error_during_execution";
     if facts.interrupted || mute { Class::Aborted } else { Class::Unknown }
 }
 
-fn message(class: Class, facts: &Facts) -> String {
+fn message(class: Class, facts: &FailureFacts) -> String {
     if !facts.words.is_empty() {
         return short(&facts.words, MESSAGE);
     }
@@ -134,9 +134,15 @@ fn message(class: Class, facts: &Facts) -> String {
 mod tests {
     use super::*;
 
-    fn error(status: Option<u64>, words: &str) -> Facts {
+    fn error(status: Option<u64>, words: &str) -> FailureFacts {
         let api = ApiError { status, ..ApiError::default() };
-        Facts { subtype: "success".into(), is_error: true, api, words: words.into(), ..Facts::default() }
+        FailureFacts {
+            subtype: "success".into(),
+            is_error: true,
+            api,
+            words: words.into(),
+            ..FailureFacts::default()
+        }
     }
 
     #[test]
@@ -178,11 +184,11 @@ mod tests {
     #[test]
     fn reasons_hold_without_the_error_flag() {
         let quiet = |subtype: &str, stop: &str, terminal: &str| {
-            failure(&Facts {
+            failure(&FailureFacts {
                 subtype: subtype.into(),
                 stop_reason: stop.into(),
                 terminal_reason: terminal.into(),
-                ..Facts::default()
+                ..FailureFacts::default()
             })
             .map(|f| f.class)
         };

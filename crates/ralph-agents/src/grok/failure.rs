@@ -1,21 +1,14 @@
 //! Grok's error texts. It wraps what a provider said twice: in the words "Internal error" and in JSON, with the
 //! facts as fields. Unwrapped, the facts count before the words.
 
-use crate::claude::verdict::Facts;
-use crate::json::Field;
-use serde::Deserialize;
+use crate::claude::failure::FailureFacts;
+use crate::json::{Field, lenient};
 
 const WRAPPED: &str = "Internal error: ";
 
-/// What an error's JSON tells.
-#[derive(Default, Deserialize)]
-struct Fault<'a> {
-    #[serde(borrow, default)]
-    message: Field<'a>,
-    #[serde(borrow, default)]
-    http_status: Field<'a>,
-    #[serde(borrow, default)]
-    error_kind: Field<'a>,
+lenient! {
+    /// What an error's JSON tells.
+    struct ErrorDetails<'a> { message, http_status, error_kind }
 }
 
 /// Whether an error text is in Grok's wrapping.
@@ -24,7 +17,7 @@ pub fn is_wrapped(words: &str) -> bool {
 }
 
 /// Adds the facts in the error's text to those about the end.
-pub fn explain(facts: &mut Facts) {
+pub fn explain(facts: &mut FailureFacts) {
     // A refused tool ends the whole call in this way, and so does a person.
     facts.interrupted |= facts.stop_reason == "cancelled";
     let Some(inside) = facts.words.strip_prefix(WRAPPED) else { return };
@@ -33,13 +26,13 @@ pub fn explain(facts: &mut Facts) {
         facts.words = text.into_owned();
         return;
     }
-    let fault: Fault<'_> = field.read().unwrap_or_default();
-    facts.api.status = fault.http_status.count().or(facts.api.status);
-    match fault.error_kind.text().unwrap_or_default().as_ref() {
+    let details: ErrorDetails<'_> = field.read().unwrap_or_default();
+    facts.api.status = details.http_status.count().or(facts.api.status);
+    match details.error_kind.text().unwrap_or_default().as_ref() {
         "max_tokens_truncation" => "max_tokens".clone_into(&mut facts.stop_reason),
         kind => kind.clone_into(&mut facts.api.kind),
     }
-    if let Some(message) = fault.message.filled() {
+    if let Some(message) = details.message.filled() {
         facts.words = message.into_owned();
     }
 }
@@ -47,11 +40,11 @@ pub fn explain(facts: &mut Facts) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claude::verdict::failure;
+    use crate::claude::failure::failure;
     use ralph_rules::failure::Class;
 
     fn told(words: &str) -> (Class, String) {
-        let mut facts = Facts { is_error: true, words: words.into(), ..Facts::default() };
+        let mut facts = FailureFacts { is_error: true, words: words.into(), ..FailureFacts::default() };
         explain(&mut facts);
         let failure = failure(&facts).unwrap();
         (failure.class, failure.message)
@@ -80,11 +73,11 @@ mod tests {
 
     #[test]
     fn a_cancelled_call_was_aborted() {
-        let mut facts = Facts {
+        let mut facts = FailureFacts {
             is_error: true,
             stop_reason: "cancelled".into(),
             words: "cancelled".into(),
-            ..Facts::default()
+            ..FailureFacts::default()
         };
         explain(&mut facts);
         assert_eq!(failure(&facts).unwrap().class, Class::Aborted);

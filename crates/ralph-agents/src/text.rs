@@ -15,6 +15,13 @@ pub struct Tail {
     length: u64,
 }
 
+impl Default for Tail {
+    /// The tail of a final message.
+    fn default() -> Tail {
+        Tail::new(KEPT)
+    }
+}
+
 impl Tail {
     /// A tail of at most `most` bytes.
     pub fn new(most: usize) -> Tail {

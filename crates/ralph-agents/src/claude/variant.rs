@@ -1,27 +1,27 @@
-//! What other clients that speak Claude's dialect mean differently by the same events. Only facts, one set per
-//! client; `reader.rs` asks for them where they bear. `qwen.rs` and `grok.rs` bring their own.
+//! What other clients that print Claude's format mean differently by the same events. Only facts, one set per client;
+//! `reader.rs` asks for them where they matter. `qwen/reader.rs` and `grok/reader.rs` bring their own.
 
-use crate::claude::verdict::Facts;
-use crate::seam::Covers;
+use crate::claude::failure::FailureFacts;
+use crate::reply::Covers;
 use ralph_rules::money::{Micro, Usage};
 
-/// One client's ways.
+/// How one client differs.
 #[derive(Clone, Copy, Debug)]
-pub struct Accent {
+pub struct ClaudeVariant {
     /// Its input tokens include those that came from the cache.
     pub cache_in_input: bool,
-    /// Its tokens are those of the whole conversation where one is gone on with.
+    /// Its tokens are those of the whole conversation where one is continued.
     pub sums_usage: bool,
     /// A cost of nothing means that it does not know.
     pub zero_is_unknown: bool,
     /// Whether a failed tool's result, as it was written, says that the tool was refused.
     pub refused: fn(&str) -> bool,
     /// Adds what its error texts tell to the facts about the end.
-    pub explain: fn(&mut Facts),
+    pub explain: fn(&mut FailureFacts),
 }
 
 /// Claude Code itself.
-pub const CLAUDE: Accent = Accent {
+pub const CLAUDE: ClaudeVariant = ClaudeVariant {
     cache_in_input: false,
     sums_usage: false,
     zero_is_unknown: false,
@@ -30,13 +30,13 @@ pub const CLAUDE: Accent = Accent {
     explain: |_| {},
 };
 
-impl Default for Accent {
-    fn default() -> Accent {
+impl Default for ClaudeVariant {
+    fn default() -> ClaudeVariant {
         CLAUDE
     }
 }
 
-impl Accent {
+impl ClaudeVariant {
     /// Tokens as they are counted here: fresh input apart from the cache's.
     pub fn tokens(&self, told: Usage) -> Usage {
         if self.cache_in_input {
@@ -63,11 +63,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_accent_changes_only_what_it_says() {
+    fn a_variant_changes_only_what_it_says() {
         let told = Usage { input: 1000, cache_read: 200, output: 5, cache_write: 0 };
         assert_eq!(CLAUDE.tokens(told), told);
         assert_eq!(CLAUDE.cost(Some(Micro::ZERO)), Some(Micro::ZERO));
-        let other = Accent { cache_in_input: true, zero_is_unknown: true, ..CLAUDE };
+        let other = ClaudeVariant { cache_in_input: true, zero_is_unknown: true, ..CLAUDE };
         assert_eq!(other.tokens(told), Usage { input: 800, ..told });
         let odd = Usage { input: 1, cache_read: 9, ..told };
         assert_eq!(other.tokens(odd).input, 0);

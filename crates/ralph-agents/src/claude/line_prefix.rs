@@ -1,6 +1,6 @@
-//! Lines of which only the opening matters: the introduction, whose long lists of tools and commands follow
-//! what is used of it, and a tool's result, which follows once more in another form. What comes after the
-//! wanted fields is left unread; most of a long session's bytes are there.
+//! Lines of which only the start matters: the introduction, whose long lists of tools and commands follow what is used
+//! of it, and a tool's result, which follows once more in another form. What comes after the wanted fields is left
+//! unread; most of a long session's bytes are there.
 
 use crate::claude::event::Message;
 use crate::json::Field;
@@ -10,15 +10,15 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Something that is known before its line ends.
-pub trait Opening<'a>: Default {
+pub trait LinePrefix<'a>: Default {
     /// Takes the value of this key, or passes over it.
     fn take<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
     /// Whether everything is known.
     fn complete(&self) -> bool;
 }
 
-/// Reads a line's opening; `None` where the line ends or breaks before all is known.
-pub fn open<'a, T: Opening<'a>>(line: &'a str) -> Option<T> {
+/// Reads the start of a line; `None` where the line ends or breaks before all is known.
+pub fn read_prefix<'a, T: LinePrefix<'a>>(line: &'a str) -> Option<T> {
     let mut found = T::default();
     let mut source = serde_json::Deserializer::from_str(line);
     // Leaving early is an error to the parser; what counts is what was found.
@@ -35,7 +35,7 @@ pub struct Introduction<'a> {
     pub model: Field<'a>,
 }
 
-impl<'a> Opening<'a> for Introduction<'a> {
+impl<'a> LinePrefix<'a> for Introduction<'a> {
     fn take<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "session_id" => self.session_id = map.next_value()?,
@@ -57,7 +57,7 @@ pub struct User<'a> {
     pub message: Option<Message<'a>>,
 }
 
-impl<'a> Opening<'a> for User<'a> {
+impl<'a> LinePrefix<'a> for User<'a> {
     fn take<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "message" => self.message = map.next_value()?,
@@ -76,7 +76,7 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 struct Until<'s, T>(&'s mut T);
 
-impl<'de, T: Opening<'de>> Visitor<'de> for Until<'_, T> {
+impl<'de, T: LinePrefix<'de>> Visitor<'de> for Until<'_, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -99,19 +99,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_the_opening_is_not_looked_at() {
+    fn what_follows_the_start_is_not_looked_at() {
         let line = r#"{"type":"system","session_id":"s","tools":["a"],"model":"m","slash_commands":[brok"#;
-        let found: Introduction<'_> = open(line).unwrap();
+        let found: Introduction<'_> = read_prefix(line).unwrap();
         assert!(found.session_id.is("s") && found.model.is("m"));
         let line = r#"{"type":"user","message":{"content":[{"type":"tool_result"}]},"tool_use_result":{"#;
-        assert_eq!(open::<User<'_>>(line).unwrap().message.unwrap().content.0.len(), 1);
+        assert_eq!(read_prefix::<User<'_>>(line).unwrap().message.unwrap().content.0.len(), 1);
     }
 
     #[test]
-    fn a_line_that_breaks_in_its_opening_is_none() {
+    fn a_line_that_breaks_at_its_start_is_none() {
         for line in ["", "{", "[]", "{}", r#"{"session_id":"s"}"#, r#"{"session_id":"s","model":null}"#] {
-            assert!(open::<Introduction<'_>>(line).is_none(), "{line}");
+            assert!(read_prefix::<Introduction<'_>>(line).is_none(), "{line}");
         }
-        assert!(open::<User<'_>>(r#"{"type":"user","message":{"content":[{"type":"tool_res"#).is_none());
+        assert!(
+            read_prefix::<User<'_>>(r#"{"type":"user","message":{"content":[{"type":"tool_res"#).is_none()
+        );
     }
 }

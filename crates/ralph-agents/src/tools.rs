@@ -1,9 +1,9 @@
 //! The tools an agent uses: what each is doing in a few words, which are still running, which were refused.
 
-use crate::claude::event::Denied;
-use crate::json::Field;
-use crate::plain::short;
-use crate::seam::{Activity, Denial};
+use crate::json::{Field, lenient};
+use crate::reader::Activity;
+use crate::reply::Denial;
+use crate::text::short;
 use serde::Deserialize;
 use std::collections::VecDeque;
 
@@ -25,12 +25,34 @@ impl Tools {
     /// A tool starts.
     pub fn start(&mut self, id: &str, name: &str, input: Field<'_>) -> Activity {
         let (detail, file) = main_argument(input);
+        self.start_as(id, Activity::Tool { name: short(name, 100), detail, file })
+    }
+
+    /// A tool starts that is described already.
+    pub fn start_as(&mut self, id: &str, tool: Activity) -> Activity {
         if self.running.len() >= RUNNING {
             self.running.pop_front();
         }
-        let what = Denial { tool: short(name, 100), detail: detail.clone() };
-        self.running.push_back((id.to_owned(), what));
-        Activity::Tool { name: short(name, 100), detail, file }
+        if let Activity::Tool { name, detail, .. } = &tool {
+            let what = Denial { tool: name.clone(), detail: detail.clone() };
+            self.running.push_back((id.to_owned(), what));
+        }
+        tool
+    }
+
+    /// Whether this tool runs.
+    pub fn is_running(&self, id: &str) -> bool {
+        self.running.iter().any(|(running, _)| running == id)
+    }
+
+    /// The tool that started last, if it still runs.
+    pub fn latest(&self) -> Option<&Denial> {
+        self.running.back().map(|(_, what)| what)
+    }
+
+    /// Forgets the tool that started last; says whether there was one.
+    pub fn end_latest(&mut self) -> bool {
+        self.running.pop_back().is_some()
     }
 
     /// A tool ended; `refused` where its result says that it was not allowed.
@@ -64,6 +86,13 @@ impl Tools {
 
 /// The refusals as the terminal event lists them.
 pub fn listed(field: Field<'_>) -> Option<Vec<Denial>> {
+    #[derive(Deserialize)]
+    struct Denied<'a> {
+        #[serde(borrow, default)]
+        tool_name: Field<'a>,
+        #[serde(borrow, default)]
+        tool_input: Field<'a>,
+    }
     let listed: Vec<Denied<'_>> = field.read()?;
     let denial = |d: &Denied<'_>| Denial {
         tool: short(&d.tool_name.text().unwrap_or_default(), 100),
@@ -72,29 +101,20 @@ pub fn listed(field: Field<'_>) -> Option<Vec<Denial>> {
     Some(listed.iter().take(KEPT).map(denial).collect())
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Input<'a> {
-    #[serde(borrow)]
-    command: Field<'a>,
-    #[serde(borrow, alias = "filePath", alias = "absolute_path")]
-    file_path: Field<'a>,
-    #[serde(borrow)]
-    notebook_path: Field<'a>,
-    #[serde(borrow, alias = "dir_path")]
-    path: Field<'a>,
-    #[serde(borrow)]
-    pattern: Field<'a>,
-    #[serde(borrow)]
-    url: Field<'a>,
-    #[serde(borrow)]
-    query: Field<'a>,
-    #[serde(borrow)]
-    skill: Field<'a>,
-    #[serde(borrow)]
-    description: Field<'a>,
-    #[serde(borrow)]
-    prompt: Field<'a>,
+lenient! {
+    /// The arguments by which tools are described.
+    struct Input<'a> {
+        command,
+        file_path | "filePath" | "absolute_path",
+        notebook_path,
+        path | "dir_path",
+        pattern,
+        url,
+        query,
+        skill,
+        description,
+        prompt,
+    }
 }
 
 /// A tool's main argument in a few words, and the file it works on.

@@ -1,12 +1,12 @@
 //! Why a call of Copilot failed: its own type of error and the provider's status first, words last. The session's
 //! error is the client's summary; the failed request before it often knows more, so both are kept.
 
-use crate::copilot::event::Trouble;
+use crate::Failure;
+use crate::copilot::event::RequestError;
 use crate::error_phrases::{MESSAGE, class_of, class_of_answer};
 use crate::json::Field;
-use crate::plain::short;
 use crate::reset::reset_in;
-use crate::seam::Failure;
+use crate::text::short;
 use ralph_rules::failure::Class;
 
 /// How much of an error's words is kept.
@@ -14,7 +14,7 @@ const WORDS: usize = 4096;
 
 /// What was said of a failure that nothing undid yet.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct FailureFacts {
     /// The client's type of error.
     kind: String,
     /// The provider's code.
@@ -31,28 +31,28 @@ pub struct Facts {
     stopped: String,
 }
 
-impl Facts {
+impl FailureFacts {
     /// A request failed; it may be tried again.
-    pub fn request(&mut self, trouble: &Trouble<'_>) {
+    pub fn request(&mut self, error: &RequestError<'_>) {
         let kind = std::mem::take(&mut self.kind);
         let message = std::mem::take(&mut self.message);
-        *self = Facts {
+        *self = FailureFacts {
             kind,
             message,
-            code: own(trouble.code),
-            status: trouble.status.count(),
-            provider: own(trouble.provider),
-            transport: trouble.boundary.is("transport"),
+            code: own(error.code),
+            status: error.status.count(),
+            provider: own(error.provider),
+            transport: error.boundary.is("transport"),
             stopped: String::new(),
         };
     }
 
     /// The session reports an error.
-    pub fn session(&mut self, trouble: &Trouble<'_>) {
-        self.kind = own(trouble.kind);
-        self.message = own(trouble.message);
-        self.status = trouble.status.count().or(self.status);
-        if let Some(code) = trouble.code.filled() {
+    pub fn session(&mut self, error: &RequestError<'_>) {
+        self.kind = own(error.kind);
+        self.message = own(error.message);
+        self.status = error.status.count().or(self.status);
+        if let Some(code) = error.code.filled() {
             self.code = short(&code, 200);
         }
     }
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn facts(request: Option<&str>, session: Option<&str>) -> Option<Class> {
-        let mut facts = Facts::default();
+        let mut facts = FailureFacts::default();
         if let Some(request) = request {
             facts.request(&serde_json::from_str(request).unwrap());
         }

@@ -5,9 +5,9 @@ use crate::dialect::Ended;
 use crate::error_phrases::{MESSAGE, class_of, class_of_answer, worded};
 use crate::json::Field;
 use crate::opencode::event::{Data, Error, Headers};
-use crate::plain::short;
 use crate::reset::{epoch, reset_in};
-use crate::seam::{Denial, Failure, Reset};
+use crate::text::short;
+use crate::{Denial, Failure, Reset};
 use ralph_rules::failure::Class;
 use serde::Deserialize;
 
@@ -137,7 +137,7 @@ pub fn refusals(stderr: &str) -> Vec<Denial> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Exit;
+    use crate::Exit;
 
     fn told(error: &str) -> Failure {
         failure(serde_json::from_str(error).unwrap())

@@ -2,8 +2,8 @@
 //! one the client made up), comes in one piece, and is worded in one of a few ways from its first word to its last;
 //! what a model writes about such words is not one.
 
+use crate::Failure;
 use crate::error_phrases::{class_of, class_of_answer, worded};
-use crate::seam::Failure;
 use ralph_rules::failure::Class;
 
 /// How its messages about a failure begin and end.
