@@ -49,6 +49,7 @@ mod watchers;
 use crate::env::Env;
 use crate::print::{self, lost, say};
 use crate::problem::{Code, Problem};
+use crate::show::StderrLines;
 use crate::style::{Style, When};
 use clap::{CommandFactory, Parser, Subcommand};
 use ralph_diagnostics::Diagnostics;
@@ -184,6 +185,8 @@ pub struct Here {
     pub color: When,
     /// What ralph logs about itself.
     pub diagnostics: Diagnostics,
+    /// Where lines from outside a run are printed.
+    pub stderr: StderrLines,
 }
 
 impl Here {
@@ -291,8 +294,10 @@ fn here(args: &Args) -> Result<Here, Problem> {
         return Err(cannot().hint("it is a file; name a directory"));
     }
     let env = Env::read();
-    let diagnostics = diagnostics::init(&env, diagnostics::is_verbose(&args.command))?;
-    Ok(Here { env, workspace, color: args.color, diagnostics })
+    let stderr = StderrLines::default();
+    let verbose = diagnostics::is_verbose(&args.command);
+    let diagnostics = diagnostics::init(&env, verbose, stderr.clone())?;
+    Ok(Here { env, workspace, color: args.color, diagnostics, stderr })
 }
 
 fn answer(command: Command, here: &Here) -> Result<u8, Problem> {

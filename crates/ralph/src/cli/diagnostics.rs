@@ -3,19 +3,19 @@
 use super::{Command, Here};
 use crate::env::{Env, LOG};
 use crate::problem::{Code, Problem};
-use crate::show;
+use crate::show::StderrLines;
 use ralph_diagnostics::{Attached, DebugLog, Diagnostics, Level};
 use ralph_engine::redact::Redactor;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Installs the log: to stderr as far as `RALPH_LOG` or `-v` ask for it.
-pub fn init(env: &Env, verbose: bool) -> Result<Diagnostics, Problem> {
+pub fn init(env: &Env, verbose: bool, stderr: StderrLines) -> Result<Diagnostics, Problem> {
     let asked = env.log.as_deref().map(str::parse::<Level>).transpose().map_err(|unknown| {
         Problem::new(Code::Usage, format!("{LOG}: {unknown}")).hint(format!("{LOG}=debug ralph …"))
     })?;
     let level = asked.unwrap_or(if verbose { Level::Debug } else { Level::Off });
-    Ok(ralph_diagnostics::init(level, show::aside))
+    Ok(ralph_diagnostics::init(level, move |line| stderr.line(line)))
 }
 
 /// `-v` was given.

@@ -54,6 +54,7 @@ pub fn watchers(
         Some(guard) => LiveScreen::on_terminal(guard.terminal(), out.clone(), style, send_to(id, home)),
         None => LiveScreen::without_terminal(out.clone(), style),
     };
+    here.stderr.attach(screen.line_printer());
     let calls: CallsLastHour = if drawn { calls_last_hour(home) } else { Box::new(|_| None) };
     let warnings = (!output.quiet).then(|| Warnings { printer: screen.line_printer(), style });
     let lines = RunLines::new(records, style);

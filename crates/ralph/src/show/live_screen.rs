@@ -13,7 +13,7 @@ mod terminal;
 pub use status_lines::LiveStatus;
 pub use terminal::{Terminal, TerminalGuard};
 
-use crate::print::RunOutput;
+use crate::print::{RunOutput, say};
 use crate::style::Style;
 use keys::SendRequest;
 use painter::Painter;
@@ -42,6 +42,26 @@ impl LinePrinter {
     /// Writes a line that stays.
     pub fn line(&self, text: &str) {
         write_line(self.painter.upgrade().as_deref(), &self.out, text);
+    }
+}
+
+/// Prints lines to stderr from outside any run, such as ralph's own log: above the lines at the bottom of the latest
+/// screen, where there is one.
+#[derive(Clone, Default)]
+pub struct StderrLines(Arc<Mutex<Option<LinePrinter>>>);
+
+impl StderrLines {
+    /// Prints above this screen from now on.
+    pub fn attach(&self, printer: LinePrinter) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(printer);
+    }
+
+    /// Prints a line.
+    pub fn line(&self, text: &str) {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(printer) => printer.line(text),
+            None => say(&format!("{text}\n")),
+        }
     }
 }
 

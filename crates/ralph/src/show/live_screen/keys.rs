@@ -49,12 +49,14 @@ fn read_keys(painter: &Weak<Mutex<Painter>>, send: &SendRequest) {
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
             Err(_) => return,
         };
-        let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
-        for request in painter.key_line().typed(typed) {
+        let lock = || painter.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = lock().key_line().typed(typed);
+        for request in requests {
+            // Not while the screen is locked: whoever logs meanwhile prints to it.
             let sent = send(&request);
-            painter.key_line().answered(&request, sent);
+            lock().key_line().answered(&request, sent);
         }
-        painter.render();
+        lock().render();
     }
 }
 
