@@ -4,6 +4,7 @@
 
 pub mod call_receipts;
 mod event_parts;
+pub mod explanation;
 pub mod fact_text;
 pub mod log_json;
 pub mod log_lines;

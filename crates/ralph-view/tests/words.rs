@@ -9,6 +9,7 @@ use ralph_rules::record::{Asked, Record};
 use ralph_rules::record::{CallEnded, Fact, Inspected, PriceFrom, Request, Seen};
 use ralph_rules::state::State;
 use ralph_view::call_receipts::{self, call_receipts};
+use ralph_view::explanation::{explanation, with_grounds};
 use ralph_view::fact_text::{ago, clock_time, fact_words, money, seconds};
 use ralph_view::run_receipt::receipt;
 use ralph_view::style::Style;
@@ -23,7 +24,7 @@ fn seen<T>(name: &str, pick: impl Fn(&Seen) -> Option<T>) -> T {
 
 fn call() -> CallEnded {
     let call = seen("completed_in_3", |seen| match seen {
-        Seen::CallEnded(call) => Some(call.clone()),
+        Seen::CallEnded(call) => Some((**call).clone()),
         _ => None,
     });
     CallEnded { ms: 600, charged: Micro(500_000), price: PriceFrom::Reported, ..call }
@@ -58,7 +59,7 @@ fn a_call_says_how_long_it_took_and_what_it_cost() {
         ),
     ];
     for (call, words) in table {
-        assert_eq!(fact_words(&Seen::CallEnded(call)), words);
+        assert_eq!(fact_words(&Seen::CallEnded(Box::new(call))), words);
     }
 }
 
@@ -150,4 +151,21 @@ fn the_receipts_of_calls_add_up() {
     assert_eq!(receipts.len(), 3);
     assert!(table.contains("CHARGED") && table.contains("all calls"), "{table}");
     assert_eq!(call_receipts::table(&[], Style::default()), "");
+}
+
+#[test]
+fn an_explanation_begins_with_how_it_ended() {
+    let first = |records: &[Record], alive| {
+        explanation(records, alive, Style::default()).lines().next().map(str::to_owned)
+    };
+    let records = journal("completed_in_3");
+    let (half, _) = records.split_at(records.len() / 2);
+    assert!(first(&records, false).unwrap().starts_with("COMPLETED, proven, after 3 iterations: "));
+    assert!(first(half, true).unwrap().starts_with("RUNNING: "));
+    assert!(first(half, false).unwrap().starts_with("CRASHED after "));
+    let text = explanation(&records, false, Style::default());
+    assert!(text.contains("\nIteration 3\n") && text.contains("  → call the agent, iteration 1\n"), "{text}");
+    let explained = with_grounds(&records);
+    assert_eq!(explained.len(), records.len());
+    assert!(explained.iter().any(|record| record.grounds.is_some()));
 }

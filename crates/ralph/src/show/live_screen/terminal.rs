@@ -197,3 +197,22 @@ pub fn size() -> (usize, usize) {
     let or = |n: Option<u16>, usual: usize| n.filter(|n| *n > 0).map_or(usual, usize::from);
     (or(size.map(|s| s.ws_col), 80), or(size.map(|s| s.ws_row), 24))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_one_screen_does_not_take_the_terminal_from_another() {
+        let guard = Terminal::open();
+        let terminal = guard.terminal();
+        terminal.take();
+        terminal.take();
+        terminal.release();
+        assert!(terminal.is_used(), "the second screen still draws");
+        drop(guard);
+        assert!(!terminal.is_used(), "the guard restores it for good");
+        terminal.release();
+        assert!(!terminal.is_used(), "and once is enough");
+    }
+}
