@@ -185,7 +185,7 @@ fn close(store: &dyn Store, workspace: &Path, code: &str, why: &str) -> Result<(
     match store.commit(&Batch { memo, now: utc(), ..Batch::default() }) {
         Ok(_) => Ok(()),
         Err(CommitError::Store(error)) => Err(error.into()),
-        Err(other) => Err(Unwritable::Taken(other.to_string()).into()),
+        Err(other) => Err(Unwritable::Conflict(other.to_string()).into()),
     }
 }
 

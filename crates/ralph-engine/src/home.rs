@@ -49,7 +49,7 @@ impl Home {
     }
 
     /// The contents of a workspace's files, put aside before agents change them.
-    pub fn keep(&self, workspace: &Path) -> PathBuf {
+    pub fn snapshots(&self, workspace: &Path) -> PathBuf {
         self.dir.join("keep").join(name_of(workspace))
     }
 
@@ -59,7 +59,7 @@ impl Home {
     }
 
     /// Creates a directory of ours that nobody else may read.
-    pub fn make(dir: &Path) -> io::Result<()> {
+    pub fn create_private_dir(dir: &Path) -> io::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
     }
 }

@@ -13,12 +13,12 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(150);
 
 /// Reads the inbox until dropped.
-pub struct Reading {
+pub struct InboxReader {
     _open: Sender<()>,
 }
 
 /// Begins to read the inbox of a run. Without a store of its own (none could be opened) nobody can ask.
-pub fn read(home: &Home, run: &str, sender: EventSender) -> Reading {
+pub fn read(home: &Home, run: &str, sender: EventSender) -> InboxReader {
     let (open, over) = channel::<()>();
     let (home, run) = (home.clone(), run.to_string());
     let _ = std::thread::Builder::new().name("inbox".into()).spawn(move || {
@@ -33,7 +33,7 @@ pub fn read(home: &Home, run: &str, sender: EventSender) -> Reading {
             last = deliver(&store, &run, &sender, last);
         }
     });
-    Reading { _open: open }
+    InboxReader { _open: open }
 }
 
 fn deliver(store: &dyn Store, run: &str, sender: &EventSender, mut last: RequestId) -> RequestId {

@@ -2,39 +2,43 @@
 //! settle never.
 
 use crate::provider::TRY;
-use crate::reset::day_of;
+use crate::reset_time::day_of;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::record::{Attempt, DaySpend, HOUR, Limits, Ms, Refused, Refuser, RunStarted};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{Limit, Refusal, Reserve, Settle, Store, StoreError, Used, WindowUse};
 
-/// Whose money a run spends, and on which day. A scripted agent spends none: it has books of its own, so that a
+/// Whose money a run spends, and on which day. A scripted agent spends none: it has accounts of its own, so that a
 /// demo never uses up a real day's budget.
-pub struct Books {
+pub struct LedgerAccounts {
     run: String,
     prefix: &'static str,
     day: String,
 }
 
-impl Books {
-    /// The books of this run, at this moment.
-    pub fn of(start: &RunStarted, at: Ms) -> Books {
+impl LedgerAccounts {
+    /// The accounts of this run, at this moment.
+    pub fn of(start: &RunStarted, at: Ms) -> LedgerAccounts {
         // One agent on the ladder that spends real money is enough.
         let scripted = std::iter::once(&start.agent).chain(&start.ladder).all(|a| a.name == SCRIPTED);
         let prefix = if scripted { "scripted/" } else { "" };
-        Books { prefix, ..Books::new(&start.run, &day_of(at, &start.zone)) }
+        LedgerAccounts { prefix, ..LedgerAccounts::new(&start.run, &day_of(at, &start.zone)) }
     }
 
-    /// The books of the call under way: it is booked on the day that it was admitted on, however long it lasts.
-    pub fn of_call(state: &State) -> Option<Books> {
+    /// The accounts of the call under way: it is booked on the day that it was admitted on, however long it lasts.
+    pub fn of_call(state: &State) -> Option<LedgerAccounts> {
         let start = state.start.as_deref()?;
-        let books = Books::of(start, state.at);
-        Some(if state.calls.day.is_empty() { books } else { Books { day: state.calls.day.clone(), ..books } })
+        let accounts = LedgerAccounts::of(start, state.at);
+        Some(if state.calls.day.is_empty() {
+            accounts
+        } else {
+            LedgerAccounts { day: state.calls.day.clone(), ..accounts }
+        })
     }
 
-    /// The books of real money.
-    pub fn new(run: &str, day: &str) -> Books {
-        Books { run: run.into(), prefix: "", day: day.into() }
+    /// The accounts of real money.
+    pub fn new(run: &str, day: &str) -> LedgerAccounts {
+        LedgerAccounts { run: run.into(), prefix: "", day: day.into() }
     }
 
     /// The calendar day they are at.
@@ -69,9 +73,9 @@ impl Books {
 
 /// What the sliding hour before `now` holds of all runs: calls, and tokens.
 pub fn hour(store: &dyn Store, start: &RunStarted, now: Ms) -> Result<(WindowUse, WindowUse), StoreError> {
-    let books = Books::of(start, now);
-    let calls = store.window(&books.meter(CALLS), HOUR, now)?;
-    Ok((calls, store.window(&books.meter(TOKENS), HOUR, now)?))
+    let accounts = LedgerAccounts::of(start, now);
+    let calls = store.window(&accounts.meter(CALLS), HOUR, now)?;
+    Ok((calls, store.window(&accounts.meter(TOKENS), HOUR, now)?))
 }
 
 /// The agent that spends no real money.
@@ -87,16 +91,16 @@ pub fn run_meter(run: &str) -> String {
 }
 
 /// Asks for money and a slot for a call.
-pub fn reserve(books: &Books, id: Attempt, amount: Micro, limits: &Limits) -> Reserve {
-    let mut reserve = extend(books, id, amount, limits);
+pub fn reserve(accounts: &LedgerAccounts, id: Attempt, amount: Micro, limits: &Limits) -> Reserve {
+    let mut reserve = extend(accounts, id, amount, limits);
     reserve.against.push(Limit::Window {
-        meter: books.meter(CALLS),
+        meter: accounts.meter(CALLS),
         span: HOUR,
         cap: limits.calls_per_hour.map(i64::from),
         add: 1,
     });
     reserve.against.push(Limit::Window {
-        meter: books.meter(TOKENS),
+        meter: accounts.meter(TOKENS),
         span: HOUR,
         cap: limits.tokens_per_hour.map(|t| i64::try_from(t).unwrap_or(i64::MAX)),
         // A window that is full to the last token is full; what the call takes is known when it ends.
@@ -106,33 +110,34 @@ pub fn reserve(books: &Books, id: Attempt, amount: Micro, limits: &Limits) -> Re
 }
 
 /// Asks for more money under the same id.
-pub fn extend(books: &Books, id: Attempt, to: Micro, limits: &Limits) -> Reserve {
+pub fn extend(accounts: &LedgerAccounts, id: Attempt, to: Micro, limits: &Limits) -> Reserve {
     Reserve {
-        id: books.id(id),
+        id: accounts.id(id),
         to: to.0,
         against: vec![
-            Limit::Total { meter: run_meter(&books.run), cap: Some(limits.run.0) },
-            Limit::Total { meter: books.day_meter(), cap: Some(limits.day.0) },
+            Limit::Total { meter: run_meter(&accounts.run), cap: Some(limits.run.0) },
+            Limit::Total { meter: accounts.day_meter(), cap: Some(limits.day.0) },
         ],
     }
 }
 
-/// Books what a call really took.
-pub fn settle(books: &Books, id: Attempt, charged: Micro, usage: &Usage) -> Settle {
+/// LedgerAccounts what a call really took.
+pub fn settle(accounts: &LedgerAccounts, id: Attempt, charged: Micro, usage: &Usage) -> Settle {
     let tokens = i64::try_from(usage.total()).unwrap_or(i64::MAX);
     Settle {
-        id: books.id(id),
+        id: accounts.id(id),
         actual: charged.0,
         meters: Vec::new(),
-        used: vec![Used { meter: books.meter(TOKENS), amount: tokens }],
+        used: vec![Used { meter: accounts.meter(TOKENS), amount: tokens }],
     }
 }
 
 /// A run that is left between grant and call gives the money back.
 pub fn unused(state: &State) -> Option<Settle> {
     let start = state.start.as_ref()?;
-    let books = Books::of(start, state.at);
-    (state.phase == Phase::Admitted).then(|| settle(&books, state.calls.id, Micro::ZERO, &Usage::default()))
+    let accounts = LedgerAccounts::of(start, state.at);
+    (state.phase == Phase::Admitted)
+        .then(|| settle(&accounts, state.calls.id, Micro::ZERO, &Usage::default()))
 }
 
 /// A refusal in the rules' words.

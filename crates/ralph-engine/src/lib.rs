@@ -3,7 +3,7 @@
 //! Start with `drive.rs`: the loop, on one screen. `run.rs` keeps state and journal in step, `event_source.rs` brings facts,
 //! `hands.rs` begins steps (a file each in `world/`), `open.rs` starts and resumes runs, `watch.rs` feeds the screens.
 
-pub mod bound;
+pub mod bound_files;
 pub mod circuit;
 pub mod cleaning;
 pub mod clock;
@@ -27,7 +27,7 @@ pub mod quarantine;
 pub mod rebuild;
 pub mod receipt;
 pub mod redact;
-pub mod reset;
+pub mod reset_time;
 pub mod rows;
 pub mod run;
 pub mod run_deps;

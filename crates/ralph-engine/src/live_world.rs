@@ -2,7 +2,7 @@
 //! overlap, so one is enough); each speaks exactly one closing fact into the loop's event_source.
 
 use crate::observation::Observation;
-use crate::oracle::of_run;
+use crate::oracle::run_oracle;
 use crate::step_context::StepContext;
 use crate::world::{World, admit, call, extend, inspect, proof, recover, restore, verify};
 use ralph_rules::money::Micro;
@@ -33,16 +33,16 @@ impl<'a> LiveWorld<'a> {
     /// LiveWorld at this ctx.
     pub fn new(ctx: Arc<StepContext>, store: &'a dyn Store) -> io::Result<LiveWorld<'a>> {
         let (worker, jobs) = channel::<Work>();
-        let theirs = Arc::clone(&ctx);
+        let worker_ctx = Arc::clone(&ctx);
         std::thread::Builder::new().name("worker".into()).spawn(move || {
             for work in jobs {
-                theirs.tell(work(&theirs));
+                worker_ctx.send(work(&worker_ctx));
             }
         })?;
         Ok(LiveWorld { ctx, store, worker, prompt: String::new(), rest: None })
     }
 
-    fn apart(&self, work: impl FnOnce(&StepContext) -> Observation + Send + 'static) {
+    fn in_worker(&self, work: impl FnOnce(&StepContext) -> Observation + Send + 'static) {
         // The worker lives as long as this sender does.
         let _ = self.worker.send(Box::new(work));
     }
@@ -53,13 +53,13 @@ impl<'a> LiveWorld<'a> {
         run.into_iter().chain(self.rest).min()
     }
 
-    fn call(&mut self, order: call::Order) {
+    fn call(&mut self, request: call::CallRequest) {
         self.ctx.under_way.clear();
-        self.ctx.put_aside(order.id.iteration);
+        self.ctx.take_snapshot(request.id.iteration);
         self.ctx.protection.begin(&self.ctx);
-        of_run::begins(&self.ctx);
-        self.ctx.tell_spend_from.store(order.tell_spend_from.0, Ordering::Relaxed);
-        self.apart(move |ctx| call::call(ctx, order));
+        run_oracle::begins(&self.ctx);
+        self.ctx.tell_spend_from.store(request.tell_spend_from.0, Ordering::Relaxed);
+        self.in_worker(move |ctx| call::call(ctx, request));
         // The agent works now; meanwhile the write-ahead log can be folded into the database.
         let _ = self.store.housekeep();
     }
@@ -70,13 +70,15 @@ impl World for LiveWorld<'_> {
         let ctx = &self.ctx;
         match step {
             Step::Admit { id, amount, limits, rung, anyway } => {
-                let order = admit::Order { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
-                let admit::Said { observation, prompt, rest } = admit::admit(ctx, self.store, state, &order);
+                let request =
+                    admit::AdmitRequest { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
+                let admit::Admission { observation, prompt, rest } =
+                    admit::admit(ctx, self.store, state, &request);
                 (self.prompt, self.rest) = (prompt, rest);
-                ctx.tell(observation);
+                ctx.send(observation);
             }
             Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
-                let order = call::Order {
+                let request = call::CallRequest {
                     id: *id,
                     prompt: std::mem::take(&mut self.prompt),
                     rung: *rung,
@@ -85,19 +87,19 @@ impl World for LiveWorld<'_> {
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
                 };
-                self.call(order);
+                self.call(request);
             }
-            Step::Extend { id, to, limits } => ctx.tell(extend::extend(ctx, state, *id, *to, limits)),
-            Step::Inspect { .. } => ctx.tell(inspect::inspect(ctx)),
+            Step::Extend { id, to, limits } => ctx.send(extend::extend(ctx, state, *id, *to, limits)),
+            Step::Inspect { .. } => ctx.send(inspect::inspect(ctx)),
             Step::Restore { paths } => {
                 let time = (state.calls.id.iteration, state.trees.restores + 1);
-                ctx.tell(restore::restore(ctx, paths, time));
+                ctx.send(restore::restore(ctx, paths, time));
             }
             Step::Verify { check, deadline } => {
                 ctx.under_way.clear();
                 ctx.protection.begin(ctx);
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
-                self.apart(move |ctx| match check {
+                self.in_worker(move |ctx| match check {
                     Check::WithBaselineOracle => proof::prove(ctx, deadline, id),
                     _ => verify::verify(ctx, check, deadline, id),
                 });
@@ -105,7 +107,7 @@ impl World for LiveWorld<'_> {
             Step::Recover { id, reserved } => {
                 let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);
                 let before = state.budget.conversation.clone();
-                self.apart(move |ctx| recover::recover(ctx, id, reserved, rung, before));
+                self.in_worker(move |ctx| recover::recover(ctx, id, reserved, rung, before));
             }
         }
     }

@@ -10,10 +10,10 @@ use crate::journal::{self, JournalError};
 use crate::live_world::LiveWorld;
 use crate::metrics::MetricsWriter;
 use crate::observation::Observation;
-use crate::oracle::{of_run, scripts};
+use crate::oracle::{run_oracle, scripts};
 use crate::outcome::{Outcome, cut, outcome};
 use crate::protection::{BEFORE, Moment};
-use crate::reset::day_of;
+use crate::reset_time::day_of;
 use crate::run::{Run, Unwritable, stream_of};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
@@ -21,7 +21,7 @@ use crate::snapshots::Snapshots;
 use crate::step_context::{StepContext, TAG};
 use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
-use crate::{bound, inbox, receipt, signals};
+use crate::{bound_files, inbox, receipt, signals};
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::policy::Policy;
@@ -102,7 +102,7 @@ pub fn start(
     not_open(&store, &plan.workspace, &plan.policy)?;
     let mut started = run_started(id, plan, &deps);
     let workspace = PathBuf::from(&started.workspace);
-    let tree = of_run::tree(&workspace, &started)?;
+    let tree = run_oracle::tree(&workspace, &started)?;
     let index = tree.walk(Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
@@ -134,17 +134,17 @@ pub fn resume(
     not_open(&store, Path::new(&workspace), &started.policy)?;
     let deps = deps(&started);
     let started = whole(started, &deps);
-    let tree = of_run::tree(Path::new(&workspace), &started)?;
+    let tree = run_oracle::tree(Path::new(&workspace), &started)?;
     let left = Index::load(&home.index(Path::new(&workspace)));
     let now = tree.walk(left.as_ref())?;
     let index = match before_the_crash(home, &state, id) {
         Some(moment) => moment.files,
         None => {
-            of_run::user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
+            run_oracle::user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
             now
         }
     };
-    let plan = started.plan.as_ref().map(|given| bound::seen(given, &deps.redactor));
+    let plan = started.plan.as_ref().map(|given| bound_files::seen(given, &deps.redactor));
     let resumed = Seen::Resumed(Resumed { version: deps.version.clone(), rules: RULES, plan });
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
     let policy = change(&started.policy);
@@ -168,10 +168,10 @@ fn go(
     let id = started.run.clone();
     let folder = home.run(&id);
     let snapshots = Snapshots::of(home, Path::new(&started.workspace), &id);
-    Home::make(&folder).map_err(system("the run's folder cannot be made"))?;
+    Home::create_private_dir(&folder).map_err(system("the run's folder cannot be made"))?;
     let clock = Clock::from(state.ran);
     let (event_source, sender) = ChannelEvents::new(clock.clone());
-    let (watchers, gallery) = Watchers::start(watchers);
+    let (watchers, watcher_threads) = Watchers::start(watchers);
     let reading = inbox::read(home, &id, sender.clone());
     let for_signals = (sender.clone(), clock.clone());
     let ctx = Arc::new(StepContext::new(
@@ -185,12 +185,12 @@ fn go(
         sender,
     ));
     if let Some(moment) = before_the_crash(home, &state, &id) {
-        ctx.protection.go_on_from(moment.repositories);
+        ctx.protection.restore_from(moment.repositories);
     }
     let world = LiveWorld::new(Arc::clone(&ctx), store).map_err(system("no thread could be started"))?;
-    let listening = signals::listen(for_signals.0, for_signals.1, ctx.under_way.clone())
+    let signal_thread = signals::listen(for_signals.0, for_signals.1, ctx.under_way.clone())
         .map_err(system("signals cannot be heard"))?;
-    copy_of_the_day(home, &ctx.start.zone);
+    copy_database_daily(home, &ctx.start.zone);
     let metrics = MetricsWriter::start(home, &ctx.workspace, &ctx.start.zone);
     let mut run = Run::new(&id, state, store, Box::new(world), Box::new(event_source), watchers)
         .redacting(Arc::clone(&ctx.deps.redactor));
@@ -205,13 +205,13 @@ fn go(
     }
     let _ = ctx.index().save(&home.index(&ctx.workspace));
     let _ = tree_copy::remove(&ctx.folder.join(BYTECODE));
-    put_aside_last(home, store, &ctx);
+    take_last_snapshot(home, store, &ctx);
     metrics.finish(store, &id);
     let (state, reasons) = run.finish();
     keep_receipt(store, &ctx, &state);
     drop((reading, ctx));
-    gallery.close();
-    drop(listening);
+    watcher_threads.close();
+    drop(signal_thread);
     let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
     let _ = store.truncate();
     Ok(outcome(&state, ending, &reasons))
@@ -231,7 +231,7 @@ fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State) {
 }
 
 /// The workspace as the run leaves it, and the keep made small again. Neither changes how the run ended.
-fn put_aside_last(home: &Home, store: &dyn Store, ctx: &StepContext) {
+fn take_last_snapshot(home: &Home, store: &dyn Store, ctx: &StepContext) {
     let _ = ctx.snapshots.left(&ctx.index());
     let workspace = Some(ctx.start.workspace.clone());
     let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
@@ -256,7 +256,7 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
 }
 
 /// A copy of the database once a day, beside the loop; the next run tries again where it fails.
-fn copy_of_the_day(home: &Home, zone: &str) {
+fn copy_database_daily(home: &Home, zone: &str) {
     let (home, day) = (home.clone(), day_of(utc(), zone).replace('-', ""));
     let _ = std::thread::Builder::new().name("copy".into()).spawn(move || {
         if let Ok(Some(store)) = home.store_if_any() {
@@ -268,8 +268,9 @@ fn copy_of_the_day(home: &Home, zone: &str) {
 /// Takes the lock; whoever of an earlier run in this workspace is still alive is ended first.
 fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Result<WorkspaceLock, OpenError> {
     let locks = home.locks();
-    Home::make(&locks).map_err(system("the folder for locks cannot be made"))?;
-    Home::make(&home.dir().join("trees")).map_err(system("the folder for indexes cannot be made"))?;
+    Home::create_private_dir(&locks).map_err(system("the folder for locks cannot be made"))?;
+    Home::create_private_dir(&home.dir().join("trees"))
+        .map_err(system("the folder for indexes cannot be made"))?;
     let lock = WorkspaceLock::take(&locks, workspace, &format!("run {id}, process {}", std::process::id()))?;
     let filter = RunFilter {
         workspace: Some(workspace.to_string_lossy().into_owned()),
@@ -295,10 +296,10 @@ fn not_open(store: &dyn Store, workspace: &Path, policy: &Policy) -> Result<(), 
 fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
     let tasks = plan.tasks.map(|(file, path)| {
         let given = PlanGiven { file, path: path.to_string_lossy().into_owned(), ..PlanGiven::default() };
-        PlanGiven { seen: bound::seen(&given, &deps.redactor), ..given }
+        PlanGiven { seen: bound_files::seen(&given, &deps.redactor), ..given }
     });
     let marker = plan.policy.gate.marker_file.as_deref();
-    let marker_before = marker.and_then(|file| bound::marker(&plan.workspace, file));
+    let marker_before = marker.and_then(|file| bound_files::marker(&plan.workspace, file));
     RunStarted {
         run: id.into(),
         rules: RULES,

@@ -3,16 +3,16 @@
 //! what a verify command runs, `parts.rs` separates tests from code within a file, `base.rs` keeps the baseline,
 //! `restored.rs` gives the baseline's version of what changed. Nothing is written to the workspace.
 
-pub mod base;
+pub mod baseline;
 pub(crate) mod diff;
-pub mod of_run;
 pub mod parts;
 mod restored;
+pub mod run_oracle;
 pub mod scripts;
 
 pub use restored::baseline_files;
 
-use base::Base;
+use baseline::Baseline;
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Kind, Oracle, TreePath};
 use std::io::Read;
@@ -82,9 +82,9 @@ impl Sources<'_> {
 }
 
 /// What of the oracle is not as the baseline has it.
-pub fn changed(oracle: &Oracle, base: &Base, now: &Index, sources: Sources<'_>) -> Vec<Changed> {
+pub fn changed(oracle: &Oracle, base: &Baseline, now: &Index, sources: Sources<'_>) -> Vec<Changed> {
     let mut found = Vec::new();
-    base.beside(now, |path, old, new| {
+    base.for_each_pair(now, |path, old, new| {
         let how = match (old, new) {
             (None, Some(_)) if parts::has_part(path) => None,
             (None, Some(_)) => Some(How::Added),
@@ -106,7 +106,7 @@ fn oracle_is_code(path: &[u8]) -> bool {
     path.ends_with(b".rs")
 }
 
-fn differs(path: &[u8], old: &base::Was, new: &Entry<'_>, sources: Sources<'_>) -> Option<How> {
+fn differs(path: &[u8], old: &baseline::BaselineFile, new: &Entry<'_>, sources: Sources<'_>) -> Option<How> {
     let plain = old.kind == Kind::File && new.kind == Kind::File;
     if !plain || !parts::has_part(path) || old.hash == new.hash {
         return (!parts::has_part(path) || !plain).then_some(How::Modified);

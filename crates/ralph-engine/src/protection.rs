@@ -5,24 +5,24 @@
 
 mod config;
 mod git;
-mod hiding;
+mod hidden_paths;
 mod history;
+mod known_commits;
 mod repositories;
-mod trust;
 
-pub use hiding::{hidden, show};
+pub use hidden_paths::{hidden, show};
 pub use history::Touched;
-pub use repositories::{Place, Repositories, obeyed};
+pub use repositories::{GitDir, Repositories, obeyed};
 
 use crate::step_context::StepContext;
 use git::Git;
+use known_commits::KnownCommits;
 use ralph_rules::record::{How, Violation};
 use ralph_tree::{Index, TreePath, violations};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use trust::Trust;
 
 /// The moment before the step under way, in the run's folder.
 pub const BEFORE: &str = "before";
@@ -67,7 +67,7 @@ impl Protection {
     }
 
     /// After a crash: as the earlier process had them.
-    pub fn go_on_from(&self, repositories: Repositories) {
+    pub fn restore_from(&self, repositories: Repositories) {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(repositories);
     }
 
@@ -76,11 +76,11 @@ impl Protection {
     pub fn begin(&self, ctx: &StepContext) {
         let files = ctx.index();
         let now = Arc::new(Repositories::look(&ctx.workspace, &files, &self.repositories()));
-        for place in &now.places {
+        for git_dir in &now.git_dirs {
             // What cannot be kept cannot be put back, and is then told as such.
-            let _ = ctx.snapshots.keep().take_also(&place.dir, &place.index);
+            let _ = ctx.snapshots.store().take_also(&git_dir.dir, &git_dir.index);
         }
-        Trust::load(&ctx.folder).begins(&now, &ctx.folder);
+        KnownCommits::load(&ctx.folder).begins(&now, &ctx.folder);
         // Without it only a crash in this very step loses sight of a change; the step itself is not in danger.
         let _ = Moment::save(&ctx.folder, BEFORE, &files, &now);
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = now;
@@ -93,7 +93,7 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation>
     let is = was.again();
     let mut all: Vec<Violation> =
         violations(before, after).iter().map(|v| Violation::new(v.path.to_string(), how(v.how))).collect();
-    for (was, is) in was.places.iter().zip(&is.places) {
+    for (was, is) in was.git_dirs.iter().zip(&is.git_dirs) {
         all.extend(obeyed_differently(ctx, was, is));
     }
     let path = |path: Vec<u8>| TreePath::from(path.as_slice()).to_string();
@@ -117,7 +117,7 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation>
 pub const COMMITS: &str = "seen.commits.json";
 
 /// What git obeys in one directory, and did not before.
-fn obeyed_differently(ctx: &StepContext, was: &Place, is: &Place) -> Vec<Violation> {
+fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Violation> {
     // A directory that is gone as a whole is the tree's to tell.
     if !is.dir.is_dir() {
         let outside = !is.dir.starts_with(&ctx.workspace) && !was.index.is_empty();
@@ -131,12 +131,12 @@ fn obeyed_differently(ctx: &StepContext, was: &Place, is: &Place) -> Vec<Violati
 }
 
 /// A config in which only the branches follow other branches.
-pub fn is_ordinary(ctx: &StepContext, was: &Place, is: &Place, path: &[u8]) -> bool {
+pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> bool {
     let (Some(old), true) = (was.index.get(path), path == b"config") else { return false };
     let Some(new) = is.index.get(path).filter(|new| new.mode == old.mode && new.kind == old.kind) else {
         return false;
     };
-    let before = fs::read(ctx.snapshots.keep().blobs().path(old.hash));
+    let before = fs::read(ctx.snapshots.store().blobs().path(old.hash));
     let after = fs::read(is.dir.join("config"));
     match (before, after) {
         (Ok(before), Ok(after)) if after.len() as u64 == new.size => config::only_tracking(&before, &after),
@@ -146,14 +146,14 @@ pub fn is_ordinary(ctx: &StepContext, was: &Place, is: &Place, path: &[u8]) -> b
 
 /// Protected paths in commits that were made meanwhile.
 fn histories(ctx: &StepContext, files: &Index, was: &Repositories, is: &Repositories) -> Vec<Touched> {
-    let trust = Trust::load(&ctx.folder);
+    let trust = KnownCommits::load(&ctx.folder);
     let mut all = Vec::new();
     for (was, is) in was.histories.iter().zip(&is.histories) {
         let before = history::Before {
             refs: &was.refs,
             known: &trust.known,
             files,
-            blobs: ctx.snapshots.keep().blobs(),
+            blobs: ctx.snapshots.store().blobs(),
             protect: ctx.tree.protect(),
         };
         let range = history::range(&was.repository, &before, &is.refs);

@@ -2,7 +2,7 @@
 //! One folder for each time, with a list people and programs can read. Nothing here is ever removed by ralph itself.
 
 use crate::protection::Touched;
-use ralph_snapshots::{Aside, put_aside};
+use ralph_snapshots::{QuarantineCopy, copy_to_quarantine};
 use ralph_tree::TreePath;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -95,7 +95,7 @@ impl Folder {
         if path.exists() {
             fs::remove_dir_all(&path)?;
         }
-        crate::home::Home::make(&path)?;
+        crate::home::Home::create_private_dir(&path)?;
         Ok(Some(Folder { path, case, count: 0 }))
     }
 
@@ -103,8 +103,8 @@ impl Folder {
     pub fn put(&mut self, item: &Item<'_>) -> io::Result<()> {
         self.count += 1;
         let name = self.count.to_string();
-        let aside = match put_aside(item.root, &item.path, &self.path.join(&name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Aside::default(),
+        let aside = match copy_to_quarantine(item.root, &item.path, &self.path.join(&name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => QuarantineCopy::default(),
             other => other?,
         };
         self.note(item, &aside, Some(name).filter(|_| aside.kept));
@@ -113,7 +113,7 @@ impl Folder {
 
     /// Notes a path where nothing is any more.
     pub fn gone(&mut self, item: &Item<'_>) {
-        self.note(item, &Aside::default(), None);
+        self.note(item, &QuarantineCopy::default(), None);
     }
 
     /// Puts aside what a commit holds.
@@ -138,7 +138,7 @@ impl Folder {
         Ok(())
     }
 
-    fn note(&mut self, item: &Item<'_>, aside: &Aside, file: Option<String>) {
+    fn note(&mut self, item: &Item<'_>, aside: &QuarantineCopy, file: Option<String>) {
         let shown = item.path.to_string();
         let bytes = (shown.as_bytes() != item.path.as_bytes()).then(|| hex(item.path.as_bytes()));
         let inside = item.name.is_empty();

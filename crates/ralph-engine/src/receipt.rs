@@ -39,9 +39,9 @@ pub struct Receipt {
     /// How many differ.
     pub files_changed: u32,
     /// What was run.
-    pub commands: Vec<Ran>,
+    pub commands: Vec<ReceiptCommand>,
     /// What became of the tests.
-    pub oracle: OracleSaid,
+    pub oracle: OracleVerdict,
     /// Dollars.
     #[serde(rename = "costUSD")]
     pub cost_usd: f64,
@@ -50,15 +50,15 @@ pub struct Receipt {
     /// What contained the agent.
     pub sandbox: String,
     /// One line an iteration.
-    pub iterations: Vec<Line>,
+    pub iterations: Vec<ReceiptIteration>,
     /// The journal it stands on.
-    pub chain: Option<Bound>,
+    pub chain: Option<JournalHead>,
 }
 
 /// One command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Ran {
+pub struct ReceiptCommand {
     pub command: String,
     /// `as_is` or `with_baseline_oracle`.
     pub check: String,
@@ -71,7 +71,7 @@ pub struct Ran {
 /// What became of the tests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OracleSaid {
+pub struct OracleVerdict {
     /// guard, flag or allow.
     pub mode: String,
     /// `unchanged`, `held`, `broken` or `not_tried`.
@@ -87,7 +87,7 @@ pub struct OracleSaid {
 /// One iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Line {
+pub struct ReceiptIteration {
     pub iteration: u32,
     pub facts: serde_json::Value,
 }
@@ -95,15 +95,15 @@ pub struct Line {
 /// The head of a journal's chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Bound {
+pub struct JournalHead {
     pub run: String,
     pub seq: u64,
     pub hash: String,
 }
 
 /// Results as they stand in a receipt.
-pub fn ran(check: &str, results: &[CheckResult]) -> Vec<Ran> {
-    let one = |r: &CheckResult| Ran {
+pub fn ran(check: &str, results: &[CheckResult]) -> Vec<ReceiptCommand> {
+    let one = |r: &CheckResult| ReceiptCommand {
         command: r.command.clone(),
         check: check.into(),
         passed: r.how == ralph_rules::record::CheckOutcome::Passed,
@@ -173,7 +173,7 @@ pub fn of_run(
         cost_is_complete: state.budget.unpriced == 0,
         sandbox: start.map(|s| s.sandbox.clone()).unwrap_or_default(),
         iterations: rows.iter().map(line).collect(),
-        chain: start.zip(head).map(|(s, head)| Bound {
+        chain: start.zip(head).map(|(s, head)| JournalHead {
             run: s.run.clone(),
             seq: head.seq,
             hash: head.chain.to_string(),
@@ -181,11 +181,11 @@ pub fn of_run(
     }
 }
 
-fn line(row: &IterationRow) -> Line {
-    Line { iteration: row.n, facts: serde_json::to_value(row).unwrap_or_default() }
+fn line(row: &IterationRow) -> ReceiptIteration {
+    ReceiptIteration { iteration: row.n, facts: serde_json::to_value(row).unwrap_or_default() }
 }
 
-fn oracle_of(state: &State, tried: Option<&Verified>) -> OracleSaid {
+fn oracle_of(state: &State, tried: Option<&Verified>) -> OracleVerdict {
     let put_back: Option<&PutBack> = tried.and_then(|v| v.oracle.as_ref());
     let verdict = match (state.trees.oracle.is_empty(), state.checks.oracle_holds()) {
         (true, _) => "unchanged",
@@ -194,7 +194,7 @@ fn oracle_of(state: &State, tried: Option<&Verified>) -> OracleSaid {
         (_, None) => "not_tried",
     };
     let mode = state.start.as_ref().and_then(|s| serde_json::to_value(s.policy.oracle).ok());
-    OracleSaid {
+    OracleVerdict {
         mode: mode.and_then(|m| m.as_str().map(str::to_owned)).unwrap_or_default(),
         verdict: verdict.into(),
         contained: put_back.map(|p| p.contained.clone()),

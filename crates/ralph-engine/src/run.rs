@@ -3,7 +3,7 @@
 
 use crate::circuit;
 use crate::event_source::EventSource;
-use crate::ledger::{self, Books};
+use crate::ledger::{self, LedgerAccounts};
 use crate::observation::Observation;
 use crate::provider;
 use crate::redact::Redactor;
@@ -25,7 +25,7 @@ pub enum Unwritable {
     Store(#[source] StoreError),
     /// Somebody else writes to this run.
     #[error("another process writes to this run, so this one stops: {0}")]
-    Taken(String),
+    Conflict(String),
 }
 
 /// A run that is being driven.
@@ -80,7 +80,7 @@ impl<'a> Run<'a> {
         if let Some(redactor) = &self.redactor {
             observation.seen = redactor.fact(observation.seen);
         }
-        self.tell_the_day(&mut observation);
+        self.add_day_spend(&mut observation);
         let before = observation.reserve.is_some().then(|| self.state.clone());
         let record = self.record(Fact::Seen(observation.seen.clone()));
         self.state.apply(&record);
@@ -88,10 +88,10 @@ impl<'a> Run<'a> {
     }
 
     /// A call that closes says what its day came to, over all runs.
-    fn tell_the_day(&self, observation: &mut Observation) {
+    fn add_day_spend(&self, observation: &mut Observation) {
         if let Seen::CallEnded(call) = &mut observation.seen {
-            let books = Books::of_call(&self.state);
-            call.day = books.and_then(|b| b.spend(self.store, self.state.budget.reserved, call.charged));
+            let accounts = LedgerAccounts::of_call(&self.state);
+            call.day = accounts.and_then(|b| b.spend(self.store, self.state.budget.reserved, call.charged));
         }
     }
 
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
                 Ok(false)
             }
             Err(CommitError::Conflict { stream, head, .. }) => {
-                Err(Unwritable::Taken(format!("{stream} is at record {head}")))
+                Err(Unwritable::Conflict(format!("{stream} is at record {head}")))
             }
             Err(CommitError::Store(error)) => Err(Unwritable::Store(error)),
         }

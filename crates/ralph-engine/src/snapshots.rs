@@ -3,7 +3,7 @@
 //! reads them.
 
 use crate::home::Home;
-use ralph_snapshots::{SnapshotStore, Taken, prune};
+use ralph_snapshots::{SnapshotStore, TakeReport, prune};
 use ralph_tree::Index;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Snapshots {
     /// Of this run in this workspace.
     pub fn of(home: &Home, workspace: &Path, run: &str) -> Snapshots {
         Snapshots {
-            keep: SnapshotStore::at(home.keep(workspace)),
+            keep: SnapshotStore::at(home.snapshots(workspace)),
             workspace: workspace.to_owned(),
             moments: moments(home, run),
             quarantine: home.quarantine().join(run),
@@ -34,7 +34,7 @@ impl Snapshots {
     }
 
     /// Where the contents lie.
-    pub fn keep(&self) -> &SnapshotStore {
+    pub fn store(&self) -> &SnapshotStore {
         &self.keep
     }
 
@@ -44,7 +44,7 @@ impl Snapshots {
     }
 
     /// Puts the workspace aside before an iteration's call. A second attempt does not replace the first's.
-    pub fn before(&self, iteration: u32, index: &Index) -> io::Result<Taken> {
+    pub fn before(&self, iteration: u32, index: &Index) -> io::Result<TakeReport> {
         let path = self.path(iteration);
         let taken = self.take(index)?;
         if !path.exists() {
@@ -54,20 +54,20 @@ impl Snapshots {
     }
 
     /// Puts it aside as the run leaves it, to be told from what somebody changes later.
-    pub fn left(&self, index: &Index) -> io::Result<Taken> {
+    pub fn left(&self, index: &Index) -> io::Result<TakeReport> {
         let taken = self.take(index)?;
         index.save(&self.moments.join(LEFT)).map_err(|error| error.source)?;
         Ok(taken)
     }
 
     /// Puts it aside without a moment, durably: before something is replaced.
-    pub fn take_durably(&self, index: &Index) -> io::Result<Taken> {
-        Home::make(&self.moments)?;
+    pub fn take_durably(&self, index: &Index) -> io::Result<TakeReport> {
+        Home::create_private_dir(&self.moments)?;
         self.keep.take_durably(&self.workspace, index)
     }
 
-    fn take(&self, index: &Index) -> io::Result<Taken> {
-        Home::make(&self.moments)?;
+    fn take(&self, index: &Index) -> io::Result<TakeReport> {
+        Home::create_private_dir(&self.moments)?;
         self.keep.take(&self.workspace, index)
     }
 

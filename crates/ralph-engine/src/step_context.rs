@@ -2,9 +2,9 @@
 
 use crate::clock::{Clock, utc};
 use crate::event_source::EventSender;
-use crate::ledger::Books;
+use crate::ledger::LedgerAccounts;
 use crate::observation::Observation;
-use crate::oracle::base::Base;
+use crate::oracle::baseline::Baseline;
 use crate::protection::Protection;
 use crate::run_deps::RunDeps;
 use crate::snapshots::Snapshots;
@@ -50,7 +50,7 @@ pub struct StepContext {
     pub trying: AtomicBool,
     sender: Mutex<EventSender>,
     /// The oracle before the agent; known from the first call on.
-    base: Mutex<Option<Base>>,
+    base: Mutex<Option<Baseline>>,
     latest: Mutex<Latest>,
 }
 
@@ -76,7 +76,7 @@ impl StepContext {
         StepContext {
             workspace: PathBuf::from(&start.workspace),
             // A process that comes after a crash may have to prove before it calls.
-            base: Mutex::new(Base::load(&folder)),
+            base: Mutex::new(Baseline::load(&folder)),
             start,
             folder,
             tree,
@@ -95,12 +95,12 @@ impl StepContext {
     }
 
     /// Where this run's money is booked now.
-    pub fn books(&self) -> Books {
-        Books::of(&self.start, utc())
+    pub fn ledger_accounts(&self) -> LedgerAccounts {
+        LedgerAccounts::of(&self.start, utc())
     }
 
     /// Speaks into the loop's event_source.
-    pub fn tell(&self, observation: impl Into<Observation>) {
+    pub fn send(&self, observation: impl Into<Observation>) {
         // Nobody hears only when the loop has ended; then there is nothing left to tell.
         let _ = self.sender.lock().unwrap_or_else(PoisonError::into_inner).send(observation.into());
     }
@@ -135,7 +135,7 @@ impl StepContext {
 
     /// Puts the workspace aside before an iteration's call. A net that cannot be spread is no reason not to work, but
     /// it is said.
-    pub fn put_aside(&self, iteration: u32) {
+    pub fn take_snapshot(&self, iteration: u32) {
         let why = match self.snapshots.before(iteration, &self.index()) {
             Ok(_) => return,
             Err(error) => error,
@@ -147,7 +147,7 @@ impl StepContext {
     }
 
     /// The oracle before the agent, where it is known.
-    pub fn oracle(&self) -> MutexGuard<'_, Option<Base>> {
+    pub fn oracle(&self) -> MutexGuard<'_, Option<Baseline>> {
         self.base.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -9,15 +9,15 @@
 mod simulation {
     pub mod agent;
     pub mod audit;
-    pub mod books;
     pub mod character;
     pub mod dice;
     pub mod event_source;
+    pub mod ledger_check;
     pub mod life;
     pub mod machine;
-    pub mod mains;
     pub mod pair;
     pub mod planned;
+    pub mod power;
     pub mod site;
     pub mod tally;
     pub mod week;

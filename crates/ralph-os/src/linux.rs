@@ -1,18 +1,18 @@
 //! What Linux offers.
 
 mod files;
+mod overlay;
 mod processes;
-mod view;
 
 pub use files::{
     HELD, born_at, chmod_held, doubtful_file_system, each_name, identity, make_empty, open_beneath, path_in,
     share_blocks, stat_at, stat_open,
 };
+pub use overlay::{make_whiteout, mount_overlay};
 pub use processes::{
     ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
     kill_if, read_process, tree_cpu, widen,
 };
-pub use view::{hide, lay_over};
 
 use crate::Missing;
 use rustix::net::{RecvFlags, SendFlags};

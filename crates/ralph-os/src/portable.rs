@@ -2,20 +2,20 @@
 
 mod files;
 mod names;
+mod overlay;
 mod processes;
 mod ps;
-mod view;
 
 pub use files::{
     HELD, born_at, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, path_in,
     share_blocks, stat_at, stat_open,
 };
 pub use names::each_name;
+pub use overlay::{make_whiteout, mount_overlay};
 pub use processes::{
     ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
     kill_if, read_process, tree_cpu, widen,
 };
-pub use view::{hide, lay_over};
 
 use crate::Missing;
 use rustix::net::{RecvFlags, SendFlags};

@@ -12,6 +12,8 @@ mod snapshot_store;
 
 pub use blobs::Blobs;
 pub use prune::{Pruned, prune};
-pub use restore::{Act, Done, Restore, Wanted, restore};
-pub use restore_paths::{Aside, Damage, PathRestore, put_aside, restore_paths, uncover};
-pub use snapshot_store::{Missed, SnapshotStore, Taken};
+pub use restore::{Restore, RestoreAction, RestoreReport, RestoreRequest, restore};
+pub use restore_paths::{
+    PathRestore, QuarantineCopy, TouchedPaths, copy_to_quarantine, make_readable, restore_paths,
+};
+pub use snapshot_store::{PathProblem, SnapshotStore, TakeReport};

@@ -11,11 +11,11 @@ use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
 use rustix::fs::{Mode, RawMode};
 
 use crate::blobs::Blobs;
-use crate::snapshot_store::{Missed, is_kept};
+use crate::snapshot_store::{PathProblem, is_kept};
 
 /// Where to go, and from where.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct RestoreRequest<'a> {
     /// As it should be.
     pub target: &'a Index,
     /// As it was left: what differs from this was changed by somebody else since.
@@ -28,7 +28,7 @@ pub struct Wanted<'a> {
 
 /// One change to the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum RestoreAction {
     /// Gives a file this content and mode; `new` where it is gone now.
     Write {
         /// The file.
@@ -79,29 +79,31 @@ pub enum Act {
     },
 }
 
-impl Act {
+impl RestoreAction {
     /// What it is done to.
     #[must_use]
     pub fn path(&self) -> &TreePath {
         match self {
-            Act::Write { path, .. }
-            | Act::Link { path, .. }
-            | Act::Mode { path, .. }
-            | Act::Make { path, .. }
-            | Act::Clear { path }
-            | Act::Remove { path }
-            | Act::RemoveEmpty { path } => path,
+            RestoreAction::Write { path, .. }
+            | RestoreAction::Link { path, .. }
+            | RestoreAction::Mode { path, .. }
+            | RestoreAction::Make { path, .. }
+            | RestoreAction::Clear { path }
+            | RestoreAction::Remove { path }
+            | RestoreAction::RemoveEmpty { path } => path,
         }
     }
 }
 
-impl fmt::Display for Act {
+impl fmt::Display for RestoreAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self {
-            Act::Write { new: true, .. } | Act::Make { .. } => "bring restore",
-            Act::Write { .. } | Act::Link { .. } => "put restore",
-            Act::Mode { .. } => "permissions of",
-            Act::Remove { .. } | Act::RemoveEmpty { .. } | Act::Clear { .. } => "remove",
+            RestoreAction::Write { new: true, .. } | RestoreAction::Make { .. } => "restore",
+            RestoreAction::Write { .. } | RestoreAction::Link { .. } => "restore",
+            RestoreAction::Mode { .. } => "permissions of",
+            RestoreAction::Remove { .. }
+            | RestoreAction::RemoveEmpty { .. }
+            | RestoreAction::Clear { .. } => "remove",
         };
         write!(f, "{word} {}", self.path())
     }
@@ -111,26 +113,26 @@ impl fmt::Display for Act {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Restore {
     /// What to do, in this order.
-    pub acts: Vec<Act>,
+    pub acts: Vec<RestoreAction>,
     /// Changed by somebody since, and therefore left alone.
     pub newer: Vec<TreePath>,
     /// What cannot be brought back.
-    pub missing: Vec<Missed>,
+    pub missing: Vec<PathProblem>,
 }
 
 /// What was done.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct RestoreReport {
     /// Acts that succeeded.
     pub acts: u32,
     /// Those that did not.
-    pub failed: Vec<Missed>,
+    pub failed: Vec<PathProblem>,
 }
 
 /// Plans the way back. Paths that neither index names are not looked at.
 #[must_use]
-pub fn restore(wanted: Wanted<'_>, blobs: &Blobs) -> Restore {
-    let Wanted { target, left, now, newer_too } = wanted;
+pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
+    let RestoreRequest { target, left, now, newer_too } = wanted;
     let (mut plan, mut removals) = (Restore::default(), Vec::new());
     for (want, is) in side_by_side(target, now) {
         let Some(path) = want.or(is).map(|entry| entry.path) else { continue };
@@ -157,14 +159,14 @@ pub fn restore(wanted: Wanted<'_>, blobs: &Blobs) -> Restore {
 }
 
 /// Directories that nobody may write into are closed when everything in them is done, the deepest first.
-pub(crate) fn closing_last(acts: Vec<Act>) -> Vec<Act> {
+pub(crate) fn closing_last(acts: Vec<RestoreAction>) -> Vec<RestoreAction> {
     let mut closing = Vec::new();
     let mut ordered = Vec::with_capacity(acts.len());
     for act in acts {
         match act {
-            Act::Make { path, mode } if mode != 0 => {
-                closing.push(Act::Mode { path: path.clone(), mode });
-                ordered.push(Act::Make { path, mode: mode | 0o700 });
+            RestoreAction::Make { path, mode } if mode != 0 => {
+                closing.push(RestoreAction::Mode { path: path.clone(), mode });
+                ordered.push(RestoreAction::Make { path, mode: mode | 0o700 });
             }
             act => ordered.push(act),
         }
@@ -180,16 +182,18 @@ impl Restore {
         let same_content = is.filter(content).is_some();
         let why = match want.kind {
             Kind::Directory if want.mode != 0 && is.is_some_and(|is| is.kind == Kind::Directory) => {
-                return self.acts.push(Act::Mode { path, mode: want.mode });
+                return self.acts.push(RestoreAction::Mode { path, mode: want.mode });
             }
-            Kind::Directory => return self.acts.push(Act::Make { path, mode: want.mode }),
-            Kind::File if same_content => return self.acts.push(Act::Mode { path, mode: want.mode }),
+            Kind::Directory => return self.acts.push(RestoreAction::Make { path, mode: want.mode }),
+            Kind::File if same_content => {
+                return self.acts.push(RestoreAction::Mode { path, mode: want.mode });
+            }
             Kind::Special => "it was neither a file nor a link",
             _ if !is_kept(want) => "its content was not kept: too large or not readable",
             _ if !blobs.has(want.hash) => "its content is no longer kept",
-            Kind::Symlink => return self.acts.push(Act::Link { path, hash: want.hash }),
+            Kind::Symlink => return self.acts.push(RestoreAction::Link { path, hash: want.hash }),
             Kind::File => {
-                return self.acts.push(Act::Write {
+                return self.acts.push(RestoreAction::Write {
                     path,
                     hash: want.hash,
                     mode: want.mode,
@@ -197,18 +201,18 @@ impl Restore {
                 });
             }
         };
-        self.missing.push(Missed { path, why: why.to_owned() });
+        self.missing.push(PathProblem { path, why: why.to_owned() });
     }
 
     /// Does it. What fails is told and the rest is done all the same.
-    pub fn apply(&self, root: &Path, blobs: &Blobs) -> io::Result<Done> {
+    pub fn apply(&self, root: &Path, blobs: &Blobs) -> io::Result<RestoreReport> {
         let root = NoFollowDir::open(root)?;
-        let mut done = Done::default();
+        let mut done = RestoreReport::default();
         for act in &self.acts {
             match apply(&root, act, blobs) {
                 Ok(()) => done.acts += 1,
                 Err(error) => {
-                    done.failed.push(Missed { path: act.path().clone(), why: error.to_string() });
+                    done.failed.push(PathProblem { path: act.path().clone(), why: error.to_string() });
                 }
             }
         }
@@ -216,9 +220,13 @@ impl Restore {
     }
 }
 
-fn remove(is: &Entry<'_>) -> Act {
+fn remove(is: &Entry<'_>) -> RestoreAction {
     let path = is.path.into();
-    if is.kind == Kind::Directory { Act::RemoveEmpty { path } } else { Act::Remove { path } }
+    if is.kind == Kind::Directory {
+        RestoreAction::RemoveEmpty { path }
+    } else {
+        RestoreAction::Remove { path }
+    }
 }
 
 /// The same thing as far as going back is concerned. A directory nobody looked at closely has no mode.
@@ -233,7 +241,7 @@ pub(crate) fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
 }
 
 /// A directory that does not let its owner write is opened for the moment it takes.
-fn apply(root: &NoFollowDir, act: &Act, blobs: &Blobs) -> io::Result<()> {
+fn apply(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Result<()> {
     match apply_once(root, act, blobs) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let parent = root.make_parent_writable(act.path().as_bytes())?;
@@ -245,17 +253,17 @@ fn apply(root: &NoFollowDir, act: &Act, blobs: &Blobs) -> io::Result<()> {
     }
 }
 
-fn apply_once(root: &NoFollowDir, act: &Act, blobs: &Blobs) -> io::Result<()> {
+fn apply_once(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Result<()> {
     match act {
-        Act::Make { path, mode } => root.make_dir(path.as_bytes(), *mode),
-        Act::Clear { path } => root.remove_all(path.as_bytes()),
-        Act::Write { path, hash, mode, .. } => write(root, path, blobs, *hash, *mode),
-        Act::Link { path, hash } => {
+        RestoreAction::Make { path, mode } => root.make_dir(path.as_bytes(), *mode),
+        RestoreAction::Clear { path } => root.remove_all(path.as_bytes()),
+        RestoreAction::Write { path, hash, mode, .. } => write(root, path, blobs, *hash, *mode),
+        RestoreAction::Link { path, hash } => {
             root.replace_link(path.as_bytes(), Draft::Named(*hash), &std::fs::read(blobs.path(*hash))?)
         }
-        Act::Mode { path, mode } => root.set_mode(path.as_bytes(), *mode),
-        Act::Remove { path } => root.remove_file(path.as_bytes()),
-        Act::RemoveEmpty { path } => match root.remove_dir(path.as_bytes()) {
+        RestoreAction::Mode { path, mode } => root.set_mode(path.as_bytes(), *mode),
+        RestoreAction::Remove { path } => root.remove_file(path.as_bytes()),
+        RestoreAction::RemoveEmpty { path } => match root.remove_dir(path.as_bytes()) {
             // Something is left in it that nobody looks at; it may stay.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
             other => other,

@@ -13,12 +13,12 @@ use ralph_os::NoFollowDir;
 use ralph_tree::{Entry, Index, Kind, TreePath};
 
 use crate::blobs::Blobs;
-use crate::restore::{Act, alike, closing_last};
-use crate::snapshot_store::{Missed, is_kept};
+use crate::restore::{RestoreAction, alike, closing_last};
+use crate::snapshot_store::{PathProblem, is_kept};
 
 /// What is to be mended.
 #[derive(Clone, Copy, Debug)]
-pub struct Damage<'a> {
+pub struct TouchedPaths<'a> {
     /// As it should be.
     pub before: &'a Index,
     /// As it was found.
@@ -35,14 +35,14 @@ pub struct PathRestore {
     /// What goes into quarantine first, in this order.
     pub aside: Vec<TreePath>,
     /// What to do then.
-    pub acts: Vec<Act>,
+    pub acts: Vec<RestoreAction>,
     /// What is left alone, and why.
-    pub left: Vec<Missed>,
+    pub left: Vec<PathProblem>,
 }
 
 /// Something that was put aside.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Aside {
+pub struct QuarantineCopy {
     /// Its permissions.
     pub mode: u32,
     /// What it was: `file`, `link`, `directory` or `special`.
@@ -53,7 +53,7 @@ pub struct Aside {
 
 /// Directories that hide from their owner what lies at the touched paths. They are opened before anything else is
 /// decided, because what lies in them may have been changed too.
-pub fn uncover(root: &Path, damage: Damage<'_>) -> io::Result<bool> {
+pub fn make_readable(root: &Path, damage: TouchedPaths<'_>) -> io::Result<bool> {
     let root = NoFollowDir::open(root)?;
     let mut opened = false;
     let closed = |entry: &Entry<'_>| entry.kind == Kind::Directory && entry.unreadable;
@@ -73,7 +73,7 @@ pub fn uncover(root: &Path, damage: Damage<'_>) -> io::Result<bool> {
 }
 
 /// Plans it.
-pub fn restore_paths(root: &Path, damage: Damage<'_>, blobs: &Blobs) -> io::Result<PathRestore> {
+pub fn restore_paths(root: &Path, damage: TouchedPaths<'_>, blobs: &Blobs) -> io::Result<PathRestore> {
     let root = NoFollowDir::open(root)?;
     let (mut plan, mut dirs, mut blocked) = (PathRestore::default(), BTreeSet::new(), BTreeSet::new());
     let (mut removals, mut comes) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ pub fn restore_paths(root: &Path, damage: Damage<'_>, blobs: &Blobs) -> io::Resu
             plan.aside.push(path.clone());
         }
         if is.is_some_and(|is| was.is_none_or(|was| was.kind != is.kind)) {
-            removals.push(Act::Clear { path: path.clone() });
+            removals.push(RestoreAction::Clear { path: path.clone() });
         }
         if let Some(come) = come {
             above(&root, &damage, bytes, &mut dirs, &mut blocked);
@@ -107,10 +107,11 @@ pub fn restore_paths(root: &Path, damage: Damage<'_>, blobs: &Blobs) -> io::Resu
         }
     }
     plan.aside.extend(blocked.iter().map(|path: &Vec<u8>| path.as_slice().into()));
-    removals.extend(blocked.iter().map(|path| Act::Clear { path: path.as_slice().into() }));
+    removals.extend(blocked.iter().map(|path| RestoreAction::Clear { path: path.as_slice().into() }));
     removals.sort_by(|a, b| b.path().as_bytes().cmp(a.path().as_bytes()));
-    let makes =
-        dirs.into_iter().map(|(path, mode): (Vec<u8>, u16)| Act::Make { path: path.as_slice().into(), mode });
+    let makes = dirs
+        .into_iter()
+        .map(|(path, mode): (Vec<u8>, u16)| RestoreAction::Make { path: path.as_slice().into(), mode });
     comes.sort_by(|a, b| a.path().as_bytes().cmp(b.path().as_bytes()));
     plan.acts = removals;
     plan.acts.extend(emptied(&damage));
@@ -119,28 +120,28 @@ pub fn restore_paths(root: &Path, damage: Damage<'_>, blobs: &Blobs) -> io::Resu
 }
 
 /// How a path comes back, or why it cannot.
-fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<Act, &'static str> {
+fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<RestoreAction, &'static str> {
     let path: TreePath = was.path.into();
     let content = is.filter(|is| is.kind == was.kind && is.hash == was.hash && !is.unreadable);
     match was.kind {
         _ if was.is_repository() && was.kind != Kind::File => Err("a repository's own directory is not kept"),
         Kind::Directory if is.is_some_and(|is| is.kind == Kind::Directory) => {
-            Ok(Act::Mode { path, mode: was.mode })
+            Ok(RestoreAction::Mode { path, mode: was.mode })
         }
-        Kind::Directory => Ok(Act::Make { path, mode: was.mode }),
+        Kind::Directory => Ok(RestoreAction::Make { path, mode: was.mode }),
         Kind::Special => Err("it was neither a file nor a link"),
-        Kind::File if content.is_some() => Ok(Act::Mode { path, mode: was.mode }),
+        Kind::File if content.is_some() => Ok(RestoreAction::Mode { path, mode: was.mode }),
         _ if !is_kept(was) => Err("its content was not kept: too large or not readable"),
         _ if !blobs.has(was.hash) => Err("its content is not kept"),
-        Kind::Symlink => Ok(Act::Link { path, hash: was.hash }),
-        Kind::File => Ok(Act::Write { path, hash: was.hash, mode: was.mode, new: is.is_none() }),
+        Kind::Symlink => Ok(RestoreAction::Link { path, hash: was.hash }),
+        Kind::File => Ok(RestoreAction::Write { path, hash: was.hash, mode: was.mode, new: is.is_none() }),
     }
 }
 
 /// The directories above a path that comes back: those that are gone are made, what stands in their place goes aside.
 fn above(
     root: &NoFollowDir,
-    damage: &Damage<'_>,
+    damage: &TouchedPaths<'_>,
     path: &[u8],
     dirs: &mut BTreeSet<(Vec<u8>, u16)>,
     blocked: &mut BTreeSet<Vec<u8>>,
@@ -159,12 +160,16 @@ fn above(
 }
 
 /// Directories under protection that were not there before and hold nothing when the rest is done.
-fn emptied(damage: &Damage<'_>) -> Vec<Act> {
+fn emptied(damage: &TouchedPaths<'_>) -> Vec<RestoreAction> {
     let new = |entry: &Entry<'_>| {
         entry.kind == Kind::Directory && entry.protected && damage.before.get(entry.path).is_none()
     };
-    let mut acts: Vec<Act> =
-        damage.now.entries().filter(new).map(|entry| Act::RemoveEmpty { path: entry.path.into() }).collect();
+    let mut acts: Vec<RestoreAction> = damage
+        .now
+        .entries()
+        .filter(new)
+        .map(|entry| RestoreAction::RemoveEmpty { path: entry.path.into() })
+        .collect();
     acts.reverse();
     acts
 }
@@ -187,12 +192,12 @@ fn lies_in(path: &TreePath, dir: &[u8]) -> bool {
     path.as_bytes().strip_prefix(dir).is_some_and(|rest| rest.starts_with(b"/"))
 }
 
-fn missed(path: &TreePath, why: &str) -> Missed {
-    Missed { path: path.clone(), why: why.to_owned() }
+fn missed(path: &TreePath, why: &str) -> PathProblem {
+    PathProblem { path: path.clone(), why: why.to_owned() }
 }
 
 /// Copies what is at a path to a new place outside the workspace, whatever it is, and forces it to the disk.
-pub fn put_aside(root: &Path, path: &TreePath, to: &Path) -> io::Result<Aside> {
+pub fn copy_to_quarantine(root: &Path, path: &TreePath, to: &Path) -> io::Result<QuarantineCopy> {
     let root = NoFollowDir::open(root)?;
     let (_dir, here) = root.resolved(path.as_bytes())?;
     let meta = here.symlink_metadata()?;
@@ -201,7 +206,7 @@ pub fn put_aside(root: &Path, path: &TreePath, to: &Path) -> io::Result<Aside> {
         root.make_readable(path.as_bytes())?;
     }
     let (kind, kept) = copy_any(&here, to)?;
-    Ok(Aside { mode, kind, kept })
+    Ok(QuarantineCopy { mode, kind, kept })
 }
 
 fn copy_any(from: &Path, to: &Path) -> io::Result<(&'static str, bool)> {

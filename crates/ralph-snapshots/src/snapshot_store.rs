@@ -29,18 +29,18 @@ pub struct SnapshotStore {
 
 /// What was put aside.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct TakeReport {
     /// Contents that were new.
     pub contents: Vec<u128>,
     /// Their bytes.
     pub bytes: u64,
     /// What could not be kept.
-    pub missed: Vec<Missed>,
+    pub missed: Vec<PathProblem>,
     /// Something was missed that may succeed another time.
     unsure: bool,
 }
 
-impl Taken {
+impl TakeReport {
     fn unsure(&mut self, entry: &Entry<'_>, why: &str) -> io::Result<()> {
         self.unsure = true;
         self.missed.push(missed(entry, why));
@@ -50,7 +50,7 @@ impl Taken {
 
 /// A path whose content is not in the keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missed {
+pub struct PathProblem {
     /// The path.
     pub path: TreePath,
     /// Why.
@@ -73,7 +73,7 @@ impl SnapshotStore {
 
     /// Puts aside what this index names and is not there yet. An error is one of the keep itself (a full disk); what
     /// cannot be read in the workspace is in `missed`.
-    pub fn take(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+    pub fn take(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         let taken = self.take_beside(root, index, &self.latest())?;
         if !taken.unsure {
             self.remember(index);
@@ -82,14 +82,14 @@ impl SnapshotStore {
     }
 
     /// The same for a directory beside the workspace, such as a repository's own: few files, looked for each time.
-    pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+    pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         self.take_beside(root, index, &Index::default())
     }
 
-    fn take_beside(&self, root: &Path, index: &Index, latest: &Index) -> io::Result<Taken> {
+    fn take_beside(&self, root: &Path, index: &Index, latest: &Index) -> io::Result<TakeReport> {
         fs::create_dir_all(&self.dir)?;
         let root = NoFollowDir::open(root)?;
-        let mut taken = Taken::default();
+        let mut taken = TakeReport::default();
         let mut seen = BTreeSet::new();
         for entry in index.entries().filter(|entry| entry.matters() || entry.is_repository()) {
             if !matches!(entry.kind, Kind::File | Kind::Symlink) {
@@ -111,13 +111,13 @@ impl SnapshotStore {
 
     /// Takes, and has what was new on the disk when it returns: before something of it is replaced or removed. What was
     /// taken earlier, before the call, has long been written by the system.
-    pub fn take_durably(&self, root: &Path, index: &Index) -> io::Result<Taken> {
+    pub fn take_durably(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         let taken = self.take(root, index)?;
         self.blobs.sync(&taken.contents)?;
         Ok(taken)
     }
 
-    fn one(&self, root: &NoFollowDir, entry: &Entry<'_>, taken: &mut Taken) -> io::Result<()> {
+    fn one(&self, root: &NoFollowDir, entry: &Entry<'_>, taken: &mut TakeReport) -> io::Result<()> {
         let took = match entry.kind {
             Kind::Symlink => match root.read_link(entry.path) {
                 Ok(target) => self.blobs.take_bytes(&target)?,
@@ -175,6 +175,6 @@ fn why_not(entry: &Entry<'_>) -> &'static str {
     }
 }
 
-fn missed(entry: &Entry<'_>, why: &str) -> Missed {
-    Missed { path: entry.path.into(), why: why.to_owned() }
+fn missed(entry: &Entry<'_>, why: &str) -> PathProblem {
+    PathProblem { path: entry.path.into(), why: why.to_owned() }
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use proptest::prelude::*;
-use ralph_snapshots::{Act, Restore, SnapshotStore, Wanted, prune, restore};
+use ralph_snapshots::{Restore, RestoreAction, RestoreRequest, SnapshotStore, prune, restore};
 use ralph_tree::{Index, Protect, Tree};
 use tempfile::TempDir;
 
@@ -51,7 +51,7 @@ impl Bed {
 
     fn plan(&self, target: &Index, left: &Index, newer_too: bool) -> Restore {
         let now = self.take();
-        restore(Wanted { target, left, now: &now, newer_too }, self.keep.blobs())
+        restore(RestoreRequest { target, left, now: &now, newer_too }, self.keep.blobs())
     }
 
     /// Goes back to an index, everything that was changed since included.
@@ -178,7 +178,8 @@ fn too_large_a_file_is_named_and_not_touched() {
     assert_eq!(taken.missed.iter().map(|m| m.path.to_string()).collect::<Vec<_>>(), ["huge.bin"]);
     file.set_len(3).unwrap();
     let now = bed.tree.walk(None).unwrap();
-    let plan = restore(Wanted { target: &index, left: &now, now: &now, newer_too: true }, bed.keep.blobs());
+    let plan =
+        restore(RestoreRequest { target: &index, left: &now, now: &now, newer_too: true }, bed.keep.blobs());
     assert_eq!((plan.acts.len(), plan.missing.len()), (0, 1));
 }
 
@@ -196,7 +197,7 @@ fn an_act_that_was_cut_short_is_done_again() {
         let hash = plan
             .acts
             .iter()
-            .find_map(|act| if let Act::Write { hash, .. } = act { Some(*hash) } else { None });
+            .find_map(|act| if let RestoreAction::Write { hash, .. } = act { Some(*hash) } else { None });
         fs::write(bed.root().join(format!(".ralph-{:032x}.draft", hash.unwrap())), "half").unwrap();
         plan.apply(bed.root(), bed.keep.blobs()).unwrap();
         assert_eq!(bed.see().into_keys().collect::<Vec<_>>(), ["a", "b"], "cut at {cut}");

@@ -1,5 +1,5 @@
 //! The money rules, written once: reserve may be refused, settle never, the same id counts once, windows slide.
-//! [`Books`] is the little that a store must offer; `memory/books.rs` and `sqlite/books.rs` do.
+//! [`LedgerStorage`] is the little that a store must offer; `memory/ledger_storage.rs` and `sqlite/ledger_storage.rs` do.
 
 use crate::batch::{Batch, Grant, Limit, Reserve, Settle};
 use crate::error::{CommitError, Refusal, StoreError};
@@ -50,7 +50,7 @@ pub(crate) struct Charge {
 }
 
 /// What the rules below need from a store, inside one transaction.
-pub(crate) trait Books {
+pub(crate) trait LedgerStorage {
     fn hold(&self, id: &str) -> Result<Option<Hold>, StoreError>;
     fn put_hold(&mut self, id: &str, hold: &Hold) -> Result<(), StoreError>;
     fn totals(&self, meter: &str) -> Result<Totals, StoreError>;
@@ -75,7 +75,7 @@ impl Hold {
 }
 
 /// Events from a clock that was since set back count as now, once; else they would block a window for as long as the jump was.
-pub(crate) fn heed_clock(books: &mut impl Books, batch: &Batch) -> Result<usize, StoreError> {
+pub(crate) fn note_clock_change(books: &mut impl LedgerStorage, batch: &Batch) -> Result<usize, StoreError> {
     let mut moved = 0;
     for limit in batch.reserve.iter().flat_map(|r| &r.against) {
         if let Limit::Window { meter, .. } = limit {
@@ -85,15 +85,15 @@ pub(crate) fn heed_clock(books: &mut impl Books, batch: &Batch) -> Result<usize,
     Ok(moved)
 }
 
-/// Books the settlements of a batch, then its reservation.
-pub(crate) fn apply(books: &mut impl Books, batch: &Batch) -> Result<Option<Grant>, CommitError> {
+/// LedgerStorage the settlements of a batch, then its reservation.
+pub(crate) fn apply(books: &mut impl LedgerStorage, batch: &Batch) -> Result<Option<Grant>, CommitError> {
     for settle in &batch.settle {
         book(books, settle, batch.now)?;
     }
     batch.reserve.as_ref().map(|r| reserve(books, r, batch.now)).transpose()
 }
 
-fn reserve(books: &mut impl Books, r: &Reserve, now: i64) -> Result<Grant, CommitError> {
+fn reserve(books: &mut impl LedgerStorage, r: &Reserve, now: i64) -> Result<Grant, CommitError> {
     let mut hold = books.hold(&r.id)?.unwrap_or_default();
     if hold.actual.is_some() {
         return Ok(Grant { to: hold.to, settled: true });
@@ -126,7 +126,7 @@ fn reserve(books: &mut impl Books, r: &Reserve, now: i64) -> Result<Grant, Commi
 
 /// Only the difference to what is already held is checked, so that asking again can never be refused.
 fn refuse(
-    books: &impl Books,
+    books: &impl LedgerStorage,
     hold: &Hold,
     limit: &Limit,
     to: i64,
@@ -157,7 +157,12 @@ fn refuse(
 }
 
 /// What a window holds at `now`; an event from the future counts as now.
-pub(crate) fn window(books: &impl Books, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
+pub(crate) fn window(
+    books: &impl LedgerStorage,
+    meter: &str,
+    span: i64,
+    now: i64,
+) -> Result<WindowUse, StoreError> {
     let mut seen = WindowUse::default();
     books.events(meter, now.saturating_sub(span), &mut |since, amount| {
         seen.used = seen.used.saturating_add(amount);
@@ -167,7 +172,13 @@ pub(crate) fn window(books: &impl Books, meter: &str, span: i64, now: i64) -> Re
 }
 
 /// When so much has left the window that at most `room` is in it.
-fn frees(books: &impl Books, meter: &str, span: i64, now: i64, room: i64) -> Result<Option<i64>, StoreError> {
+fn frees(
+    books: &impl LedgerStorage,
+    meter: &str,
+    span: i64,
+    now: i64,
+    room: i64,
+) -> Result<Option<i64>, StoreError> {
     if room < 0 {
         return Ok(None);
     }
@@ -182,7 +193,7 @@ fn frees(books: &impl Books, meter: &str, span: i64, now: i64, room: i64) -> Res
     Ok(when)
 }
 
-fn book(books: &mut impl Books, s: &Settle, now: i64) -> Result<(), StoreError> {
+fn book(books: &mut impl LedgerStorage, s: &Settle, now: i64) -> Result<(), StoreError> {
     let mut hold = books.hold(&s.id)?.unwrap_or_default();
     if hold.actual.is_some() {
         return Ok(());

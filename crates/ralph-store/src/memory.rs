@@ -1,32 +1,32 @@
 //! The store in memory: same semantics as `sqlite.rs`, a microsecond a commit, for the simulation and for tests.
-//! The journal and the read model are here, the money is in `memory/books.rs`.
+//! The journal and the read model are here, the money is in `memory/ledger_storage.rs`.
 
-mod books;
+mod ledger_storage;
 
 use crate::batch::{Batch, Committed, Put, Request, RequestId, Row};
 use crate::chain::{Chain, Link};
 use crate::entry::{Entry, Head, Position, Tail};
 use crate::error::{CommitError, StoreError};
-use crate::ledger::{self, Books, Totals, WindowUse};
+use crate::ledger::{self, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 use crate::store::Store;
-use books::Pages;
+use ledger_storage::MemoryLedger;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A store that lives and dies with its process.
 #[derive(Debug, Default)]
 pub struct Memory {
-    shelf: Mutex<Shelf>,
+    contents: Mutex<Contents>,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct Contents {
     names: HashMap<String, usize>,
     streams: Vec<Stream>,
     /// For each position, from 1: which stream, and which record of it.
     log: Vec<(usize, usize)>,
-    books: Pages,
+    ledger: MemoryLedger,
     inbox: BTreeMap<RequestId, Request>,
     asked: i64,
     runs: BTreeMap<String, RunRow>,
@@ -86,7 +86,7 @@ fn index(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-impl Shelf {
+impl Contents {
     fn stream(&self, name: &str) -> Option<&Stream> {
         self.streams.get(*self.names.get(name)?)
     }
@@ -142,57 +142,57 @@ impl Memory {
         Memory::default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Store for Memory {
     fn commit(&self, batch: &Batch) -> Result<Committed, CommitError> {
-        let mut shelf = self.lock();
-        shelf.check_heads(&batch.put)?;
-        ledger::heed_clock(&mut shelf.books, batch)?;
-        shelf.books.begin();
-        let grant = ledger::apply(&mut shelf.books, batch).inspect_err(|_| shelf.books.undo())?;
+        let mut contents = self.lock();
+        contents.check_heads(&batch.put)?;
+        ledger::note_clock_change(&mut contents.ledger, batch)?;
+        contents.ledger.begin();
+        let grant = ledger::apply(&mut contents.ledger, batch).inspect_err(|_| contents.ledger.undo())?;
         for put in &batch.put {
-            shelf.append(put);
+            contents.append(put);
         }
         for id in &batch.done {
-            shelf.inbox.remove(id);
+            contents.inbox.remove(id);
         }
         for row in &batch.rows {
-            shelf.keep_row(row);
+            contents.keep_row(row);
         }
         for (key, value) in &batch.memo {
             match value {
-                Some(value) => shelf.memo.insert(key.clone(), value.clone()),
-                None => shelf.memo.remove(key),
+                Some(value) => contents.memo.insert(key.clone(), value.clone()),
+                None => contents.memo.remove(key),
             };
         }
-        shelf.changes += u64::from(!batch.is_empty());
-        let position = (!batch.put.is_empty()).then(|| number(shelf.log.len()));
+        contents.changes += u64::from(!batch.is_empty());
+        let position = (!batch.put.is_empty()).then(|| number(contents.log.len()));
         Ok(Committed { position, grant })
     }
 
     fn read(&self, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError> {
-        let shelf = self.lock();
-        let Some(stream) = shelf.stream(stream) else { return Ok(Vec::new()) };
+        let contents = self.lock();
+        let Some(stream) = contents.stream(stream) else { return Ok(Vec::new()) };
         let rest = stream.records.iter().enumerate().skip(index(after));
         Ok(rest.map(|(at, record)| stream.entry(at, record)).collect())
     }
 
     fn head(&self, stream: &str) -> Result<Option<Head>, StoreError> {
-        let mut shelf = self.lock();
-        let Some(&at) = shelf.names.get(stream) else { return Ok(None) };
-        let found = shelf.streams.get_mut(at);
+        let mut contents = self.lock();
+        let Some(&at) = contents.names.get(stream) else { return Ok(None) };
+        let found = contents.streams.get_mut(at);
         Ok(found.map(|s| Head { seq: number(s.records.len()), chain: s.chain() }))
     }
 
     fn since(&self, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError> {
-        let shelf = self.lock();
-        let mut tail = Tail { entries: Vec::new(), next: after.max(number(shelf.log.len())) };
-        for (at, &(stream, nth)) in shelf.log.iter().enumerate().skip(index(after)) {
-            let Some(stream) = shelf.streams.get(stream).filter(|s| s.name.starts_with(prefix)) else {
+        let contents = self.lock();
+        let mut tail = Tail { entries: Vec::new(), next: after.max(number(contents.log.len())) };
+        for (at, &(stream, nth)) in contents.log.iter().enumerate().skip(index(after)) {
+            let Some(stream) = contents.streams.get(stream).filter(|s| s.name.starts_with(prefix)) else {
                 continue;
             };
             let Some(record) = stream.records.get(nth) else { continue };
@@ -210,18 +210,19 @@ impl Store for Memory {
     }
 
     fn streams(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        let shelf = self.lock();
-        let mut names: Vec<String> = shelf.names.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
+        let contents = self.lock();
+        let mut names: Vec<String> =
+            contents.names.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
         names.sort();
         Ok(names)
     }
 
     fn ask(&self, run: &str, body: &str, at: i64) -> Result<RequestId, StoreError> {
-        let mut shelf = self.lock();
-        shelf.asked += 1;
-        shelf.changes += 1;
-        let id = RequestId(shelf.asked);
-        shelf.inbox.insert(id, Request { id, run: run.to_owned(), at, body: body.to_owned() });
+        let mut contents = self.lock();
+        contents.asked += 1;
+        contents.changes += 1;
+        let id = RequestId(contents.asked);
+        contents.inbox.insert(id, Request { id, run: run.to_owned(), at, body: body.to_owned() });
         Ok(id)
     }
 
@@ -230,22 +231,22 @@ impl Store for Memory {
     }
 
     fn meter(&self, meter: &str) -> Result<Totals, StoreError> {
-        self.lock().books.totals(meter)
+        self.lock().ledger.totals(meter)
     }
 
     fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
-        ledger::window(&self.lock().books, meter, span, now)
+        ledger::window(&self.lock().ledger, meter, span, now)
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
-        let shelf = self.lock();
+        let contents = self.lock();
         let wanted = |r: &&RunRow| {
             filter.workspace.as_ref().is_none_or(|w| *w == r.workspace)
                 && filter.prefix.as_ref().is_none_or(|p| r.id.starts_with(p))
                 && filter.resumable.is_none_or(|yes| yes == r.resumable)
         };
         let most = filter.limit.map_or(usize::MAX, |n| index(n.into()));
-        Ok(shelf.runs.values().rev().filter(wanted).take(most).cloned().collect())
+        Ok(contents.runs.values().rev().filter(wanted).take(most).cloned().collect())
     }
 
     fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
@@ -253,12 +254,12 @@ impl Store for Memory {
     }
 
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
-        let shelf = self.lock();
-        Ok(shelf.iterations.get(run).map(|rows| rows.values().cloned().collect()).unwrap_or_default())
+        let contents = self.lock();
+        Ok(contents.iterations.get(run).map(|rows| rows.values().cloned().collect()).unwrap_or_default())
     }
 
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
-        let shelf = self.lock();
+        let contents = self.lock();
         let wanted = |a: &&AccountRow| {
             filter.run.as_ref().is_none_or(|run| *run == a.run)
                 && filter.workspace.as_ref().is_none_or(|w| *w == a.workspace)
@@ -267,7 +268,7 @@ impl Store for Memory {
                 && filter.before.is_none_or(|before| a.started < before)
         };
         let most = filter.limit.map_or(usize::MAX, |n| index(n.into()));
-        Ok(shelf.accounts.values().rev().filter(wanted).take(most).cloned().collect())
+        Ok(contents.accounts.values().rev().filter(wanted).take(most).cloned().collect())
     }
 
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {

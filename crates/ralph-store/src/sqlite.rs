@@ -1,41 +1,41 @@
 //! The store in one SQLite file: WAL, synchronous=FULL, one fdatasync a commit.
 //!
-//! `open.rs` finds or makes the file, `write.rs` runs the one writing transaction, `journal.rs`, `books.rs`, `inbox.rs`
+//! `open.rs` finds or makes the file, `write.rs` runs the one writing transaction, `journal.rs`, `ledger_storage.rs`, `inbox.rs`
 //! and `rows.rs` hold the SQL. Never open the database with `File` while a connection lives: closing that
 //! descriptor would drop SQLite's POSIX locks for the whole process.
 
 mod accounts;
 mod ballast;
-mod books;
 mod copies;
 mod damage;
 mod explain;
-mod gate;
+mod file_identity;
 mod inbox;
 mod journal;
+mod ledger_storage;
 mod log;
 mod network;
 mod open;
-mod ours;
 mod rows;
 mod schema;
 mod write;
+mod write_queue;
 
 use crate::batch::{Batch, Committed, Request, RequestId};
 use crate::entry::{Entry, Head, Position, Tail};
 use crate::error::{CommitError, StoreError};
-use crate::ledger::{self, Books, Totals, WindowUse};
+use crate::ledger::{self, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 use crate::store::Store;
 use ballast::Ballast;
-use books::Pages;
-use gate::Gate;
-use ours::Ours;
+use file_identity::FileIdentity;
+use ledger_storage::SqlLedger;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use write_queue::WriteQueue;
 
 /// Name of the database in the directory given to [`Database::open`].
 pub const DATABASE: &str = "ralph.db";
@@ -46,8 +46,8 @@ pub struct Database {
     path: PathBuf,
     writer: Mutex<Option<Connection>>,
     reader: Mutex<Option<Connection>>,
-    gate: Gate,
-    ours: Ours,
+    queue: WriteQueue,
+    identity: FileIdentity,
     ballast: Ballast,
     /// Schema of the file when it is newer than ours; then it is only read.
     newer: Option<i64>,
@@ -87,7 +87,7 @@ impl Database {
         let connection = match &mut *slot {
             Some(connection) => connection,
             None => {
-                self.ours.check()?;
+                self.identity.check()?;
                 slot.insert(open::connect(&self.path, true).map_err(|e| self.explain(e))?)
             }
         };
@@ -132,11 +132,11 @@ impl Store for Database {
     }
 
     fn meter(&self, meter: &str) -> Result<Totals, StoreError> {
-        self.reading(|c| Pages(c).totals(meter))
+        self.reading(|c| SqlLedger(c).totals(meter))
     }
 
     fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
-        self.reading(|c| ledger::window(&Pages(c), meter, span, now))
+        self.reading(|c| ledger::window(&SqlLedger(c), meter, span, now))
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
@@ -177,8 +177,8 @@ impl Store for Database {
         })
     }
 
-    fn still_ours(&self) -> Result<(), StoreError> {
-        self.ours.check()
+    fn check_in_place(&self) -> Result<(), StoreError> {
+        self.identity.check()
     }
 
     fn ballast_ready(&self) -> bool {

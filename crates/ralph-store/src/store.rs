@@ -54,7 +54,7 @@ pub trait Store: Send + Sync {
         Ok(())
     }
     /// Asked before every call: is what we write still what others will find?
-    fn still_ours(&self) -> Result<(), StoreError> {
+    fn check_in_place(&self) -> Result<(), StoreError> {
         Ok(())
     }
     /// Is the reserve for the last records of a full disk in place?

@@ -171,15 +171,15 @@ fn a_file_that_vanished_or_was_replaced_while_open_is_noticed() {
         let place = OnDisk::new();
         let store = place.sqlite();
         store.commit(&puts(vec![put("run/a", 0, "{}")])).unwrap();
-        store.still_ours().unwrap();
+        store.check_in_place().unwrap();
         fs::remove_file(place.dir().join(victim)).unwrap();
-        assert!(matches!(store.still_ours(), Err(StoreError::Gone { .. })), "{victim}");
+        assert!(matches!(store.check_in_place(), Err(StoreError::Gone { .. })), "{victim}");
         assert!(
             store.commit(&puts(vec![put("run/a", 1, "{}")])).is_err(),
             "{victim}: nothing is acknowledged"
         );
         fs::write(place.dir().join(victim), "another").unwrap();
-        assert!(store.still_ours().is_err(), "{victim}");
+        assert!(store.check_in_place().is_err(), "{victim}");
     }
 }
 

@@ -64,7 +64,7 @@ pub enum NotStarted {
     },
     /// The system does not let this user lay a view of its own over a directory.
     #[error("no private view of the workspace: {}", reason(*errno))]
-    Layer {
+    Overlay {
         /// The system's error number.
         errno: i32,
     },

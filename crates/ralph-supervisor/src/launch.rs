@@ -18,15 +18,15 @@ use rustix::net::{
 use thiserror::Error;
 
 use crate::feed::Feed;
-use crate::layer::Layer;
+use crate::overlay::Overlay;
 use crate::process_handle::ProcessHandle;
 use crate::pump::Pump;
 
 /// Room of the program's output pipes, where the system grants it.
 pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
 
-/// Before the three directories of a layer on the supervisor's command line.
-pub(crate) const LAYER: &str = "--layer";
+/// Before the three directories of an overlay on the supervisor's command line.
+pub(crate) const OVERLAY: &str = "--overlay";
 
 /// A program to run under a supervisor.
 #[derive(Debug, Clone)]
@@ -51,8 +51,8 @@ pub struct Launch {
     pub stdin: Input,
     /// Send stderr into stdout, in the order of writing; the sink then sees no stderr.
     pub merge_stderr: bool,
-    /// A layer over a directory that only the program sees.
-    pub layer: Option<Layer>,
+    /// An overlay over a directory that only the program sees.
+    pub overlay: Option<Overlay>,
     /// The three waits of the mechanism itself.
     pub limits: Limits,
 }
@@ -134,7 +134,7 @@ impl Launch {
             env_clear: false,
             stdin: Input::Null,
             merge_stderr: false,
-            layer: None,
+            overlay: None,
             limits: Limits::default(),
         }
     }
@@ -142,8 +142,8 @@ impl Launch {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.supervisor);
         command.args(&self.supervisor_args);
-        if let Some(layer) = &self.layer {
-            command.arg(LAYER).arg(&layer.over).arg(&layer.upper).arg(&layer.work);
+        if let Some(overlay) = &self.overlay {
+            command.arg(OVERLAY).arg(&overlay.over).arg(&overlay.upper).arg(&overlay.work);
         }
         command.arg(&self.cwd).arg(&self.program).args(&self.args);
         if self.env_clear {

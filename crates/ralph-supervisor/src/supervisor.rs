@@ -1,4 +1,4 @@
-//! The program `ralph __supervise [--layer OVER UPPER WORK] CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the
+//! The program `ralph __supervise [--overlay OVER UPPER WORK] CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the
 //! program's own stdin arrives; stdout and stderr are the program's. It adopts every descendant and leaves
 //! only when all are dead: after the program ended, when told, or when ralph is gone and the socket closes.
 
@@ -19,8 +19,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatu
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::clear::Tree;
-use crate::launch::LAYER;
-use crate::layer::Layer;
+use crate::launch::OVERLAY;
+use crate::overlay::Overlay;
 use crate::wire::{FailedAt, Order, Report, Words};
 
 /// After so long a sweep without an end ralph is told who is left, instead of waiting for ever.
@@ -39,17 +39,17 @@ const LONGEST_COUNT_OF_DEAD: Duration = Duration::from_millis(500);
 pub fn supervise(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let mut first = args.next();
-    let mut layer = None;
-    if first.as_ref().is_some_and(|word| word == LAYER) {
+    let mut overlay = None;
+    if first.as_ref().is_some_and(|word| word == OVERLAY) {
         let (Some(over), Some(upper), Some(work)) = (args.next(), args.next(), args.next()) else {
             return refuse();
         };
-        layer = Some(Layer { over: over.into(), upper: upper.into(), work: work.into() });
+        overlay = Some(Overlay { over: over.into(), upper: upper.into(), work: work.into() });
         first = args.next();
     }
     let (Some(cwd), Some(program)) = (first, args.next()) else { return refuse() };
     let Ok((mut control, stdin)) = take_control() else { return refuse() };
-    match begin(layer.as_ref(), &cwd, program, args, stdin) {
+    match begin(overlay.as_ref(), &cwd, program, args, stdin) {
         Ok((program, deaths)) => {
             let mut supervisor = Supervisor::new(control, deaths, program);
             supervisor.say(Report::Started(program.as_raw_pid()));
@@ -85,13 +85,13 @@ type NotBegun = (FailedAt, std::io::Error);
 
 /// Takes its place and starts the program; the stream has a byte in it whenever a child has died.
 fn begin(
-    layer: Option<&Layer>,
+    overlay: Option<&Overlay>,
     cwd: &OsString,
     program: OsString,
     args: impl Iterator<Item = OsString>,
     stdin: OwnedFd,
 ) -> Result<(Pid, UnixStream), NotBegun> {
-    layer.map_or(Ok(()), Layer::enter).map_err(|error| (FailedAt::Layer, error))?;
+    overlay.map_or(Ok(()), Overlay::enter).map_err(|error| (FailedAt::Overlay, error))?;
     let deaths = take_place().map_err(|error| (FailedAt::Supervisor, error))?;
     std::env::set_current_dir(cwd).map_err(|error| (FailedAt::Cwd, error))?;
     let mut command = Command::new(program);

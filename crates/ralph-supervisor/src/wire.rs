@@ -42,7 +42,7 @@ pub(crate) enum Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailedAt {
     Supervisor,
-    Layer,
+    Overlay,
     Cwd,
     Program,
 }
@@ -63,7 +63,7 @@ impl fmt::Display for Report {
         match self {
             Self::Started(pid) => writeln!(f, "started {pid}"),
             Self::Failed(FailedAt::Supervisor, errno) => writeln!(f, "failed supervisor {errno}"),
-            Self::Failed(FailedAt::Layer, errno) => writeln!(f, "failed layer {errno}"),
+            Self::Failed(FailedAt::Overlay, errno) => writeln!(f, "failed overlay {errno}"),
             Self::Failed(FailedAt::Cwd, errno) => writeln!(f, "failed cwd {errno}"),
             Self::Failed(FailedAt::Program, errno) => writeln!(f, "failed program {errno}"),
             Self::Code(code) => writeln!(f, "ended code {code}"),
@@ -102,7 +102,7 @@ impl Word for Report {
             "failed" => {
                 let place = match first {
                     "supervisor" => FailedAt::Supervisor,
-                    "layer" => FailedAt::Layer,
+                    "overlay" => FailedAt::Overlay,
                     "cwd" => FailedAt::Cwd,
                     "program" => FailedAt::Program,
                     _ => return None,
@@ -147,7 +147,7 @@ mod tests {
         for report in [
             Report::Started(7),
             Report::Failed(FailedAt::Supervisor, 1),
-            Report::Failed(FailedAt::Layer, 16),
+            Report::Failed(FailedAt::Overlay, 16),
             Report::Failed(FailedAt::Cwd, 2),
             Report::Failed(FailedAt::Program, 13),
             Report::Code(3),

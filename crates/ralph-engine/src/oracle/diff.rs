@@ -1,6 +1,6 @@
 //! A short account of what changed in the oracle, for people: lines taken away and added, bounded.
 
-use super::{Changed, How, Sources, base::Base};
+use super::{Changed, How, Sources, baseline::Baseline};
 use std::collections::BTreeMap;
 
 /// Of all files together.
@@ -9,7 +9,7 @@ const MOST: usize = 8 * 1024;
 const LINES: usize = 40;
 
 /// What differs from the baseline, file by file.
-pub fn diff(changed: &[Changed], base: &Base, sources: Sources<'_>) -> String {
+pub fn diff(changed: &[Changed], base: &Baseline, sources: Sources<'_>) -> String {
     let mut text = String::new();
     for (at, one) in changed.iter().enumerate() {
         let old = base.was(one.path.as_bytes()).and_then(|was| sources.old(was.hash)).unwrap_or_default();

@@ -3,8 +3,8 @@
 
 mod ini;
 mod json;
-mod lines;
 mod rust;
+mod test_lines;
 mod toml;
 
 /// How a file is taken apart.
@@ -48,7 +48,7 @@ pub fn same(path: &[u8], baseline: &[u8], now: &[u8]) -> bool {
         Some(Format::PyProject) => toml::same(toml::PYTHON, baseline, now),
         Some(Format::Ini) => ini::part(baseline) == ini::part(now),
         Some(Format::Rust) => rust::tests(baseline) == rust::tests(now),
-        Some(Format::Lines) => lines::part(baseline) == lines::part(now),
+        Some(Format::Lines) => test_lines::part(baseline) == test_lines::part(now),
         None => false,
     }
 }

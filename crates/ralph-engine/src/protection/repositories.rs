@@ -16,14 +16,14 @@ const LIST: &str = "list.json";
 #[derive(Debug, Default)]
 pub struct Repositories {
     /// Directories with files that git obeys.
-    pub places: Vec<Place>,
+    pub git_dirs: Vec<GitDir>,
     /// Where refs stood.
     pub histories: Vec<History>,
 }
 
 /// One directory of a repository's own.
 #[derive(Debug)]
-pub struct Place {
+pub struct GitDir {
     /// As people know it: `.git`, or an absolute path.
     pub name: String,
     /// Where it is.
@@ -51,7 +51,8 @@ type KeptHistory = (String, [Vec<u8>; 4], String, Vec<(Vec<u8>, u8)>);
 /// What is kept of a moment, besides the indexes.
 #[derive(Serialize, Deserialize)]
 struct Listed {
-    places: Vec<(String, Vec<u8>)>,
+    #[serde(rename = "places")]
+    git_dirs: Vec<(String, Vec<u8>)>,
     histories: Vec<KeptHistory>,
 }
 
@@ -67,26 +68,26 @@ impl Repositories {
                 Err(_) => repository.common.display().to_string(),
             };
             for (name, dir) in [(repository.name, repository.own), (common, repository.common)] {
-                if !now.places.iter().any(|place| place.dir == dir) {
-                    let known = earlier.places.iter().find(|place| place.dir == dir);
-                    let index = obeyed(&dir, known.map(|place| &*place.index));
-                    now.places.push(Place { name, dir, index });
+                if !now.git_dirs.iter().any(|git_dir| git_dir.dir == dir) {
+                    let known = earlier.git_dirs.iter().find(|git_dir| git_dir.dir == dir);
+                    let index = obeyed(&dir, known.map(|git_dir| &*git_dir.index));
+                    now.git_dirs.push(GitDir { name, dir, index });
                 }
             }
         }
         now
     }
 
-    /// The same places, looked at again: what appears elsewhere is the tree's to judge.
+    /// The same git_dirs, looked at again: what appears elsewhere is the tree's to judge.
     pub fn again(&self) -> Repositories {
-        let place = |place: &Place| Place {
-            name: place.name.clone(),
-            dir: place.dir.clone(),
-            index: obeyed(&place.dir, Some(&place.index)),
+        let git_dir = |git_dir: &GitDir| GitDir {
+            name: git_dir.name.clone(),
+            dir: git_dir.dir.clone(),
+            index: obeyed(&git_dir.dir, Some(&git_dir.index)),
         };
         let history = |history: &History| History::look(history.repository.clone(), Some(history));
         Repositories {
-            places: self.places.iter().map(place).collect(),
+            git_dirs: self.git_dirs.iter().map(git_dir).collect(),
             histories: self.histories.iter().map(history).collect(),
         }
     }
@@ -95,8 +96,8 @@ impl Repositories {
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
-        for (n, place) in self.places.iter().enumerate() {
-            place.index.save(&folder.join(format!("{n}.tree"))).map_err(|error| error.source)?;
+        for (n, git_dir) in self.git_dirs.iter().enumerate() {
+            git_dir.index.save(&folder.join(format!("{n}.tree"))).map_err(|error| error.source)?;
         }
         let history = |h: &History| {
             let r = &h.repository;
@@ -104,7 +105,11 @@ impl Repositories {
             (r.name.clone(), paths, h.refs.to_text(), h.hidden.paths.clone().into_iter().collect())
         };
         let listed = Listed {
-            places: self.places.iter().map(|place| (place.name.clone(), bytes(&place.dir))).collect(),
+            git_dirs: self
+                .git_dirs
+                .iter()
+                .map(|git_dir| (git_dir.name.clone(), bytes(&git_dir.dir)))
+                .collect(),
             histories: self.histories.iter().map(history).collect(),
         };
         let draft = folder.join("list.tmp");
@@ -117,9 +122,9 @@ impl Repositories {
         use std::os::unix::ffi::OsStringExt;
         let path = |bytes: Vec<u8>| PathBuf::from(std::ffi::OsString::from_vec(bytes));
         let listed: Listed = serde_json::from_slice(&fs::read(folder.join(LIST)).ok()?).ok()?;
-        let place = |(n, (name, dir)): (usize, (String, Vec<u8>))| {
+        let git_dir = |(n, (name, dir)): (usize, (String, Vec<u8>))| {
             let index = Arc::new(Index::load(&folder.join(format!("{n}.tree")))?);
-            Some(Place { name, dir: path(dir), index })
+            Some(GitDir { name, dir: path(dir), index })
         };
         let history = |(name, [own, common, files, within], refs, hidden): KeptHistory| {
             let repository = Repository { name, own: path(own), common: path(common), files, within };
@@ -127,7 +132,7 @@ impl Repositories {
             History { repository, stamp: Index::default(), refs: Refs::from_text(&refs), hidden }
         };
         Some(Repositories {
-            places: listed.places.into_iter().enumerate().map(place).collect::<Option<_>>()?,
+            git_dirs: listed.git_dirs.into_iter().enumerate().map(git_dir).collect::<Option<_>>()?,
             histories: listed.histories.into_iter().map(history).collect(),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::replacements::Replacements;
 use super::tree_copy;
-use ralph_supervisor::{Launch, Layer};
+use ralph_supervisor::{Launch, Overlay};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub enum Place {
     /// A directory as it is.
     Directory(PathBuf),
     /// A directory at its own path, under an overlay that only the command sees.
-    Overlay(Layer),
+    Overlay(Overlay),
     /// A changed copy of a directory, at another path.
     Copy(PathBuf),
 }
@@ -52,7 +52,7 @@ impl<'a> Room<'a> {
     ) -> io::Result<Room<'a>> {
         let prepared = Prepared { workspace, replacements, dir };
         let place = match replacements.overlay(workspace, dir) {
-            Ok(layer) => Place::Overlay(layer),
+            Ok(overlay) => Place::Overlay(overlay),
             Err(_) => prepared.copy()?,
         };
         Ok(Room { place, bytecode: dir.join(BYTECODE), prepared: Some(prepared) })
@@ -71,9 +71,9 @@ impl<'a> Room<'a> {
     pub(super) fn enter(&self, launch: &mut Launch) {
         match &self.place {
             Place::Directory(dir) | Place::Copy(dir) => launch.cwd.clone_from(dir),
-            Place::Overlay(layer) => {
-                launch.cwd.clone_from(&layer.over);
-                launch.layer = Some(layer.clone());
+            Place::Overlay(overlay) => {
+                launch.cwd.clone_from(&overlay.over);
+                launch.overlay = Some(overlay.clone());
             }
         }
         launch.env.push(("PYTHONPYCACHEPREFIX".into(), self.bytecode.clone().into()));

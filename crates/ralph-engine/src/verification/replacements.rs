@@ -1,7 +1,7 @@
 //! Files that a room shows instead of the workspace's own, written as the upper directory of an overlay or into a copy.
 
 use super::tree_copy;
-use ralph_supervisor::Layer;
+use ralph_supervisor::Overlay;
 use ralph_tree::TreePath;
 use std::ffi::OsStr;
 use std::fs;
@@ -41,7 +41,7 @@ impl FromIterator<(TreePath, Replacement)> for Replacements {
 
 impl Replacements {
     /// Writes them as the upper directory of an overlay over `workspace`, below `dir`.
-    pub(super) fn overlay(&self, workspace: &Path, dir: &Path) -> io::Result<Layer> {
+    pub(super) fn overlay(&self, workspace: &Path, dir: &Path) -> io::Result<Overlay> {
         tree_copy::remove(dir)?;
         let (upper, work) = (dir.join("upper"), dir.join("work"));
         fs::create_dir_all(&upper)?;
@@ -51,11 +51,11 @@ impl Replacements {
             create_parents(workspace, &upper, path.as_bytes())?;
             let at = upper.join(OsStr::from_bytes(path.as_bytes()));
             match replacement {
-                Replacement::Hidden => ralph_os::hide(&at)?,
+                Replacement::Hidden => ralph_os::make_whiteout(&at)?,
                 other => other.write(&at)?,
             }
         }
-        Ok(Layer { over: workspace.to_owned(), upper, work })
+        Ok(Overlay { over: workspace.to_owned(), upper, work })
     }
 
     /// Makes a copy of the workspace below `dir` and writes them into it.

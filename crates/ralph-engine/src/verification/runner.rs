@@ -88,7 +88,7 @@ impl Runner<'_> {
             Err(why) => return Some(not_run(command.line, why.to_string())),
         };
         let (exit, timed_out) = self.wait(&process, pump, &mut output);
-        if matches!(exit.not_started, Some(NotStarted::Layer { .. })) {
+        if matches!(exit.not_started, Some(NotStarted::Overlay { .. })) {
             return None;
         }
         let output = output.close(path);

@@ -5,9 +5,9 @@
 use super::{BYTECODE, Room, Runner, VerifyCommand, tree_copy};
 use crate::clock::{Clock, utc};
 use crate::git_checkout;
-use crate::oracle::base::Base;
+use crate::oracle::baseline::Baseline;
 use crate::oracle::{self, Changed, How, Sources, baseline_files, scripts};
-use crate::receipt::{OracleSaid, Receipt, diff_hash, ran};
+use crate::receipt::{OracleVerdict, Receipt, diff_hash, ran};
 use crate::redact::Redactor;
 use crate::under_way::UnderWay;
 use ralph_rules::policy::Oracle;
@@ -100,12 +100,15 @@ impl StandaloneVerify {
         let results = session.run(&self.commands, &mut room)?;
         let passed = !results.is_empty() && all_passed(&results);
         let mut commands = ran("as_is", &results);
-        let mut said =
-            OracleSaid { mode: name(self.oracle), verdict: "unchanged".into(), ..OracleSaid::default() };
+        let mut said = OracleVerdict {
+            mode: name(self.oracle),
+            verdict: "unchanged".into(),
+            ..OracleVerdict::default()
+        };
         let mut held = true;
         let mut diff = None;
         if let Some((index, snapshots)) = &baseline {
-            let base = Base::of(index.clone());
+            let base = Baseline::of(index.clone());
             let sources = Sources { blobs: snapshots.blobs(), root: &site };
             let changed = self.changed(&site, &base, &now, sources)?;
             said.files = changed.iter().map(ToString::to_string).collect();
@@ -190,7 +193,7 @@ impl StandaloneVerify {
     fn changed(
         &self,
         site: &Path,
-        base: &Base,
+        base: &Baseline,
         now: &Index,
         sources: Sources<'_>,
     ) -> io::Result<Vec<Changed>> {

@@ -4,7 +4,7 @@
 use crate::clock::utc;
 use crate::ledger;
 use crate::observation::Observation;
-use crate::oracle::of_run;
+use crate::oracle::run_oracle;
 use crate::provider::{self, Answer};
 use crate::step_context::StepContext;
 use ralph_rules::money::Micro;
@@ -22,7 +22,7 @@ use std::time::Duration;
 const FRESH: Duration = Duration::from_millis(500);
 
 /// What is asked for.
-pub struct Order<'a> {
+pub struct AdmitRequest<'a> {
     /// Reservation and attempt.
     pub id: Attempt,
     /// How much to reserve; less where the day has less left.
@@ -36,7 +36,7 @@ pub struct Order<'a> {
 }
 
 /// What is said of it.
-pub struct Said {
+pub struct Admission {
     /// The fact.
     pub observation: Observation,
     /// The prompt to send.
@@ -46,20 +46,21 @@ pub struct Said {
 }
 
 /// Looks at everything that must be so before a call, and asks for its money.
-pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, order: &Order<'_>) -> Said {
-    let no = |refused| Said { observation: Seen::Refused(refused).into(), prompt: String::new(), rest: None };
+pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &AdmitRequest<'_>) -> Admission {
+    let no =
+        |refused| Admission { observation: Seen::Refused(refused).into(), prompt: String::new(), rest: None };
     if let Some((by, what)) = unsafe_now(ctx, store) {
         return no(Refused::unsafe_now(by, what));
     }
-    let agent = ctx.start.rung(order.rung);
+    let agent = ctx.start.rung(request.rung);
     let tries = match provider::ask(store, agent, &ctx.start.run, utc()) {
-        Answer::Held(refused) if !order.anyway => return no(refused),
-        Answer::Try(limit) if !order.anyway => Some(limit),
+        Answer::Held(refused) if !request.anyway => return no(refused),
+        Answer::Try(limit) if !request.anyway => Some(limit),
         _ => None,
     };
-    ctx.trying.store(tries.is_some() || order.anyway, Ordering::Relaxed);
+    ctx.trying.store(tries.is_some() || request.anyway, Ordering::Relaxed);
     let Composed { text: prompt, mistake } = composed_for(state, &ctx.start);
-    let kept = match keep_prompt(ctx, order.id, &prompt) {
+    let kept = match keep_prompt(ctx, request.id, &prompt) {
         Ok(kept) => kept,
         Err(error) => {
             let what = format!("the prompt cannot be kept in {}: {error}", ctx.folder.display());
@@ -68,17 +69,17 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, order: &Order<
     };
     let before = ctx.index();
     let now = ctx.walked_within(FRESH);
-    of_run::user_changed(ctx, &before, &now);
+    run_oracle::user_changed(ctx, &before, &now);
     let tree = now.id();
     let template_failed = mistake.map(|m| m.to_string());
-    let books = ctx.books();
-    let rest = books.rest(store, order.limits);
-    let grant = rest.map_or(order.amount, |rest| rest.min(order.amount));
-    let day = books.day().into();
-    let admitted = Admitted { id: order.id, grant, prompt: kept, tree, template_failed, day };
-    let mut reserve = ledger::reserve(&books, order.id, grant, order.limits);
+    let accounts = ctx.ledger_accounts();
+    let rest = accounts.rest(store, request.limits);
+    let grant = rest.map_or(request.amount, |rest| rest.min(request.amount));
+    let day = accounts.day().into();
+    let admitted = Admitted { id: request.id, grant, prompt: kept, tree, template_failed, day };
+    let mut reserve = ledger::reserve(&accounts, request.id, grant, request.limits);
     reserve.against.extend(tries);
-    Said {
+    Admission {
         observation: Observation { reserve: Some(reserve), ..Seen::Admitted(admitted).into() },
         prompt,
         rest,
@@ -87,7 +88,7 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, order: &Order<
 
 /// What would make the next records unsafe.
 fn unsafe_now(ctx: &StepContext, store: &dyn Store) -> Option<(Refuser, String)> {
-    if let Err(error) = store.still_ours() {
+    if let Err(error) = store.check_in_place() {
         return Some((Refuser::Store, error.to_string()));
     }
     let free = disk_free(&ctx.folder).ok()?;

@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 
 /// What is asked of this step.
-pub struct Order {
+pub struct CallRequest {
     /// Which attempt.
     pub id: Attempt,
     /// The prompt, unredacted.
@@ -54,40 +54,40 @@ pub(super) struct Ended {
 }
 
 /// Calls the agent and says what it came to.
-pub fn call(ctx: &StepContext, order: Order) -> Observation {
-    let (id, rung) = (order.id, order.rung);
-    let ended = listen(ctx, order).unwrap_or_else(|why| not_started(ctx, rung, &why));
+pub fn call(ctx: &StepContext, request: CallRequest) -> Observation {
+    let (id, rung) = (request.id, request.rung);
+    let ended = listen(ctx, request).unwrap_or_else(|why| not_started(ctx, rung, &why));
     let held = Micro(ctx.held.load(Ordering::Relaxed));
     observation(ctx, reply::call_ended(ctx, id, held, ended))
 }
 
 /// The closing fact with its settlement.
 pub(super) fn observation(ctx: &StepContext, ended: CallEnded) -> Observation {
-    let settle = ledger::settle(&ctx.books(), ended.id, ended.charged, &ended.usage);
+    let settle = ledger::settle(&ctx.ledger_accounts(), ended.id, ended.charged, &ended.usage);
     Observation { settle: Some(settle), ..Seen::CallEnded(Box::new(ended)).into() }
 }
 
-fn listen(ctx: &StepContext, order: Order) -> Result<Ended, String> {
-    let hired = ctx.deps.on(order.rung);
-    let choice = ctx.start.rung(order.rung);
-    let (agent, scratch) = (&hired.agent, Scratch::of(ctx));
+fn listen(ctx: &StepContext, request: CallRequest) -> Result<Ended, String> {
+    let binding = ctx.deps.on(request.rung);
+    let choice = ctx.start.rung(request.rung);
+    let (agent, scratch) = (&binding.agent, Scratch::of(ctx));
     let call = Call {
-        prompt: order.prompt,
+        prompt: request.prompt,
         system: protocol(&ctx.start),
         model: choice.model.clone(),
         program: Some(choice.program.clone()),
         args: choice.args.clone(),
-        budget: order.left,
+        budget: request.left,
         scratch: scratch.path(),
         prices: ctx.deps.prices.clone(),
     };
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
-    let launch = launch(ctx, &line, &hired.env, order.id);
+    let launch = launch(ctx, &line, &binding.env, request.id);
     // The files first: an agent that cannot be listened to is not started.
-    let files = Files::open(ctx, order.id).map_err(|e| e.to_string())?;
+    let files = Files::open(ctx, request.id).map_err(|e| e.to_string())?;
     let (process, pump) = ralph_supervisor::start(launch).map_err(|e| e.to_string())?;
-    tracing::debug!(attempt = %order.id, program = %line.program, "started the agent");
+    tracing::debug!(attempt = %request.id, program = %line.program, "started the agent");
     ctx.under_way.started(&process);
     let mut listener = Listener::new(ctx, &process, agent.reader(&call), files);
     listener.start();
@@ -95,7 +95,7 @@ fn listen(ctx: &StepContext, order: Order) -> Result<Ended, String> {
     let exit = std::thread::scope(|scope| {
         let (_open, over) = channel::<()>();
         let watched = process.clone();
-        let limit = (order.silence, choice.shows_tool_start);
+        let limit = (request.silence, choice.shows_tool_start);
         scope.spawn(move || silence::watch(ctx, &watched, &tools, limit, &over));
         pump.run(&mut listener)
     });
@@ -116,7 +116,7 @@ fn listen(ctx: &StepContext, order: Order) -> Result<Ended, String> {
         failure.message = why.to_string();
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    let (rung, before) = (order.rung, order.conversation);
+    let (rung, before) = (request.rung, request.conversation);
     Ok(Ended { rung, before, idle, reply, exit: seen, interrupted_by, kept, spent, outlived, ms })
 }
 

@@ -1,9 +1,9 @@
 //! Step Inspect: look at the workspace after a call. Protected paths first, then what changed, then the bound plan. Git is
 //! run only where commits were made (`protection.rs`). Closes with `Inspected`.
 
-use crate::bound;
+use crate::bound_files;
 use crate::observation::Observation;
-use crate::oracle::of_run;
+use crate::oracle::run_oracle;
 use crate::protection;
 use crate::step_context::StepContext;
 use ralph_rules::record::{Inspected, Seen};
@@ -27,13 +27,13 @@ pub fn inspect(ctx: &StepContext) -> Observation {
         violations: protection::found(ctx, &before, &after),
         head: facts.head,
         commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
-        oracle: of_run::changed_now(ctx, &after)
+        oracle: run_oracle::changed_now(ctx, &after)
             .iter()
             .take(NAMES)
             .map(|one| redactor.redact(&one.to_string()).into_owned())
             .collect(),
         marker: marker(ctx),
-        plan: ctx.start.plan.as_ref().map(|given| bound::seen(given, redactor)),
+        plan: ctx.start.plan.as_ref().map(|given| bound_files::seen(given, redactor)),
     })
     .into()
 }
@@ -41,6 +41,6 @@ pub fn inspect(ctx: &StepContext) -> Observation {
 /// The marker file is there, and not as it was before the run: signals of an earlier run never count.
 fn marker(ctx: &StepContext) -> bool {
     let file = ctx.start.policy.gate.marker_file.as_deref();
-    let now = file.and_then(|file| bound::marker(&ctx.workspace, file));
+    let now = file.and_then(|file| bound_files::marker(&ctx.workspace, file));
     now.is_some() && now != ctx.start.marker_before
 }

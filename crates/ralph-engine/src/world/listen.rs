@@ -17,31 +17,31 @@ const CAP: u64 = 64 << 20;
 const LINE: usize = 8 << 20;
 
 /// One stream's way to its file and its reader.
-struct Ear<'a> {
+struct StreamRecorder<'a> {
     redacted: Stream<'a>,
     file: Transcript,
     lines: LineSplitter,
 }
 
-impl<'a> Ear<'a> {
-    fn open(ctx: &'a StepContext, id: Attempt, what: &str) -> io::Result<Ear<'a>> {
+impl<'a> StreamRecorder<'a> {
+    fn open(ctx: &'a StepContext, id: Attempt, what: &str) -> io::Result<StreamRecorder<'a>> {
         let (_, path) = ctx.file(id, what);
         let redacted = ctx.deps.redactor.stream();
-        Ok(Ear { redacted, file: Transcript::create(&path, CAP)?, lines: LineSplitter::new(LINE) })
+        Ok(StreamRecorder { redacted, file: Transcript::create(&path, CAP)?, lines: LineSplitter::new(LINE) })
     }
 
     fn recv(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
-        let Ear { redacted, file, lines } = self;
+        let StreamRecorder { redacted, file, lines } = self;
         redacted.push_to(chunk, &mut |clean: &[u8]| {
             file.write(clean);
             lines.feed(clean, |line| each(line.bytes));
         });
-        // What was heard must outlive ralph: the transcript is what a crashed call is judged by.
+        // What was events must outlive ralph: the transcript is what a crashed call is judged by.
         file.flush();
     }
 
     fn close(self, mut each: impl FnMut(&[u8])) -> Kept {
-        let Ear { redacted, mut file, mut lines } = self;
+        let StreamRecorder { redacted, mut file, mut lines } = self;
         redacted.finish_to(&mut |clean: &[u8]| {
             file.write(clean);
             lines.feed(clean, |line| each(line.bytes));
@@ -53,14 +53,17 @@ impl<'a> Ear<'a> {
 
 /// The files of one attempt, with the way to them.
 pub(super) struct Files<'a> {
-    out: Ear<'a>,
-    err: Ear<'a>,
+    out: StreamRecorder<'a>,
+    err: StreamRecorder<'a>,
 }
 
 impl<'a> Files<'a> {
     /// Opens them.
     pub(super) fn open(ctx: &'a StepContext, id: Attempt) -> io::Result<Files<'a>> {
-        Ok(Files { out: Ear::open(ctx, id, "out.jsonl")?, err: Ear::open(ctx, id, "err")? })
+        Ok(Files {
+            out: StreamRecorder::open(ctx, id, "out.jsonl")?,
+            err: StreamRecorder::open(ctx, id, "err")?,
+        })
     }
 }
 
@@ -69,9 +72,9 @@ pub(super) struct Listener<'a> {
     ctx: &'a StepContext,
     process: ProcessHandle,
     reader: Box<dyn Reader>,
-    out: Ear<'a>,
-    err: Ear<'a>,
-    heard: Vec<ReaderEvent>,
+    out: StreamRecorder<'a>,
+    err: StreamRecorder<'a>,
+    events: Vec<ReaderEvent>,
     /// Usage seen so far.
     spent: Option<ralph_agents::Spent>,
     /// It said nothing and used no tool yet.
@@ -88,20 +91,20 @@ impl<'a> Listener<'a> {
         reader: Box<dyn Reader>,
         Files { out, err }: Files<'a>,
     ) -> Listener<'a> {
-        let (heard, tools) = (Vec::new(), Arc::default());
+        let (events, tools) = (Vec::new(), Arc::default());
         let spent = None;
-        Listener { ctx, process: process.clone(), reader, out, err, heard, spent, idle: true, tools }
+        Listener { ctx, process: process.clone(), reader, out, err, events, spent, idle: true, tools }
     }
 
     /// Before the first byte: most agents are sent their prompt.
     pub(super) fn start(&mut self) {
-        self.reader.start(&mut self.heard);
+        self.reader.start(&mut self.events);
         self.react();
     }
 
     fn react(&mut self) {
-        for heard in std::mem::take(&mut self.heard) {
-            match heard {
+        for events in std::mem::take(&mut self.events) {
+            match events {
                 ReaderEvent::Activity(activity) => self.activity(&activity),
                 ReaderEvent::Spent(spent) => self.spent(spent),
                 ReaderEvent::Send(bytes) => self.process.send(bytes),
@@ -118,7 +121,7 @@ impl<'a> Listener<'a> {
             Activity::Tool { .. } => {
                 self.tools.fetch_add(1, Ordering::Relaxed);
                 if self.ctx.trying.swap(false, Ordering::Relaxed) {
-                    self.tell(self.spent.unwrap_or_default());
+                    self.send_usage(self.spent.unwrap_or_default());
                 }
             }
             Activity::ToolEnded { .. } => {
@@ -138,13 +141,13 @@ impl<'a> Listener<'a> {
         let sign = self.ctx.trying.load(Ordering::Relaxed) && spent.usage.output > 0;
         if sign || ahead > self.ctx.tell_spend_from.load(Ordering::Relaxed) {
             self.ctx.trying.store(false, Ordering::Relaxed);
-            self.tell(spent);
+            self.send_usage(spent);
         }
     }
 
-    fn tell(&self, spent: ralph_agents::Spent) {
+    fn send_usage(&self, spent: ralph_agents::Spent) {
         let ralph_agents::Spent { total, dearest, usage, .. } = spent;
-        self.ctx.tell(Seen::Spent(Spent { total, dearest, usage }));
+        self.ctx.send(Seen::Spent(Spent { total, dearest, usage }));
     }
 
     /// The program ended: what does it all mean, what was kept of it, what was used, and was nothing done? `report` gives the reader
@@ -154,9 +157,9 @@ impl<'a> Listener<'a> {
         exit: Exit,
         report: impl FnOnce(&mut dyn Reader),
     ) -> (Reply, Kept, Option<ralph_agents::Spent>, bool) {
-        let Listener { mut reader, out, err, mut heard, mut spent, mut idle, .. } = self;
-        let kept = out.close(|line| reader.read(line, &mut heard));
-        for last in heard {
+        let Listener { mut reader, out, err, mut events, mut spent, mut idle, .. } = self;
+        let kept = out.close(|line| reader.read(line, &mut events));
+        for last in events {
             match last {
                 ReaderEvent::Spent(now) => spent = Some(now),
                 ReaderEvent::Activity(activity) => idle &= !is_work(&activity),
@@ -176,8 +179,8 @@ pub(super) fn is_work(activity: &Activity) -> bool {
 
 impl Sink for Listener<'_> {
     fn stdout(&mut self, chunk: &[u8]) {
-        let Listener { out, reader, heard, .. } = self;
-        out.recv(chunk, |line| reader.read(line, heard));
+        let Listener { out, reader, events, .. } = self;
+        out.recv(chunk, |line| reader.read(line, events));
         self.react();
     }
 

@@ -3,7 +3,7 @@
 
 use super::verify::{run_commands, verified};
 use crate::observation::Observation;
-use crate::oracle::{baseline_files, diff, of_run};
+use crate::oracle::{baseline_files, diff, run_oracle};
 use crate::step_context::StepContext;
 use crate::verification::{Room, not_run};
 use ralph_rules::record::{Attempt, Check, Ms, PutBack};
@@ -16,10 +16,10 @@ const ROOM: &str = "view";
 pub fn prove(ctx: &StepContext, deadline: Ms, id: Attempt) -> Observation {
     let check = Check::WithBaselineOracle;
     let now = ctx.walk();
-    let changed = of_run::changed_now(ctx, &now);
+    let changed = run_oracle::changed_now(ctx, &now);
     let (replacements, diff) = match ctx.oracle().as_ref() {
         Some(base) => {
-            let sources = of_run::sources(ctx);
+            let sources = run_oracle::sources(ctx);
             (baseline_files(&changed, base, sources), diff::diff(&changed, base, sources))
         }
         None => (Err(io::Error::other("the baseline's tests are not kept any more")), String::new()),

@@ -39,7 +39,7 @@ pub fn recover(
     let seen = spent.unwrap_or_default();
     let charged = reserved.max(seen.total);
     let lost = CallLost { id, charged, usage: seen.usage, outlived, transcript: file_ref(id, &kept) };
-    let settle = ledger::settle(&ctx.books(), id, charged, &seen.usage);
+    let settle = ledger::settle(&ctx.ledger_accounts(), id, charged, &seen.usage);
     Observation { settle: Some(settle), ..Seen::CallLost(lost).into() }
 }
 

@@ -3,7 +3,7 @@
 
 use super::call::Ended;
 use crate::clock::utc;
-use crate::reset::resolve;
+use crate::reset_time::resolve;
 use crate::step_context::StepContext;
 use crate::transcript::Kept;
 use ralph_agents::Reply;

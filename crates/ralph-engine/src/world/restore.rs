@@ -4,11 +4,13 @@
 
 use crate::clock::utc;
 use crate::observation::Observation;
-use crate::protection::{self, BEFORE, COMMITS, Moment, Place, SEEN, Touched, contents, is_ordinary, obeyed};
+use crate::protection::{
+    self, BEFORE, COMMITS, GitDir, Moment, SEEN, Touched, contents, is_ordinary, obeyed,
+};
 use crate::quarantine::{Case, Folder, Item};
 use crate::step_context::StepContext;
 use ralph_rules::record::{Restored, Seen, Violation};
-use ralph_snapshots::{Damage, PathRestore, Restore, restore_paths, uncover};
+use ralph_snapshots::{PathRestore, Restore, TouchedPaths, make_readable, restore_paths};
 use ralph_tree::{Index, TreePath, violations};
 use std::collections::BTreeSet;
 use std::io;
@@ -41,7 +43,7 @@ pub fn restore(ctx: &StepContext, paths: &[Violation], time: (u32, u32)) -> Obse
 }
 
 /// One directory whose paths are mended.
-struct Patient<'a> {
+struct TouchedDir<'a> {
     root: &'a Path,
     name: &'a str,
     before: &'a Index,
@@ -53,8 +55,8 @@ struct Patient<'a> {
 type Done = (Option<String>, BTreeSet<String>);
 
 fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32)) -> io::Result<Done> {
-    let patients = patients(ctx, before, seen)?;
-    let plans: Vec<PathRestore> = patients.iter().map(|p| p.plan(ctx)).collect::<io::Result<_>>()?;
+    let touched_dirs = touched_dirs(ctx, before, seen)?;
+    let plans: Vec<PathRestore> = touched_dirs.iter().map(|p| p.plan(ctx)).collect::<io::Result<_>>()?;
     let commits = commits(ctx);
     let case = Case {
         run: ctx.start.run.clone(),
@@ -65,11 +67,11 @@ fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32))
     };
     let path = ctx.snapshots.quarantine().join(format!("{:03}.{}", time.0, time.1));
     if let Some(folder) = Folder::open(path.clone(), case)? {
-        fill(ctx, folder, &patients, &plans, &commits)?;
+        fill(ctx, folder, &touched_dirs, &plans, &commits)?;
     }
-    for (patient, plan) in patients.iter().zip(plans) {
+    for (dir, plan) in touched_dirs.iter().zip(plans) {
         let acts = Restore { acts: plan.acts, ..Restore::default() };
-        acts.apply(patient.root, ctx.snapshots.keep().blobs())?;
+        acts.apply(dir.root, ctx.snapshots.store().blobs())?;
     }
     protection::show(ctx, &before.repositories);
     let mut left: BTreeSet<String> = commits.into_iter().map(|touched| touched.path).collect();
@@ -79,8 +81,12 @@ fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32))
 
 /// The workspace and the repositories' own directories, as far as something in them was touched. Directories that
 /// were closed are opened first: what lies in them may have been changed too.
-fn patients<'a>(ctx: &'a StepContext, before: &'a Moment, seen: &'a Moment) -> io::Result<Vec<Patient<'a>>> {
-    let mut all = vec![Patient {
+fn touched_dirs<'a>(
+    ctx: &'a StepContext,
+    before: &'a Moment,
+    seen: &'a Moment,
+) -> io::Result<Vec<TouchedDir<'a>>> {
+    let mut all = vec![TouchedDir {
         root: &ctx.workspace,
         name: "",
         before: &before.files,
@@ -88,31 +94,31 @@ fn patients<'a>(ctx: &'a StepContext, before: &'a Moment, seen: &'a Moment) -> i
         now: ctx.walk(),
         touched: violations(&before.files, &seen.files),
     }];
-    for (was, is) in before.repositories.places.iter().zip(&seen.repositories.places) {
+    for (was, is) in before.repositories.git_dirs.iter().zip(&seen.repositories.git_dirs) {
         let touched: Vec<_> = violations(&was.index, &is.index)
             .into_iter()
             .filter(|v| was.dir.is_dir() && !is_ordinary(ctx, was, is, v.path.as_bytes()))
             .collect();
-        let Place { name, dir, index } = was;
+        let GitDir { name, dir, index } = was;
         let now = obeyed(dir, Some(index));
-        all.push(Patient { root: dir, name, before: index, seen: &is.index, now, touched });
+        all.push(TouchedDir { root: dir, name, before: index, seen: &is.index, now, touched });
     }
-    all.retain(|patient| !patient.touched.is_empty());
-    for patient in &mut all {
-        if uncover(patient.root, patient.damage(&patient.paths()))? {
-            patient.look_again(ctx);
+    all.retain(|dir| !dir.touched.is_empty());
+    for dir in &mut all {
+        if make_readable(dir.root, dir.touched_paths(&dir.paths()))? {
+            dir.look_again(ctx);
         }
     }
     Ok(all)
 }
 
-impl Patient<'_> {
+impl TouchedDir<'_> {
     fn paths(&self) -> Vec<TreePath> {
         self.touched.iter().map(|v| v.path.clone()).collect()
     }
 
-    fn damage<'d>(&'d self, touched: &'d [TreePath]) -> Damage<'d> {
-        Damage { before: self.before, seen: self.seen, now: &self.now, touched }
+    fn touched_paths<'d>(&'d self, touched: &'d [TreePath]) -> TouchedPaths<'d> {
+        TouchedPaths { before: self.before, seen: self.seen, now: &self.now, touched }
     }
 
     fn look_again(&mut self, ctx: &StepContext) {
@@ -124,28 +130,24 @@ impl Patient<'_> {
     }
 
     fn plan(&self, ctx: &StepContext) -> io::Result<PathRestore> {
-        restore_paths(self.root, self.damage(&self.paths()), ctx.snapshots.keep().blobs())
+        restore_paths(self.root, self.touched_paths(&self.paths()), ctx.snapshots.store().blobs())
     }
 }
 
 fn fill(
     ctx: &StepContext,
     mut folder: Folder,
-    patients: &[Patient<'_>],
+    touched_dirs: &[TouchedDir<'_>],
     plans: &[PathRestore],
     commits: &[Touched],
 ) -> io::Result<()> {
-    for (patient, plan) in patients.iter().zip(plans) {
+    for (dir, plan) in touched_dirs.iter().zip(plans) {
         let aside: BTreeSet<&[u8]> = plan.aside.iter().map(TreePath::as_bytes).collect();
         let left: BTreeSet<&[u8]> = plan.left.iter().map(|missed| missed.path.as_bytes()).collect();
-        let known: BTreeSet<&[u8]> = patient.touched.iter().map(|v| v.path.as_bytes()).collect();
-        let item = |path: &TreePath, how: String| Item {
-            root: patient.root,
-            name: patient.name,
-            path: path.clone(),
-            how,
-        };
-        for violation in &patient.touched {
+        let known: BTreeSet<&[u8]> = dir.touched.iter().map(|v| v.path.as_bytes()).collect();
+        let item =
+            |path: &TreePath, how: String| Item { root: dir.root, name: dir.name, path: path.clone(), how };
+        for violation in &dir.touched {
             let item = item(&violation.path, violation.how.to_string());
             match violation.path.as_bytes() {
                 path if left.contains(path) => {}
@@ -175,9 +177,9 @@ fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
     let after = ctx.walk();
     let mut still: Vec<String> =
         violations(&before.files, &after).iter().map(|v| v.path.to_string()).collect();
-    for was in &before.repositories.places {
+    for was in &before.repositories.git_dirs {
         let index = obeyed(&was.dir, Some(&was.index));
-        let is = Place { name: was.name.clone(), dir: was.dir.clone(), index };
+        let is = GitDir { name: was.name.clone(), dir: was.dir.clone(), index };
         let touched = violations(&was.index, &is.index).into_iter();
         let touched = touched.filter(|v| !is_ordinary(ctx, was, &is, v.path.as_bytes()));
         still.extend(touched.map(|v| format!("{}/{}", was.name, v.path)));

@@ -34,7 +34,7 @@ impl Scratch {
         if launch.files.is_empty() && launch.reports.is_empty() {
             return Ok(());
         }
-        Home::make(&self.dir)?;
+        Home::create_private_dir(&self.dir)?;
         launch.files.iter().try_for_each(|(name, bytes)| fs::write(self.dir.join(name), bytes))
     }
 

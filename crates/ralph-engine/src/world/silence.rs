@@ -26,7 +26,7 @@ pub(super) fn watch(
         let silent = process.silent_for().min(idle);
         if silent >= limit {
             let ms = Ms::try_from(silent.as_millis()).unwrap_or(Ms::MAX);
-            ctx.tell(Seen::Silent(Silent { ms }));
+            ctx.send(Seen::Silent(Silent { ms }));
             return;
         }
     }

@@ -2,7 +2,7 @@
 //! in the ledger and in the read model.
 
 use super::life::Life;
-use super::mains::Mains;
+use super::power::Power;
 use super::tally::Tally;
 use ralph_engine::journal;
 use ralph_rules::next::Next;
@@ -13,7 +13,7 @@ use ralph_rules::step::Step;
 use ralph_store::Store;
 use std::collections::BTreeMap;
 
-pub fn audit(life: &Life<'_>, mains: &Mains, tally: &mut Tally) {
+pub fn audit(life: &Life<'_>, mains: &Power, tally: &mut Tally) {
     let records = journal::read(mains, &life.id).unwrap();
     let replayed = replay(&records);
     assert!(replayed.differences.is_empty(), "{}: decided otherwise: {:?}", life.id, replayed.differences[0]);

@@ -2,7 +2,7 @@
 //! the store's inbox) and the clock speak; if nobody ever would, the rules have hung the run.
 
 use super::agent::Shows;
-use super::mains::Mains;
+use super::power::Power;
 use super::site::Site;
 use ralph_engine::event_source::EventSource;
 use ralph_engine::observation::Observation;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// EventSource at a site.
 pub struct SimulatedEvents<'a> {
     pub site: Rc<RefCell<Site>>,
-    pub mains: &'a Mains,
+    pub mains: &'a Power,
 }
 
 impl EventSource for SimulatedEvents<'_> {
@@ -100,7 +100,7 @@ impl Site {
     }
 
     /// A person asks, now or before a crash.
-    fn person(&mut self, mains: &Mains) -> Option<Observation> {
+    fn person(&mut self, mains: &Power) -> Option<Observation> {
         let meddled = self.like.meddled;
         if !self.healed() && self.dice.one_in(meddled) {
             let request = self.request();
@@ -127,7 +127,7 @@ impl Site {
         }
     }
 
-    fn asks(&mut self, mains: &Mains, request: &Request) {
+    fn asks(&mut self, mains: &Power, request: &Request) {
         let body = serde_json::to_string(request).unwrap();
         mains.ask(&self.run, &body, self.now()).unwrap();
         self.inbox = true;

@@ -3,7 +3,7 @@
 
 use super::dice::Dice;
 use super::event_source::SimulatedEvents;
-use super::mains::Mains;
+use super::power::Power;
 use super::site::Site;
 use super::tally::Tally;
 use super::world::SimulatedWorld;
@@ -27,7 +27,7 @@ use std::rc::Rc;
 pub struct Life<'a> {
     pub id: String,
     meter: String,
-    mains: &'a Mains,
+    mains: &'a Power,
     pub site: Rc<RefCell<Site>>,
     dice: Dice,
     run: Option<Run<'a>>,
@@ -45,7 +45,7 @@ pub struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    pub fn new(site: Site, dice: Dice, mains: &'a Mains) -> Life<'a> {
+    pub fn new(site: Site, dice: Dice, mains: &'a Power) -> Life<'a> {
         Life {
             id: site.run.clone(),
             meter: run_meter(&site.run),

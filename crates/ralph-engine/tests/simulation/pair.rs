@@ -6,7 +6,7 @@ use super::character::{Character, Shared};
 use super::dice::Dice;
 use super::life::Life;
 use super::machine::Machine;
-use super::mains::Mains;
+use super::power::Power;
 use super::site::Site;
 use super::tally::Tally;
 use ralph_engine::journal;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 const PATIENCE: u64 = 2_000;
 
 /// Shows the ends of both journals when something is wrong.
-struct Witness<'a>(u64, &'a Mains);
+struct Witness<'a>(u64, &'a Power);
 
 impl Drop for Witness<'_> {
     fn drop(&mut self) {
@@ -40,7 +40,7 @@ pub fn pair(seed: u64, tally: &mut Tally) {
     let mut dice = Dice::new(seed);
     let machine = Rc::new(RefCell::new(Machine::new(&mut dice)));
     let cuts = dice.pick(&[0, 0, 20, 60, 150, 400]);
-    let mains = Mains::new(Dice::new(dice.roll()), cuts);
+    let mains = Power::new(Dice::new(dice.roll()), cuts);
     let _witness = Witness(seed, &mains);
     let shared = Shared::new(&mut dice);
     let mut lives = ["a", "b"].map(|id| {

@@ -2,9 +2,9 @@
 //! event_source, and what was really spent. `hands.rs` begins steps here, `hearing.rs` listens; both outlive no process.
 
 use super::agent::{Agent, Fate};
-use super::books::Books;
 use super::character::{Character, Temper};
 use super::dice::Dice;
+use super::ledger_check::Books;
 use super::machine::Machine;
 use super::words::{self, Word};
 use ralph_engine::observation::Observation;

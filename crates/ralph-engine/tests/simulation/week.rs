@@ -5,12 +5,12 @@ use super::character::{Character, Shared, Temper};
 use super::dice::Dice;
 use super::life::Life;
 use super::machine::Machine;
-use super::mains::Mains;
 use super::planned::{Began, Planned, Storm};
+use super::power::Power;
 use super::site::Site;
 use super::tally::Tally;
 use ralph_engine::ledger::run_meter;
-use ralph_engine::reset::day_of;
+use ralph_engine::reset_time::day_of;
 use ralph_rules::failure::Class;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{MINUTE, Policy, SECOND};
@@ -80,7 +80,7 @@ pub fn week(seed: u64, cuts: u64) -> Week {
     let sleeps = vec![(BEGIN + 2 * DAY + 9 * HOUR, 8 * HOUR), (BEGIN + 4 * DAY + 2 * HOUR, 90 * MINUTE)];
     machine.planned = Some(Planned { storms: storms(), sleeps: sleeps.clone().into(), calls: Vec::new() });
     let machine = Rc::new(RefCell::new(machine));
-    let mains = Mains::new(Dice::new(dice.roll()), cuts);
+    let mains = Power::new(Dice::new(dice.roll()), cuts);
     let mut lives = ["run-a", "run-b"].map(|id| {
         let site = Site::new(steady(id, &mut dice), Dice::new(dice.roll()), Rc::clone(&machine));
         let mut life = Life::new(site, Dice::new(dice.roll()), &mains);
@@ -114,7 +114,7 @@ pub fn week(seed: u64, cuts: u64) -> Week {
 }
 
 /// Between two calls nothing is reserved, so that the others may have it.
-fn holds_nothing_while_it_waits(life: &Life<'_>, mains: &Mains) {
+fn holds_nothing_while_it_waits(life: &Life<'_>, mains: &Power) {
     if life.waits() {
         assert_eq!(mains.meter(&run_meter(&life.id)).unwrap().held, 0, "{}: money held in a wait", life.id);
     }

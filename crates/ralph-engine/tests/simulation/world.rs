@@ -2,14 +2,14 @@
 
 use super::agent::{self, Agent, Fate};
 use super::character::Temper;
-use super::mains::Mains;
+use super::power::Power;
 use super::site::{Left, Site};
 use ralph_engine::ledger;
 use ralph_engine::observation::Observation;
 use ralph_engine::provider::{self, Answer};
-use ralph_engine::reset::day_of;
+use ralph_engine::reset_time::day_of;
 use ralph_engine::world::World;
-use ralph_engine::world::admit::Order;
+use ralph_engine::world::admit::AdmitRequest;
 use ralph_rules::breaker::{Breaker, breaker};
 use ralph_rules::failure::Class;
 use ralph_rules::ladder;
@@ -29,7 +29,7 @@ use std::rc::Rc;
 /// Begins steps at a site.
 pub struct SimulatedWorld<'a> {
     pub site: Rc<RefCell<Site>>,
-    pub mains: &'a Mains,
+    pub mains: &'a Power,
 }
 
 impl World for SimulatedWorld<'_> {
@@ -38,7 +38,7 @@ impl World for SimulatedWorld<'_> {
         match step {
             Step::Admit { id, amount, limits, rung, anyway } => {
                 site.climbs(*rung, state);
-                let order = Order { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
+                let order = AdmitRequest { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
                 site.admit(&order, state, self.mains);
             }
             Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
@@ -88,16 +88,16 @@ impl World for SimulatedWorld<'_> {
 
 impl Site {
     /// Where the money of the call under way is booked.
-    fn day_books(&self) -> ledger::Books {
-        ledger::Books::new(&self.run, &self.day)
+    fn day_accounts(&self) -> ledger::LedgerAccounts {
+        ledger::LedgerAccounts::new(&self.run, &self.day)
     }
 
     /// Where money is booked from now on.
-    fn books_today(&mut self) -> ledger::Books {
+    fn accounts_today(&mut self) -> ledger::LedgerAccounts {
         let machine = &mut *self.machine.borrow_mut();
         self.day = day_of(machine.wall(), &self.like.start.zone);
         machine.books_on(&self.day);
-        ledger::Books::new(&self.run, &self.day)
+        ledger::LedgerAccounts::new(&self.run, &self.day)
     }
 
     /// One rung at a time, up only in trouble, never beyond the ladder; asked again it is the same one.
@@ -114,7 +114,7 @@ impl Site {
         self.rung = (rung, state.calls.done);
     }
 
-    fn admit(&mut self, order: &Order<'_>, state: &State, mains: &Mains) {
+    fn admit(&mut self, order: &AdmitRequest<'_>, state: &State, mains: &Power) {
         let wall = self.machine.borrow().wall();
         let agent = state.start.as_ref().unwrap().rung(order.rung);
         let tries = match provider::ask(mains, agent, &self.run, wall) {
@@ -140,7 +140,7 @@ impl Site {
         self.stained = false;
         self.files = 0;
         let (prompt, tree, template_failed) = (FileRef::default(), self.tree, None);
-        let books = self.books_today();
+        let books = self.accounts_today();
         let rest = books.rest(mains, order.limits);
         let grant = rest.map_or(order.amount, |rest| rest.min(order.amount));
         let (id, day) = (order.id, self.day.clone());
@@ -197,7 +197,7 @@ impl Site {
                 after = agent.due - now + 1;
             }
         }
-        let reserve = ledger::extend(&self.day_books(), id, to, limits);
+        let reserve = ledger::extend(&self.day_accounts(), id, to, limits);
         self.will_tell(
             after,
             Observation { reserve: Some(reserve), ..Seen::Extended(Extended { to }).into() },
@@ -332,7 +332,7 @@ impl Site {
                 };
                 let charged = reserved.max(Micro(seen));
                 self.books.told(charged.0);
-                let settle = ledger::settle(&self.day_books(), id, charged, &usage);
+                let settle = ledger::settle(&self.day_accounts(), id, charged, &usage);
                 let lost = CallLost { id, charged, usage, outlived: 0, transcript: FileRef::default() };
                 self.will_tell(30, Observation { settle: Some(settle), ..Seen::CallLost(lost).into() });
             }
@@ -342,7 +342,7 @@ impl Site {
     /// The closing fact of a call, with what it settles.
     pub fn tell_end(&mut self, call: CallEnded) -> Observation {
         self.books.told(call.charged.0);
-        let settle = ledger::settle(&self.day_books(), call.id, call.charged, &call.usage);
+        let settle = ledger::settle(&self.day_accounts(), call.id, call.charged, &call.usage);
         Observation { settle: Some(settle), ..Seen::CallEnded(Box::new(call)).into() }
     }
 }

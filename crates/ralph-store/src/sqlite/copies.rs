@@ -28,7 +28,7 @@ pub(super) fn daily(c: &Connection, database: &Path, date: &str) -> Result<Optio
 }
 
 /// Keeps the file as it is before its schema changes; an earlier such copy stays.
-pub(super) fn before_lifting(c: &Connection, database: &Path, version: i64) -> Result<(), StoreError> {
+pub(super) fn before_migration(c: &Connection, database: &Path, version: i64) -> Result<(), StoreError> {
     let copy = place(database)?.join(format!("ralph-schema-{version}.db"));
     if copy.exists() { Ok(()) } else { write(c, &copy) }
 }

@@ -1,7 +1,7 @@
 //! What is done about a file that cannot be trusted: a copy is kept, the file is left alone, opening is refused.
 
+use super::file_identity::beside;
 use super::log;
-use super::ours::beside;
 use crate::error::StoreError;
 use std::fs::{self, File};
 use std::io;

@@ -4,7 +4,7 @@
 //! (0.15 against 3 ms on ext4). So it is filled with zeros once, while an agent runs, and folded before it outgrows that.
 
 use super::explain;
-use super::ours::beside;
+use super::file_identity::beside;
 use crate::disk::disk_free;
 use crate::error::{BackendErrorKind, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// Size the log is filled up to, and cut back to after a burst.
 pub(super) const SIZE: u64 = 2 << 20;
 
-/// Pages in the log that make folding worth while: each time costs the next commit a second sync.
+/// SqlLedger in the log that make folding worth while: each time costs the next commit a second sync.
 const WORTH_FOLDING_PAGES: i64 = 200;
 
 /// Folds what the log holds into the database without making anybody wait, if it is much.

@@ -1,9 +1,9 @@
 //! Finding or making the database, and refusing what is not ours, not whole or not safe.
 
 use super::ballast::Ballast;
-use super::gate::{GATE_WAIT, Gate};
-use super::ours::Ours;
+use super::file_identity::FileIdentity;
 use super::schema::{self, APPLICATION_ID, Marks};
+use super::write_queue::{QUEUE_WAIT, WriteQueue};
 use super::{DATABASE, Database, copies, damage, explain, log, network};
 use crate::error::StoreError;
 use rusqlite::config::DbConfig;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Only after this long does a busy database become an error.
 pub(super) const BUSY_LIMIT: Duration = Duration::from_secs(60);
 
-/// Pages of log at which a commit folds it by itself: a backstop, housekeeping comes long before.
+/// SqlLedger of log at which a commit folds it by itself: a backstop, housekeeping comes long before.
 const LOG_BACKSTOP_PAGES: i64 = 8192;
 
 impl Database {
@@ -73,20 +73,20 @@ fn make_private(path: &Path) -> Result<(), StoreError> {
 /// Opens an existing file, checks that it is ours, and lifts it to the newest schema.
 fn unlock(dir: &Path, steps: &[&str]) -> Result<Database, StoreError> {
     let path = dir.join(DATABASE);
-    let gate = Gate::new(dir.join("ralph.gate"));
+    let queue = WriteQueue::new(dir.join("ralph.gate"));
     let opened = connect(&path, false).and_then(|mut c| {
-        let newer = settle_schema(&mut c, &path, &gate, steps)?;
+        let newer = settle_schema(&mut c, &path, &queue, steps)?;
         Ok((c, newer))
     });
     let (connection, newer) =
         opened.map_err(|e| damage::keep_copy_if_damaged(&path, explain::explain(&path, e)))?;
     Ok(Database {
-        ours: Ours::note(&path)?,
+        identity: FileIdentity::note(&path)?,
         ballast: Ballast::new(dir.join("ralph.ballast")),
         writer: Mutex::new(Some(connection)),
         reader: Mutex::new(None),
         commits: AtomicU64::new(0),
-        gate,
+        queue,
         newer,
         path,
     })
@@ -112,7 +112,7 @@ pub(super) fn connect(path: &Path, only_reads: bool) -> Result<Connection, Store
 fn settle_schema(
     c: &mut Connection,
     path: &Path,
-    gate: &Gate,
+    queue: &WriteQueue,
     steps: &[&str],
 ) -> Result<Option<i64>, StoreError> {
     let marks = schema::marks(c)?;
@@ -129,12 +129,12 @@ fn settle_schema(
         return Ok(Some(marks.version));
     }
     if marks.version < known {
-        let _turn = gate.enter(GATE_WAIT);
+        let _turn = queue.enter(QUEUE_WAIT);
         if !fresh {
-            copies::before_lifting(c, path, marks.version)?;
+            copies::before_migration(c, path, marks.version)?;
         }
         c.query_row("pragma journal_mode = wal", [], |_| Ok(()))?;
-        schema::lift(c, steps)?;
+        schema::migrate(c, steps)?;
         if fresh {
             finish_making(c, path)?;
         }

@@ -73,7 +73,7 @@ pub(super) fn newest(steps: &[&str]) -> i64 {
 }
 
 /// Takes the steps that the file has not yet taken, all in one transaction.
-pub(super) fn lift(c: &mut Connection, steps: &[&str]) -> Result<(), StoreError> {
+pub(super) fn migrate(c: &mut Connection, steps: &[&str]) -> Result<(), StoreError> {
     let tx = c.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read again inside the lock: another process may have lifted it meanwhile.
     let have = usize::try_from(marks(&tx)?.version).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! The one writing transaction: wait for a turn, BEGIN IMMEDIATE, write, commit; on a full disk spend the ballast once.
 
-use super::books::Pages;
-use super::{Database, explain, gate, inbox, journal, open, rows, schema};
+use super::ledger_storage::SqlLedger;
+use super::{Database, explain, inbox, journal, open, rows, schema, write_queue};
 use crate::batch::{Batch, Committed};
 use crate::disk::disk_free;
 use crate::error::{BackendErrorKind, CommitError, StoreError};
@@ -31,7 +31,7 @@ impl Database {
     /// A refusal is rolled back, but a clock set back must still be noted, or the window would stay full for the length of the jump.
     fn remember_the_clock(&self, batch: &Batch) -> Result<(), StoreError> {
         self.write(|tx| {
-            let moved = ledger::heed_clock(&mut Pages(tx), batch)?;
+            let moved = ledger::note_clock_change(&mut SqlLedger(tx), batch)?;
             Ok(if moved > 0 { Ok(()) } else { Err(()) })
         })
         .map(|_| ())
@@ -55,7 +55,7 @@ impl Database {
             other => other,
         })?;
         // Only now is it sure that what was synced is what others will find under this name.
-        self.ours.check()?;
+        self.identity.check()?;
         self.commits.fetch_add(u64::from(answer.is_ok()), Ordering::Relaxed);
         Ok(answer)
     }
@@ -69,11 +69,11 @@ impl Database {
         let connection = match &mut *slot {
             Some(connection) => connection,
             None => {
-                self.ours.check()?;
+                self.identity.check()?;
                 slot.insert(open::connect(&self.path, false).map_err(|e| self.explain(e))?)
             }
         };
-        let _turn = self.gate.enter(gate::GATE_WAIT);
+        let _turn = self.queue.enter(write_queue::QUEUE_WAIT);
         f(connection).map_err(|e| self.explain(e))
     }
 
@@ -108,8 +108,8 @@ fn attempt<T, N>(c: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Answer<T, 
 
 fn apply(tx: &Transaction<'_>, batch: &Batch) -> Result<Committed, CommitError> {
     let position = journal::append(tx, &batch.put)?;
-    ledger::heed_clock(&mut Pages(tx), batch)?;
-    let grant = ledger::apply(&mut Pages(tx), batch)?;
+    ledger::note_clock_change(&mut SqlLedger(tx), batch)?;
+    let grant = ledger::apply(&mut SqlLedger(tx), batch)?;
     inbox::done(tx, &batch.done)?;
     rows::keep(tx, &batch.rows)?;
     rows::remember(tx, &batch.memo)?;

@@ -11,9 +11,9 @@
 mod common;
 mod endings;
 mod gone;
-mod layer;
 mod line_splitter;
 mod orders;
+mod overlay;
 mod streams;
 mod tags;
 mod trees;

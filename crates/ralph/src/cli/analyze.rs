@@ -8,7 +8,7 @@ use crate::values;
 use ralph_agents::detect::OfflineReader;
 use ralph_agents::{Denial, Exit, Failure, Format, Reply, registry};
 use ralph_engine::clock::utc;
-use ralph_engine::reset::resolve;
+use ralph_engine::reset_time::resolve;
 use ralph_rules::analysis::shape::{Analysis, Failed, Refusal};
 use ralph_rules::analysis::{Response, Trend};
 use ralph_rules::money::Micro;

@@ -27,7 +27,7 @@ pub fn detach(args: &Args, id: &str, row: Option<&RunRow>, here: &Here) -> Resul
     let home = here.home()?;
     let log = home.run(id).join(LOG);
     let failed = |what: &str, e: &dyn std::error::Error| Problem::new(Code::Busy, what).cause(e);
-    Home::make(&home.run(id)).map_err(|e| failed("the run's folder cannot be made", &e))?;
+    Home::create_private_dir(&home.run(id)).map_err(|e| failed("the run's folder cannot be made", &e))?;
     let file = File::options().create(true).append(true).open(&log);
     let file = file.map_err(|e| failed("the run's log cannot be made", &e))?;
     let said = file.metadata().map_or(0, |meta| meta.len());

@@ -157,7 +157,7 @@ fn changed(args: &Args, row: &RunRow, home: &Home, here: &Here) -> Result<u8, Pr
     let after = if args.iteration.is_some() { snapshots.after(to) } else { snapshots.last() };
     let moments = Moments { before, after: after.ok_or_else(missing)? };
     let raw = args.raw && !stdout().is_terminal();
-    match diff(buffered_stdout(), &moments, snapshots.keep().blobs(), here.out_style(), raw) {
+    match diff(buffered_stdout(), &moments, snapshots.store().blobs(), here.out_style(), raw) {
         Ok(0) => say("No changes.\n"),
         Ok(_) => {}
         Err(error) => gone(StoryError::Output(error), row)?,

@@ -67,7 +67,8 @@ pub fn quarantine(args: &Args, here: &Here) -> Result<u8, Problem> {
         What::List { all } => list(*all, args.json, here),
         What::Show { case } => show(case.as_deref(), args.json, here),
         What::Restore { case, path, dry_run, yes } => {
-            let order = restore::Order { paths: path, dry_run: *dry_run, yes: *yes, json: args.json };
+            let order =
+                restore::RestoreRequest { paths: path, dry_run: *dry_run, yes: *yes, json: args.json };
             restore::restore(&find(Some(case), here)?, &order, here)
         }
     }

@@ -5,7 +5,7 @@ use super::Here;
 use super::run::Args;
 use crate::config::Layers;
 use crate::problem::{Code, Problem};
-use ralph_engine::bound;
+use ralph_engine::bound_files;
 use ralph_rules::plan::Plan;
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub fn bound(args: &Args, layers: &Layers, here: &Here) -> Result<Option<Bound>,
     if path.to_str().is_none() {
         return Err(unusable(Code::Usage).hint("its path is not UTF-8 text, which a run cannot record"));
     }
-    let plan = bound::plan(&path).map_err(|why| {
+    let plan = bound_files::plan(&path).map_err(|why| {
         let message = format!("the plan {file} cannot be read: {why}");
         Problem::new(Code::Input, message).hint("mend it, or leave --plan out: only a named plan binds")
     })?;

@@ -7,7 +7,7 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_engine::snapshots::Snapshots;
-use ralph_snapshots::{Done, Missed, Restore, Wanted, restore};
+use ralph_snapshots::{PathProblem, Restore, RestoreReport, RestoreRequest, restore};
 use ralph_store::RunRow;
 use ralph_tree::{Index, Protect, Tree, WorkspaceLock};
 use serde_json::{Value, json};
@@ -59,8 +59,8 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let to = args.to.unwrap_or(0);
     let target = snapshots.after(to).ok_or_else(|| no_moment(&snapshots, &row, to))?;
     let left = snapshots.last().unwrap_or_default();
-    let wanted = Wanted { target: &target, left: &left, now: &now, newer_too: args.newer_too };
-    let plan = restore(wanted, snapshots.keep().blobs());
+    let wanted = RestoreRequest { target: &target, left: &left, now: &now, newer_too: args.newer_too };
+    let plan = restore(wanted, snapshots.store().blobs());
     if !args.json {
         say(&shown(&plan, &row, to));
     }
@@ -76,7 +76,7 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
 
 /// Keeps runs out of the workspace meanwhile.
 pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, Problem> {
-    let made = Home::make(&home.locks());
+    let made = Home::create_private_dir(&home.locks());
     made.map_err(|e| Problem::new(Code::Busy, "the lock directory cannot be created").cause(&e))?;
     WorkspaceLock::take(&home.locks(), workspace, what).map_err(|e| {
         Problem::new(Code::Busy, "another run is active in this workspace")
@@ -115,18 +115,23 @@ pub fn agreed(yes: bool, json: bool) -> Result<bool, Problem> {
 }
 
 /// Saves what is replaced or removed before anything is written.
-fn apply(snapshots: &Snapshots, plan: &Restore, now: &Index, workspace: &Path) -> Result<Done, Problem> {
+fn apply(
+    snapshots: &Snapshots,
+    plan: &Restore,
+    now: &Index,
+    workspace: &Path,
+) -> Result<RestoreReport, Problem> {
     let unsafe_now = |e: &dyn std::error::Error| {
         Problem::new(Code::Journal, "the current files could not be saved, so nothing was changed").cause(e)
     };
     let taken = snapshots.take_durably(now).map_err(|e| unsafe_now(&e))?;
-    let lost: Vec<&Missed> =
+    let lost: Vec<&PathProblem> =
         taken.missed.iter().filter(|missed| plan.acts.iter().any(|act| *act.path() == missed.path)).collect();
     if let Some(first) = lost.first() {
         let message = format!("{} cannot be saved ({}), so nothing was changed", first.path, first.why);
         return Err(Problem::new(Code::Busy, message).hint("move it away, then run undo again"));
     }
-    plan.apply(workspace, snapshots.keep().blobs())
+    plan.apply(workspace, snapshots.store().blobs())
         .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be opened").cause(&e))
 }
 
@@ -158,7 +163,7 @@ fn list(text: &mut String, mark: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
-fn outcome(done: &Done) -> String {
+fn outcome(done: &RestoreReport) -> String {
     let mut text = format!("Restored {} of {}.\n", done.acts, done.acts as usize + done.failed.len());
     for failed in &done.failed {
         let _ = writeln!(text, "  failed: {}: {}", failed.path, failed.why);
@@ -166,8 +171,8 @@ fn outcome(done: &Done) -> String {
     text
 }
 
-fn as_json(plan: &Restore, done: Option<&Done>, row: &RunRow, to: u32) -> Value {
-    let missed = |all: &[Missed]| -> Vec<Value> {
+fn as_json(plan: &Restore, done: Option<&RestoreReport>, row: &RunRow, to: u32) -> Value {
+    let missed = |all: &[PathProblem]| -> Vec<Value> {
         all.iter().map(|it| json!({"path": it.path.to_string(), "why": it.why})).collect()
     };
     json!({

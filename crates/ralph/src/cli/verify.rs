@@ -150,7 +150,7 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
     let mut parts = vec![("journal", bound, why)];
     let Some(start) = &state.start else { return Ok(parts) };
     let workspace = Path::new(&start.workspace);
-    let tree = oracle::of_run::tree(workspace, start).ok().and_then(|tree| tree.walk(None).ok());
+    let tree = oracle::run_oracle::tree(workspace, start).ok().and_then(|tree| tree.walk(None).ok());
     let before = Snapshots::of(&home, workspace, run).after(0);
     parts.extend(files(receipt, tree.as_ref().map(|now| (before.as_ref(), now))));
     Ok(parts)

@@ -79,7 +79,7 @@ impl Versions {
 
     fn keep(&self) -> std::io::Result<()> {
         let dir = self.file.parent().unwrap_or(Path::new("."));
-        ralph_engine::home::Home::make(dir)?;
+        ralph_engine::home::Home::create_private_dir(dir)?;
         let mut file = tempfile::NamedTempFile::new_in(dir)?;
         file.write_all(&serde_json::to_vec(self)?)?;
         file.persist(&self.file).map(drop).map_err(|e| e.error)

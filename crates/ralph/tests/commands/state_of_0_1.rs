@@ -3,6 +3,8 @@
 //! commands printed about them. New keys may be added to the JSON; every old one must keep its value.
 
 use crate::scene::Scene;
+use ralph_engine::oracle::baseline::Baseline;
+use ralph_engine::protection::{BEFORE, Moment};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,4 +88,14 @@ fn a_new_run_is_added_to_a_database_of_version_0_1() {
     let doctor = values(&scene.ralph(&["doctor", "--full", "--json"]).out);
     let row = doctor[0]["rows"].as_array().unwrap().iter().find(|row| row["name"] == "database").unwrap();
     assert_eq!(row["state"], "ok", "every record agrees with its checksum: {row}");
+}
+
+#[test]
+fn what_a_run_of_version_0_1_remembers_for_recovery_is_read() {
+    let runs = fixture().join("ralph/runs");
+    let folder = fs::read_dir(runs).unwrap().next().unwrap().unwrap().path();
+    let before = Moment::load(&folder, BEFORE).unwrap();
+    assert!(before.files.get(b"add.sh").is_some());
+    assert_eq!(before.repositories.git_dirs.len(), 1);
+    assert!(Baseline::load(&folder).unwrap().was(b"tests/add.sh").is_some());
 }

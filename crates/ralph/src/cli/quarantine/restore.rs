@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// What was asked for.
-pub struct Order<'a> {
+pub struct RestoreRequest<'a> {
     /// Only these.
     pub paths: &'a [String],
     /// Only show it.
@@ -35,7 +35,7 @@ struct Act<'a> {
 }
 
 /// Does it.
-pub fn restore(kept: &Kept, order: &Order<'_>, here: &Here) -> Result<u8, Problem> {
+pub fn restore(kept: &Kept, order: &RestoreRequest<'_>, here: &Here) -> Result<u8, Problem> {
     let workspace = Path::new(&kept.case.workspace);
     let home = here.home()?;
     let _lock = lock(&home, workspace, &format!("quarantine {}", kept.name))?;
@@ -56,7 +56,7 @@ pub fn restore(kept: &Kept, order: &Order<'_>, here: &Here) -> Result<u8, Proble
     Ok(0)
 }
 
-fn acts<'a>(kept: &'a Kept, order: &Order<'_>) -> Result<Vec<Act<'a>>, Problem> {
+fn acts<'a>(kept: &'a Kept, order: &RestoreRequest<'_>) -> Result<Vec<Act<'a>>, Problem> {
     let wanted = |found: &&Found| order.paths.is_empty() || order.paths.contains(&found.path);
     if let Some(unknown) = order.paths.iter().find(|path| !kept.case.found.iter().any(|f| f.path == **path)) {
         return Err(Problem::new(Code::Usage, format!("`{unknown}` is not in case {}", kept.name))
@@ -107,7 +107,7 @@ fn apply(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> Result<PathBuf, Pr
             .cause(&error)
     };
     let aside = if acts.iter().any(|act| act.replaces) {
-        put_aside(kept, acts, quarantine).map_err(cannot)?
+        quarantine_current(kept, acts, quarantine).map_err(cannot)?
     } else {
         PathBuf::new()
     };
@@ -119,7 +119,7 @@ fn apply(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> Result<PathBuf, Pr
     Ok(aside)
 }
 
-fn put_aside(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> io::Result<PathBuf> {
+fn quarantine_current(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> io::Result<PathBuf> {
     let run = quarantine.join(&kept.case.run);
     let names = (1..).map(|n| run.join(format!("{:03}.r{n}", kept.case.iteration)));
     let free = names.into_iter().find(|path| !path.exists()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Paths that were hidden from git while a step ran: git then shows nobody what happens to them. They are shown again by
 //! git itself, which changes two bits of its index and nothing else; everything git obeys is as it was by then.
 
-use super::repositories::{History, Place, Repositories};
+use super::repositories::{GitDir, History, Repositories};
 use crate::step_context::StepContext;
 use ralph_tree::{ASSUMED, Index, SKIPPED};
 use std::path::PathBuf;
@@ -24,8 +24,9 @@ pub fn hidden(was: &Repositories, is: &Repositories, after: &Index) -> Vec<Vec<u
 }
 
 fn is_sparse(was: &Repositories, history: &History) -> bool {
-    let of = |place: &&Place| place.dir == history.repository.own || place.dir == history.repository.common;
-    was.places.iter().filter(of).any(|place| place.index.get(b"info/sparse-checkout").is_some())
+    let of =
+        |git_dir: &&GitDir| git_dir.dir == history.repository.own || git_dir.dir == history.repository.common;
+    was.git_dirs.iter().filter(of).any(|git_dir| git_dir.index.get(b"info/sparse-checkout").is_some())
 }
 
 /// Shows again what was hidden since; what cannot be shown is told by the next look.

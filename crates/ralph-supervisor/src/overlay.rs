@@ -1,4 +1,4 @@
-//! A layer over a directory that only one program and its descendants see: the directory's own files below, another
+//! An overlay over a directory that only one program and its descendants see: the directory's own files below, another
 //! directory's above, at the directory's own path. What is written goes into the upper one. The view ends with the last
 //! process that sees it; nothing has to be taken down.
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// What lies over what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer {
+pub struct Overlay {
     /// The directory that is covered, and where the view is seen.
     pub over: PathBuf,
     /// What lies over it, and takes what is written.
@@ -16,9 +16,9 @@ pub struct Layer {
     pub work: PathBuf,
 }
 
-impl Layer {
-    /// This process, which has one thread, and all its children see the layer from now on.
+impl Overlay {
+    /// This process, which has one thread, and all its children see the overlay from now on.
     pub(crate) fn enter(&self) -> io::Result<()> {
-        ralph_os::lay_over(&self.over, &self.upper, &self.work)
+        ralph_os::mount_overlay(&self.over, &self.upper, &self.work)
     }
 }

@@ -10,10 +10,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// Longest wait for one's turn; then SQLite decides.
-pub(super) const GATE_WAIT: Duration = Duration::from_secs(5);
+pub(super) const QUEUE_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct WriteQueue {
     path: PathBuf,
 }
 
@@ -21,9 +21,9 @@ pub(super) struct Gate {
 #[derive(Debug)]
 pub(super) struct Turn(#[expect(dead_code, reason = "held for its lock, released by closing")] File);
 
-impl Gate {
-    pub(super) fn new(path: PathBuf) -> Gate {
-        Gate { path }
+impl WriteQueue {
+    pub(super) fn new(path: PathBuf) -> WriteQueue {
+        WriteQueue { path }
     }
 
     /// Waits for a turn; `None` when the deadline has passed or there can be no gate.
@@ -64,16 +64,16 @@ mod tests {
     #[test]
     fn one_at_a_time_and_a_deadline() {
         let dir = tempfile::tempdir().unwrap();
-        let gate = Gate::new(dir.path().join("gate"));
-        let first = gate.enter(GATE_WAIT).unwrap();
-        assert!(gate.enter(Duration::from_millis(20)).is_none(), "taken");
+        let queue = WriteQueue::new(dir.path().join("gate"));
+        let first = queue.enter(QUEUE_WAIT).unwrap();
+        assert!(queue.enter(Duration::from_millis(20)).is_none(), "taken");
         drop(first);
-        assert!(gate.enter(GATE_WAIT).is_some(), "a waiter that gave up does not keep the turn");
+        assert!(queue.enter(QUEUE_WAIT).is_some(), "a waiter that gave up does not keep the turn");
     }
 
     #[test]
     fn without_a_file_there_is_no_gate_and_no_wait() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Gate::new(dir.path().join("no/such")).enter(GATE_WAIT).is_none());
+        assert!(WriteQueue::new(dir.path().join("no/such")).enter(QUEUE_WAIT).is_none());
     }
 }

@@ -12,20 +12,20 @@ const UNPROVEN: &str = "unproven.refs";
 
 /// Commits by their names.
 #[derive(Debug, Default)]
-pub struct Trust {
+pub struct KnownCommits {
     /// Named by a ref before a step of this run.
     pub known: BTreeSet<String>,
     unproven: BTreeSet<String>,
 }
 
-impl Trust {
+impl KnownCommits {
     /// What this run knows so far.
-    pub fn load(folder: &Path) -> Trust {
+    pub fn load(folder: &Path) -> KnownCommits {
         let read = |name: &str| -> BTreeSet<String> {
             let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
             text.lines().map(ToOwned::to_owned).collect()
         };
-        Trust { known: read(KNOWN), unproven: read(UNPROVEN) }
+        KnownCommits { known: read(KNOWN), unproven: read(UNPROVEN) }
     }
 
     /// A step begins: what refs name now is not its doing.

@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 /// The baseline's index.
 const TREE: &str = "oracle.tree";
 /// What the user changed since.
-const THEIRS: &str = "oracle.json";
+const USER_CHANGES: &str = "oracle.json";
 
 /// The baseline.
 #[derive(Debug, Default)]
-pub struct Base {
+pub struct Baseline {
     folder: PathBuf,
     index: Index,
-    theirs: BTreeMap<Vec<u8>, Option<Was>>,
+    user_changes: BTreeMap<Vec<u8>, Option<BaselineFile>>,
 }
 
 /// One file as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Was {
+pub struct BaselineFile {
     /// File or link.
     pub kind: Kind,
     /// Permission bits.
@@ -37,9 +37,9 @@ struct Kept {
     was: Option<(bool, u16, String)>,
 }
 
-impl Was {
-    fn of(entry: &Entry<'_>) -> Was {
-        Was { kind: entry.kind, mode: entry.mode, hash: entry.hash }
+impl BaselineFile {
+    fn of(entry: &Entry<'_>) -> BaselineFile {
+        BaselineFile { kind: entry.kind, mode: entry.mode, hash: entry.hash }
     }
 
     /// The same kind, content, and right to be run.
@@ -49,26 +49,26 @@ impl Was {
     }
 }
 
-impl Base {
+impl Baseline {
     /// Of a run whose first call begins: this is how things stood.
-    pub fn begin(folder: &Path, index: &Index) -> Base {
+    pub fn begin(folder: &Path, index: &Index) -> Baseline {
         // Without the file only a later process lacks it; then nothing can be proven, and that is said.
         let _ = index.save(&folder.join(TREE));
-        Base { folder: folder.to_owned(), index: index.clone(), theirs: BTreeMap::new() }
+        Baseline { folder: folder.to_owned(), index: index.clone(), user_changes: BTreeMap::new() }
     }
 
     /// One that an earlier process of the run began.
-    pub fn load(folder: &Path) -> Option<Base> {
+    pub fn load(folder: &Path) -> Option<Baseline> {
         let index = Index::load(&folder.join(TREE))?;
-        let text = std::fs::read(folder.join(THEIRS)).unwrap_or_default();
+        let text = std::fs::read(folder.join(USER_CHANGES)).unwrap_or_default();
         let kept: Vec<Kept> = serde_json::from_slice(&text).unwrap_or_default();
-        let theirs = kept.into_iter().filter_map(Kept::back).collect();
-        Some(Base { folder: folder.to_owned(), index, theirs })
+        let user_changes = kept.into_iter().filter_map(Kept::back).collect();
+        Some(Baseline { folder: folder.to_owned(), index, user_changes })
     }
 
     /// Only in memory: the oracle of this tree.
-    pub fn of(index: Index) -> Base {
-        Base { index, ..Base::default() }
+    pub fn of(index: Index) -> Baseline {
+        Baseline { index, ..Baseline::default() }
     }
 
     /// Between two calls the user changed these files: what they say counts from now on.
@@ -78,51 +78,55 @@ impl Base {
             let oracle = |entry: &Option<Entry<'_>>| entry.is_some_and(|e| e.oracle);
             let Some(either) = new.or(old).filter(|_| oracle(&old) || oracle(&new)) else { continue };
             if old.map(|e| (e.kind, e.hash, e.mode)) != new.map(|e| (e.kind, e.hash, e.mode)) {
-                self.theirs.insert(either.path.to_vec(), new.as_ref().map(Was::of));
+                self.user_changes.insert(either.path.to_vec(), new.as_ref().map(BaselineFile::of));
                 more = true;
             }
         }
         if more {
             let kept: Vec<Kept> =
-                self.theirs.iter().map(|(path, was)| Kept::of(path, was.as_ref())).collect();
+                self.user_changes.iter().map(|(path, was)| Kept::of(path, was.as_ref())).collect();
             let text = serde_json::to_vec(&kept).unwrap_or_default();
-            let _ = std::fs::write(self.folder.join(THEIRS), text);
+            let _ = std::fs::write(self.folder.join(USER_CHANGES), text);
         }
     }
 
     /// Every file of the oracle, as it was and as it is.
-    pub fn beside<'a>(&'a self, now: &'a Index, mut each: impl FnMut(&[u8], Option<Was>, Option<Entry<'a>>)) {
+    pub fn for_each_pair<'a>(
+        &'a self,
+        now: &'a Index,
+        mut each: impl FnMut(&[u8], Option<BaselineFile>, Option<Entry<'a>>),
+    ) {
         for (old, new) in side_by_side(&self.index, now) {
             let (old, new) = (old.filter(|e| e.oracle), new.filter(|e| e.oracle));
             let Some(either) = new.or(old) else { continue };
-            let was = match self.theirs.get(either.path) {
-                Some(theirs) => *theirs,
-                None => old.as_ref().map(Was::of),
+            let was = match self.user_changes.get(either.path) {
+                Some(user_changes) => *user_changes,
+                None => old.as_ref().map(BaselineFile::of),
             };
             each(either.path, was, new);
         }
     }
 
     /// One file as it was.
-    pub fn was(&self, path: &[u8]) -> Option<Was> {
-        match self.theirs.get(path) {
-            Some(theirs) => *theirs,
-            None => self.index.get(path).as_ref().map(Was::of),
+    pub fn was(&self, path: &[u8]) -> Option<BaselineFile> {
+        match self.user_changes.get(path) {
+            Some(user_changes) => *user_changes,
+            None => self.index.get(path).as_ref().map(BaselineFile::of),
         }
     }
 }
 
 impl Kept {
-    fn of(path: &[u8], was: Option<&Was>) -> Kept {
+    fn of(path: &[u8], was: Option<&BaselineFile>) -> Kept {
         let was = was.map(|was| (was.kind == Kind::Symlink, was.mode, format!("{:032x}", was.hash)));
         Kept { path: path.to_vec(), was }
     }
 
-    fn back(self) -> Option<(Vec<u8>, Option<Was>)> {
+    fn back(self) -> Option<(Vec<u8>, Option<BaselineFile>)> {
         let was = match self.was {
             Some((link, mode, hash)) => {
                 let kind = if link { Kind::Symlink } else { Kind::File };
-                Some(Was { kind, mode, hash: u128::from_str_radix(&hash, 16).ok()? })
+                Some(BaselineFile { kind, mode, hash: u128::from_str_radix(&hash, 16).ok()? })
             }
             None => None,
         };

@@ -1,6 +1,6 @@
 //! The oracle at a run's ctx: when its baseline begins, what the user changed of it, what the agent did.
 
-use super::base::Base;
+use super::baseline::Baseline;
 use super::{Changed, Sources, changed};
 use crate::step_context::StepContext;
 use ralph_rules::policy::Oracle;
@@ -22,7 +22,8 @@ pub fn tree(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
 pub fn begins(ctx: &StepContext) {
     let mut base = ctx.oracle();
     if base.is_none() && ctx.start.policy.oracle != Oracle::Allow {
-        *base = Some(Base::load(&ctx.folder).unwrap_or_else(|| Base::begin(&ctx.folder, &ctx.index())));
+        *base =
+            Some(Baseline::load(&ctx.folder).unwrap_or_else(|| Baseline::begin(&ctx.folder, &ctx.index())));
     }
 }
 
@@ -35,7 +36,8 @@ pub fn user_changed(ctx: &StepContext, before: &Index, now: &Index) {
 
 /// The user's changes while nobody held the run. `before` is believed only if it is the tree the run left.
 pub fn user_changed_meanwhile(folder: &Path, before: Option<&Index>, left: u128, now: &Index) {
-    if let (Some(before), Some(mut base)) = (before.filter(|before| before.id() == left), Base::load(folder))
+    if let (Some(before), Some(mut base)) =
+        (before.filter(|before| before.id() == left), Baseline::load(folder))
     {
         base.user_changed(before, now);
     }
@@ -49,5 +51,5 @@ pub fn changed_now(ctx: &StepContext, now: &Index) -> Vec<Changed> {
 
 /// Where contents come from.
 pub fn sources(ctx: &StepContext) -> Sources<'_> {
-    Sources { blobs: ctx.snapshots.keep().blobs(), root: &ctx.workspace }
+    Sources { blobs: ctx.snapshots.store().blobs(), root: &ctx.workspace }
 }

@@ -12,9 +12,9 @@ use rustix::thread::UnshareFlags;
 
 /// Lays `upper` over a directory, for this process, which must have one thread, and all its children. What they write
 /// there goes into `upper`; `work` is an empty directory beside it. It ends with the last of them.
-pub fn lay_over(over: &Path, upper: &Path, work: &Path) -> io::Result<()> {
+pub fn mount_overlay(over: &Path, upper: &Path, work: &Path) -> io::Result<()> {
     if holds_mounts(over) {
-        // They would not be seen through the layer, and what is in them would be missing.
+        // They would not be seen through the overlay, and what is in them would be missing.
         return Err(Errno::BUSY.into());
     }
     let own_user = apart()?;
@@ -31,7 +31,7 @@ pub fn lay_over(over: &Path, upper: &Path, work: &Path) -> io::Result<()> {
 }
 
 /// Makes what hides a path of the directory below, in the directory that is to be laid over it.
-pub fn hide(path: &Path) -> io::Result<()> {
+pub fn make_whiteout(path: &Path) -> io::Result<()> {
     Ok(mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0)?)
 }
 

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// A memory store with power cuts.
-pub struct Mains {
+pub struct Power {
     pub store: Memory,
     plug: Mutex<Plug>,
 }
@@ -21,10 +21,10 @@ struct Plug {
     cuts: u64,
 }
 
-impl Mains {
+impl Power {
     /// One commit in `one_in` loses power; 0 is a steady supply.
-    pub fn new(dice: Dice, one_in: u64) -> Mains {
-        Mains { store: Memory::new(), plug: Mutex::new(Plug { dice, one_in, cuts: 0 }) }
+    pub fn new(dice: Dice, one_in: u64) -> Power {
+        Power { store: Memory::new(), plug: Mutex::new(Plug { dice, one_in, cuts: 0 }) }
     }
 
     /// No more cuts.
@@ -63,7 +63,7 @@ fn gone() -> CommitError {
     CommitError::Store(StoreError::Busy { waited: Duration::ZERO })
 }
 
-impl Store for Mains {
+impl Store for Power {
     fn commit(&self, batch: &Batch) -> Result<Committed, CommitError> {
         let cut = self.cut();
         if cut == Some(false) {

@@ -1,14 +1,14 @@
 //! The ledger's pages in memory, with an undo list so that a refused batch leaves no trace.
 
 use crate::error::StoreError;
-use crate::ledger::{Books, Hold, Totals};
+use crate::ledger::{Hold, LedgerStorage, Totals};
 use std::collections::{BTreeMap, HashMap};
 
 /// Events of one window: when and whose, then how much.
 type Events = BTreeMap<(i64, String), i64>;
 
 #[derive(Debug, Default)]
-pub(super) struct Pages {
+pub(super) struct MemoryLedger {
     holds: HashMap<String, Hold>,
     totals: HashMap<String, Totals>,
     windows: HashMap<String, Events>,
@@ -22,7 +22,7 @@ enum Before {
     Totals(String, Option<Totals>),
 }
 
-impl Pages {
+impl MemoryLedger {
     /// From here on every write can be taken back.
     pub(super) fn begin(&mut self) {
         self.undo.clear();
@@ -60,7 +60,7 @@ impl Pages {
     }
 }
 
-impl Books for Pages {
+impl LedgerStorage for MemoryLedger {
     fn hold(&self, id: &str) -> Result<Option<Hold>, StoreError> {
         Ok(self.holds.get(id).cloned())
     }

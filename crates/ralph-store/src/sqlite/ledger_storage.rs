@@ -1,13 +1,13 @@
 //! The ledger's pages in SQLite. The rules are in `ledger.rs`; this only fetches and keeps.
 
 use crate::error::StoreError;
-use crate::ledger::{Books, Charge, Hold, Totals};
+use crate::ledger::{Charge, Hold, LedgerStorage, Totals};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// The ledger as one connection (or its open transaction) sees it.
-pub(super) struct Pages<'a>(pub &'a Connection);
+pub(super) struct SqlLedger<'a>(pub &'a Connection);
 
-impl Books for Pages<'_> {
+impl LedgerStorage for SqlLedger<'_> {
     fn hold(&self, id: &str) -> Result<Option<Hold>, StoreError> {
         let mut select = self.0.prepare_cached("select amount, actual from hold where id = ?1")?;
         let found = select.query_row([id], |r| Ok((r.get(0)?, r.get(1)?))).optional()?;

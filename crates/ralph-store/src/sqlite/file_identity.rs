@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 /// Device and inode of the database, its log and its shared index, as they were when opened.
 #[derive(Debug)]
-pub(super) struct Ours {
+pub(super) struct FileIdentity {
     files: Vec<(PathBuf, (u64, u64))>,
 }
 
-impl Ours {
+impl FileIdentity {
     /// Takes note of the files; call it after the first read, when SQLite has all three open.
-    pub(super) fn note(path: &Path) -> Result<Ours, StoreError> {
+    pub(super) fn note(path: &Path) -> Result<FileIdentity, StoreError> {
         let mut files = vec![(path.to_path_buf(), identity(path)?)];
         for suffix in ["-wal", "-shm"] {
             let file = beside(path, suffix);
@@ -21,7 +21,7 @@ impl Ours {
                 files.push((file, id));
             }
         }
-        Ok(Ours { files })
+        Ok(FileIdentity { files })
     }
 
     /// Three `stat` calls, a few microseconds.
