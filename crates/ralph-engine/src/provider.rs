@@ -2,7 +2,7 @@
 //! before a call is admitted. While a provider fails, nobody calls it; when its time has come, one run tries and the
 //! others wait for what it finds (`ralph_rules::provider` has the rules).
 
-use ralph_rules::failure::Then;
+use ralph_rules::failure::Reaction;
 use ralph_rules::policy::MINUTE;
 use ralph_rules::provider::Provider;
 use ralph_rules::record::{AgentChoice, CallEnded, Ms, Refused, Refuser, Seen};
@@ -78,7 +78,7 @@ pub fn known(store: &dyn Store, agent: &AgentChoice) -> Option<Provider> {
 
 /// A call that crashed, or that ralph ended, does not say whether the provider works.
 fn says_nothing(call: &CallEnded) -> bool {
-    call.ended_by.is_some() || call.failure.as_ref().is_some_and(|f| f.class.then() == Then::Pause)
+    call.ended_by.is_some() || call.failure.as_ref().is_some_and(|f| f.class.reaction() == Reaction::Pause)
 }
 
 fn refused(known: &Provider, until: Ms, run: &str) -> Refused {

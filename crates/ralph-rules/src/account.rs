@@ -3,7 +3,7 @@
 //! `report.rs` read many accounts; `metrics.rs` makes the line other programs read.
 
 use crate::ending::{Ending, Reason, Status};
-use crate::failure::{Class, Then};
+use crate::failure::{Class, Reaction};
 use crate::money::{Micro, Usage};
 use crate::next::Next;
 use crate::record::{
@@ -204,7 +204,7 @@ impl RunAccount {
         self.promise |= state.claim.promise;
         let Some(failure) = &call.failure else { return };
         if !failure.class.is_iteration() {
-            self.retries += u32::from(failure.class.then() == Then::Wait);
+            self.retries += u32::from(failure.class.reaction() == Reaction::Wait);
             self.retry_cost = self.retry_cost.plus(call.charged);
             self.limits += u32::from(matches!(failure.class, Class::UsageLimit | Class::RateLimited));
         }

@@ -2,7 +2,7 @@
 //! itself (the day's budget, the rate window, the disk) is answered by the step `Admit`.
 
 use crate::ending::{Ending, Reason};
-use crate::failure::{Class, Then};
+use crate::failure::{Class, Reaction};
 use crate::guard::time::{self, Moment};
 use crate::ladder;
 use crate::next::{Wake, act, exit, interrupted, limits, person, verify, wait};
@@ -34,10 +34,19 @@ pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>)
         return wait(Wake { at: None, ran: policy.max_time });
     }
     let id = state.calls.next_id();
-    let rung = ladder::wanted(state, start);
-    reasons.extend(ladder::said(state, start, rung));
+    let rung = ladder::next_rung(state, start);
+    reasons.extend(ladder::rung_change(state, start, rung));
     let anyway = state.person.skip_wait;
-    act(Step::Admit { id, amount: state.budget.first(policy), limits: limits(policy), rung, anyway }, reasons)
+    act(
+        Step::Admit {
+            id,
+            amount: state.budget.first_reservation(policy),
+            limits: limits(policy),
+            rung,
+            anyway,
+        },
+        reasons,
+    )
 }
 
 /// What was red before the agent came must be known; a baseline that never ends proves nothing.
@@ -71,7 +80,7 @@ fn nothing_to_do(state: &State) -> Option<Decision> {
 /// Failures that waiting cannot heal.
 fn unavailable(state: &State) -> Option<Decision> {
     let fault = state.faults.last.as_ref()?;
-    if fault.class.then() != Then::Stop || state.faults.forgiven {
+    if fault.class.reaction() != Reaction::Stop || state.faults.forgiven {
         return None;
     }
     let reasons = Objection::CallFailed {
@@ -86,7 +95,7 @@ fn unavailable(state: &State) -> Option<Decision> {
 fn spent(state: &State, policy: &Policy) -> Option<Decision> {
     let verified = state.checks.passed();
     let stop = |reason, reasons| Some(exit(Ending::new(reason, verified), vec![reasons]));
-    if let Some(reasons) = state.budget.over(policy) {
+    if let Some(reasons) = state.budget.exhausted(policy) {
         return stop(Reason::CostLimit, reasons);
     }
     if let Some(reasons) = time::over(state.ran, 0, policy) {
@@ -112,7 +121,7 @@ fn waiting(state: &State, start: &RunStarted) -> Option<Decision> {
     if since.waited(until, state.now()) || state.person.skip_wait {
         return None;
     }
-    let provider = fault.map(|f| f.class).filter(|class| class.then() == Then::Wait);
+    let provider = fault.map(|f| f.class).filter(|class| class.reaction() == Reaction::Wait);
     if let Some(class) = provider {
         if !state.faults.wait_fits(since, until, policy) {
             let reasons = Objection::WaitTooLong { until, max_wait: policy.max_wait };

@@ -1,6 +1,6 @@
 //! The breaker: CLOSED, HALF_OPEN or OPEN. It is derived from the guards' counts and the policy, so it cannot disagree
-//! with them; `Circuit` only remembers when it changed and why. OPEN is remembered for the workspace by the hands when
-//! a run ends so.
+//! with them; `Circuit` only remembers when it changed and why. When a run ends with OPEN, the engine stores that for the
+//! workspace.
 
 use crate::ending::{Ending, Reason};
 use crate::next::Next;
@@ -13,21 +13,21 @@ use serde::{Deserialize, Serialize};
 /// How many changes are remembered.
 pub const HISTORY: usize = 20;
 
-/// The memory of recent failures, in one word.
+/// State of the circuit breaker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Breaker {
-    /// All is well.
+    /// The run makes progress.
     #[default]
     Closed,
-    /// A recovery iteration, with another approach.
+    /// Recovery iterations: the agent is asked for another approach.
     HalfOpen,
-    /// Stopped.
+    /// The run stops.
     Open,
 }
 
 impl Breaker {
-    /// The word scripts see.
+    /// The name in JSON and on screen.
     pub fn name(self) -> &'static str {
         match self {
             Breaker::Closed => "CLOSED",
@@ -37,14 +37,14 @@ impl Breaker {
     }
 }
 
-/// Iterations without progress that open the breaker: those before HALF_OPEN, and the recovery iterations. Every rung
-/// of a ladder gets one.
+/// Iterations without progress that open the breaker: those before HALF_OPEN plus the recovery iterations. Every rung of
+/// the ladder gets at least one.
 pub fn idle_limit(state: &State, policy: &Policy) -> u32 {
     let rungs = state.start.as_ref().map_or(0, |s| s.rungs());
     policy.breaker.half_open_after.saturating_add(policy.breaker.open_after.max(rungs))
 }
 
-/// The breaker as the guards' counts have it.
+/// The breaker's state by the guards' counts.
 pub fn breaker(state: &State, policy: &Policy) -> Breaker {
     let idle = state.stall.running;
     let half = policy.breaker.half_open_after;
@@ -62,25 +62,25 @@ pub fn breaker(state: &State, policy: &Policy) -> Breaker {
     }
 }
 
-/// How the breaker came to stand as it does.
+/// The breaker's state and its history.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circuit {
-    /// As of the last decision.
+    /// State after the last decision.
     pub now: Breaker,
-    /// Its latest changes, oldest first.
+    /// Latest changes, oldest first.
     pub history: Vec<Transition>,
 }
 
-/// One change of the breaker; a blocked agent is noted too, without one.
+/// One change of the breaker. A blocked agent is recorded too, with the same state on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
     /// When, UTC.
     pub at: Ms,
     /// After which iteration.
     pub iteration: u32,
-    /// From this.
+    /// State before.
     pub from: Breaker,
-    /// To this.
+    /// State after.
     pub to: Breaker,
     /// The objection that caused it.
     #[serde(rename = "because")]
@@ -99,7 +99,7 @@ impl Circuit {
             let reason = decision.reasons.first().cloned();
             self.note(Transition { at, iteration, from, to: from, reason });
         }
-        // Work that was proven done, or an agent that could not be used, opens nothing, whatever the counts.
+        // A run that completed, or whose agent was unavailable, does not open the breaker, whatever the counts.
         if derived == from || (derived == Breaker::Open && !ending.is_some_and(Ending::opens_breaker)) {
             return;
         }

@@ -1,23 +1,23 @@
-//! What the agent says of itself: status block, promise, phrases, questions. A claim is never a fact; the gate
-//! weighs it against what ralph saw. Only the final message is read. `status.rs` holds the block's values, `block.rs`
-//! finds it, `promise.rs`, `phrases.rs`, `questions.rs` and `work.rs` read the rest, `evidence.rs` counts,
-//! `confidence.rs` weighs. `facts.rs` makes a truthful block.
+//! What the agent says about its work: status block, promise, phrases, questions. A claim is never a fact; the gate
+//! compares it with what ralph observed. Only the final message is read. `status.rs` has the block's values, `block.rs`
+//! finds it, `promise.rs`, `phrases.rs`, `questions.rs` and `work.rs` read the rest, `evidence.rs` counts indicators,
+//! `confidence.rs` scores the claim, `facts.rs` makes a truthful block.
 
 mod block;
 mod confidence;
-mod cues;
 mod evidence;
 mod facts;
 mod field;
-mod lines;
 mod lint;
+mod message_lines;
 pub(crate) mod pattern;
 mod phrases;
 mod promise;
 mod prose;
+mod qualifiers;
 mod questions;
 pub mod status;
-mod words;
+mod word_match;
 mod work;
 
 pub use evidence::Evidence;
@@ -25,29 +25,29 @@ pub use facts::Facts;
 pub use lint::{Code, Lint};
 pub use status::{Progress, Status, Tests, WorkType, render};
 
-use promise::Stand;
+use promise::PromiseAtEnd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Does the agent ask for the end?
+/// Whether the agent says it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
     /// Yes: EXIT_SIGNAL true, or the promise.
     True,
-    /// No, explicitly: EXIT_SIGNAL false, or a block that could not be read.
+    /// No, explicitly: EXIT_SIGNAL false, or an unreadable block.
     False,
-    /// It does not say.
+    /// No signal.
     #[default]
     Absent,
 }
 
-/// All that one final message claims.
+/// Everything one final message claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// The status block, when there is one that counts.
+    /// The status block that counts, if any.
     pub block: Option<Status>,
-    /// A block was attempted that cannot count: an explicit "no" for this iteration.
+    /// A block was attempted but is not valid: counts as EXIT_SIGNAL false.
     pub attempted: bool,
     /// The run's completion promise is given.
     pub promise: bool,
@@ -57,9 +57,9 @@ pub struct Claim {
     pub evidence: BTreeSet<Evidence>,
     /// Rules of the block that the message breaks, at most 64.
     pub lints: Vec<Lint>,
-    /// It asks its reader something.
+    /// It asks the reader something.
     pub asks: bool,
-    /// The kind of work it tells of.
+    /// The kind of work it reports.
     #[serde(default)]
     pub work: Option<WorkType>,
     /// Lines `first..=last` of the block that counts, from 1.
@@ -68,7 +68,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// How strongly it says that the work is done, 0 to 100. Nothing is decided by it.
+    /// How strongly it says that the work is done, 0 to 100. No decision depends on it.
     pub fn confidence(&self) -> u8 {
         confidence::confidence(self)
     }
@@ -76,13 +76,13 @@ impl Claim {
 
 /// Reads a final message. `promise` is the run's completion promise, as inner text or as the full tag.
 pub fn read(text: &str, promise: &str) -> Claim {
-    let message = lines::Message::new(text);
-    let wanted = promise::wanted(promise);
+    let message = message_lines::Message::new(text);
+    let wanted = promise::normalize(promise);
     let found = block::find(&message, &wanted);
-    let stand = promise::stand(&message, &wanted, |at| {
+    let at_end = promise::at_end(&message, &wanted, |at| {
         message.lines.get(at).is_some_and(|line| found.closes(at, line))
     });
-    let promise = stand == Stand::Given;
+    let promise = at_end == PromiseAtEnd::Given;
     let sentences = prose::sentences(&message, |at| found.covers(at));
     let evidence = match found.attempted {
         true => BTreeSet::new(),
@@ -99,7 +99,7 @@ pub fn read(text: &str, promise: &str) -> Claim {
     };
     let block_lines = found.lines(&message);
     let mut lints = found.lints;
-    lints.extend(about_promise(stand, exit));
+    lints.extend(about_promise(at_end, exit));
     if found.status.is_none() && !found.attempted && !promise {
         lints.push(Lint::new(Code::NoBlock, 0, "neither a status block nor the promise"));
     }
@@ -119,13 +119,15 @@ pub fn read(text: &str, promise: &str) -> Claim {
     }
 }
 
-fn about_promise(stand: Stand, exit: Exit) -> Option<Lint> {
-    match stand {
-        Stand::Given if exit == Exit::False => {
+fn about_promise(at_end: PromiseAtEnd, exit: Exit) -> Option<Lint> {
+    match at_end {
+        PromiseAtEnd::Given if exit == Exit::False => {
             Some(Lint::new(Code::PromiseAgainstBlock, 0, "the block decides"))
         }
-        Stand::Other(line) => Some(Lint::new(Code::OtherPromise, line, "not this run's promise")),
-        Stand::InSentence(line) => Some(Lint::new(Code::PromiseInSentence, line, "announced, not given")),
-        Stand::Given | Stand::None => None,
+        PromiseAtEnd::Other(line) => Some(Lint::new(Code::OtherPromise, line, "not this run's promise")),
+        PromiseAtEnd::InSentence(line) => {
+            Some(Lint::new(Code::PromiseInSentence, line, "announced, not given"))
+        }
+        PromiseAtEnd::Given | PromiseAtEnd::None => None,
     }
 }

@@ -1,18 +1,18 @@
-//! Why a call failed, whose fault it is, and what follows: the class table, in one place. The adapters name
-//! the class, `Faults` remembers what happened, `next.rs` asks what to do about it.
+//! Failed calls: their classes, and how the run reacts to each class. Adapters choose the class, `Faults` counts what
+//! happened, `next.rs` asks what to do about it.
 
 use crate::guard::time::Moment;
 use crate::policy::{MINUTE, Policy, SECOND};
 use crate::record::{CallEnded, Ms};
 use serde::{Deserialize, Serialize};
 
-/// What kind of failure a call ended with.
+/// Why a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// The subscription's window is used up.
+    /// The subscription's usage window is exhausted.
     UsageLimit,
-    /// Too many requests just now.
+    /// Too many requests.
     RateLimited,
     /// The provider is overloaded or broken.
     Outage,
@@ -28,87 +28,87 @@ pub enum Class {
     BadRequest,
     /// The agent reached its own limit of turns.
     MaxTurns,
-    /// A budget ended the call: the agent's own, or ours.
+    /// A budget stopped the call: the agent's own or ralph's.
     Budget,
-    /// The model declined.
+    /// The model refused.
     Refusal,
     /// The answer was cut off.
     Truncated,
-    /// No terminal event: it crashed, or says it was interrupted.
+    /// No final event: the agent crashed or was interrupted.
     Aborted,
-    /// Something else.
+    /// None of the above.
     Unknown,
 }
 
-/// What follows a failure.
+/// What a run does after a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// Wait for the provider, then the same iteration again.
+pub enum Reaction {
+    /// Wait for the provider, then retry the same iteration.
     Wait,
-    /// Stop at once: waiting cannot help.
+    /// Stop: waiting cannot help.
     Stop,
-    /// An iteration like another; twice running and a person is needed.
-    GoOnTwice,
-    /// An iteration like another.
-    GoOn,
-    /// An iteration; a short pause, and three running without a new tree stop the run.
+    /// Count it as an iteration and continue; the second in a row blocks the run until a person acts.
+    ContinueOnce,
+    /// Count it as an iteration and continue.
+    Continue,
+    /// Count it as an iteration and continue after a short pause; three in a row without file changes stop the run.
     Pause,
 }
 
 impl Class {
-    /// The row of the table.
-    pub fn then(self) -> Then {
+    /// What a run does after a failure of this class.
+    pub fn reaction(self) -> Reaction {
         match self {
-            Class::UsageLimit | Class::RateLimited | Class::Outage | Class::Network => Then::Wait,
-            Class::Auth | Class::Billing | Class::BadRequest => Then::Stop,
-            Class::ContextTooLong | Class::Refusal => Then::GoOnTwice,
-            Class::MaxTurns | Class::Budget | Class::Truncated => Then::GoOn,
-            Class::Aborted | Class::Unknown => Then::Pause,
+            Class::UsageLimit | Class::RateLimited | Class::Outage | Class::Network => Reaction::Wait,
+            Class::Auth | Class::Billing | Class::BadRequest => Reaction::Stop,
+            Class::ContextTooLong | Class::Refusal => Reaction::ContinueOnce,
+            Class::MaxTurns | Class::Budget | Class::Truncated => Reaction::Continue,
+            Class::Aborted | Class::Unknown => Reaction::Pause,
         }
     }
 
-    /// Whether a call that failed so counts as an iteration.
+    /// Whether a call that failed with this class counts as an iteration.
     pub fn is_iteration(self) -> bool {
-        !matches!(self.then(), Then::Wait | Then::Stop)
+        !matches!(self.reaction(), Reaction::Wait | Reaction::Stop)
     }
 
-    /// Plain words.
+    /// The class in words, for screens and prompts.
     pub fn words(self) -> &'static str {
         match self {
-            Class::UsageLimit => "the usage limit is reached",
+            Class::UsageLimit => "usage limit reached",
             Class::RateLimited => "too many requests",
             Class::Outage => "the provider is overloaded or down",
-            Class::Auth => "not logged in or the key is refused",
-            Class::Billing => "no credit",
+            Class::Auth => "not logged in, or the API key was rejected",
+            Class::Billing => "no credit left",
             Class::Network => "the provider cannot be reached",
-            Class::ContextTooLong => "the context is too long",
-            Class::BadRequest => "the request was refused",
-            Class::MaxTurns => "the agent's own limit of turns",
-            Class::Budget => "the budget ended it",
-            Class::Refusal => "the model declined",
+            Class::ContextTooLong => "context too long",
+            Class::BadRequest => "the request was rejected",
+            Class::MaxTurns => "the agent reached its own turn limit",
+            Class::Budget => "stopped by the budget",
+            Class::Refusal => "the model refused",
             Class::Truncated => "the answer was cut off",
             Class::Aborted => "it ended without a result",
-            Class::Unknown => "an unknown error",
+            Class::Unknown => "unknown error",
         }
     }
 }
 
-/// Memory of failed calls.
+/// Failed calls in this run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
-    /// The last call's failure, cleared by a call that ended well.
+    /// The last call's failure; none if it succeeded.
     pub last: Option<Fault>,
-    /// Calls running that failed with the last class.
+    /// Calls in a row that failed with the last class.
     pub running: u32,
-    /// Iterations running that failed with this class; provider failures between them do not count.
+    /// Iterations in a row that failed with this class; provider failures in between are ignored.
     pub iterations: Option<(Class, u32)>,
-    /// Provider failures running: the back-off's exponent.
+    /// Provider failures in a row: the exponent of the backoff.
     pub waits: u32,
-    /// Since when this run cannot get on because of the provider; none while it can.
+    /// Since when the provider has kept this run from continuing.
     pub waiting_since: Option<Moment>,
-    /// Calls running that ended without a result and without a new tree.
+    /// Calls in a row that ended without a result and without file changes.
     pub crashes: u32,
-    /// A person resumed the run since: what waiting could not heal is tried once more.
+    /// A person has resumed the run since the failure, so one that waiting cannot fix is tried once more.
     pub forgiven: bool,
 }
 
@@ -117,9 +117,9 @@ pub struct Faults {
 pub struct Fault {
     /// Its class.
     pub class: Class,
-    /// The agent's words.
+    /// The agent's error message.
     pub message: String,
-    /// When it may work again.
+    /// When the provider may accept calls again.
     pub reset_at: Option<Ms>,
     /// When it failed.
     pub at: Ms,
@@ -143,7 +143,7 @@ impl Faults {
         });
     }
 
-    /// A call was lost in a crash of ralph itself: an aborted call, but nobody's streak.
+    /// A call was lost because ralph was killed. It counts as aborted.
     pub fn call_lost(&mut self, now: Moment) {
         self.note(Fault {
             class: Class::Aborted,
@@ -162,8 +162,8 @@ impl Faults {
             let before = self.iterations.filter(|(class, _)| *class == fault.class).map_or(0, |(_, n)| n);
             self.iterations = Some((fault.class, before + 1));
         }
-        if fault.class.then() == Then::Wait {
-            self.held_up(Moment { at: fault.at, ran: fault.ran });
+        if fault.class.reaction() == Reaction::Wait {
+            self.waiting_for_provider(Moment { at: fault.at, ran: fault.ran });
             self.waits += 1;
         } else {
             self.waits = 0;
@@ -172,13 +172,13 @@ impl Faults {
         self.last = Some(fault);
     }
 
-    /// The provider keeps the run from going on, by a failure of its own or one that another run met.
-    pub fn held_up(&mut self, now: Moment) {
+    /// The provider keeps the run from continuing, after a failure of this run or of another one.
+    pub fn waiting_for_provider(&mut self, now: Moment) {
         self.waiting_since.get_or_insert(now);
     }
 
-    /// A person resumed the run: they may have logged in, paid, or mended the network. What was waited before counts on,
-    /// unless ralph had given up.
+    /// A person resumed the run: they may have logged in, paid, or fixed the network. Time already waited still counts
+    /// towards the limit unless ralph had given up.
     pub fn resumed(&mut self, now: Moment, gave_up: bool) {
         self.forgiven = true;
         self.crashes = 0;
@@ -189,37 +189,37 @@ impl Faults {
 
     /// The workspace was inspected after the call.
     pub fn inspected(&mut self, new_tree: bool) {
-        let Some(then) = self.last.as_ref().map(|f| f.class.then()) else {
+        let Some(then) = self.last.as_ref().map(|f| f.class.reaction()) else {
             self.crashes = 0;
             return;
         };
         self.crashes = match then {
             _ if new_tree => 0,
-            Then::Pause => self.crashes + 1,
-            // A provider's failure is no iteration: it neither counts nor breaks the row.
-            Then::Wait | Then::Stop => self.crashes,
-            Then::GoOn | Then::GoOnTwice => 0,
+            Reaction::Pause => self.crashes + 1,
+            // A provider's failure is not an iteration: it neither adds to the count nor resets it.
+            Reaction::Wait | Reaction::Stop => self.crashes,
+            Reaction::Continue | Reaction::ContinueOnce => 0,
         };
     }
 
-    /// Until when to wait before the next call, where the last failure asks for it.
+    /// When the next call may start, if the last failure requires a wait.
     pub fn wait_until(&self, run: &str) -> Option<Ms> {
         let fault = self.last.as_ref()?;
-        match fault.class.then() {
-            Then::Pause => Some(fault.at + 5 * SECOND),
-            Then::Wait => Some(match fault.reset_at {
+        match fault.class.reaction() {
+            Reaction::Pause => Some(fault.at + 5 * SECOND),
+            Reaction::Wait => Some(match fault.reset_at {
                 Some(reset) if reset > fault.at => {
                     let spread = ((reset - fault.at) / 10).min(MINUTE);
-                    reset + chance(run, self.waits, spread)
+                    reset + jitter(run, self.waits, spread)
                 }
-                _ => fault.at + (SECOND + chance(run, self.waits, backoff(self.waits))),
+                _ => fault.at + (SECOND + jitter(run, self.waits, backoff(self.waits))),
             }),
             _ => None,
         }
     }
 
-    /// Whether a wait from then until then fits into what ralph may wait in all. Time that the run was stopped,
-    /// suspended or not running was no waiting.
+    /// Whether waiting from `since` to `until` stays within `max_wait`. Time during which the run was stopped, suspended or
+    /// not running does not count as waiting.
     pub fn wait_fits(&self, since: Moment, until: Ms, policy: &Policy) -> bool {
         let first = self.waiting_since.unwrap_or(since);
         let from = if first.ran > since.ran { first } else { since };
@@ -228,13 +228,13 @@ impl Faults {
     }
 }
 
-/// Full jitter grows from 5 s to 15 min.
+/// Upper bound of the jitter after so many provider failures: from 5 s to 15 min.
 pub(crate) fn backoff(waits: u32) -> Ms {
     (5 * SECOND).saturating_mul(1_i64 << waits.saturating_sub(1).min(16)).min(15 * MINUTE)
 }
 
-/// A number from 0 to `below`, from run and attempt alone: chance that replays.
-pub(crate) fn chance(run: &str, attempt: u32, below: Ms) -> Ms {
+/// A number from 0 to `below` derived from run and attempt alone, so that a replay gets the same one.
+pub(crate) fn jitter(run: &str, attempt: u32, below: Ms) -> Ms {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in run.bytes().chain(attempt.to_le_bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -260,11 +260,11 @@ mod tests {
     #[test]
     fn chance_replays_and_stays_below() {
         for attempt in 0..200 {
-            let n = chance("run", attempt, 1000);
+            let n = jitter("run", attempt, 1000);
             assert!((0..=1000).contains(&n));
-            assert_eq!(n, chance("run", attempt, 1000));
+            assert_eq!(n, jitter("run", attempt, 1000));
         }
-        assert_ne!(chance("a", 1, 1_000_000), chance("b", 1, 1_000_000));
+        assert_ne!(jitter("a", 1, 1_000_000), jitter("b", 1, 1_000_000));
     }
 
     #[test]

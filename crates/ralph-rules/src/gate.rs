@@ -1,5 +1,5 @@
-//! The gate: claim + evidence + verification → done, or go on and why. Only what ralph observed can grant an
-//! end; what the agent says can only ask for one, or take it back.
+//! The gate: decides from claim, evidence and verification whether the work is done, and why not. Only what ralph
+//! observed can complete a run; what the agent says can only request completion or withdraw the request.
 
 use crate::claim::{Claim, Evidence, Exit, Progress, Tests};
 use crate::ending::Reason;
@@ -9,42 +9,42 @@ use crate::record::CheckOutcome;
 use crate::state::State;
 use std::collections::BTreeSet;
 
-/// One iteration's signs of completion.
+/// The completion signal of one iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
-    /// The explicit signal, where there was one: in the message, or by the marker file.
+    /// The explicit signal, from the message or the marker file.
     pub exit: Exit,
     /// Distinct indicators, claimed and observed.
     pub indicators: u32,
     /// Verification passed.
     pub passed: bool,
-    /// The files had changed in this run by then.
+    /// Files had changed in this run by then.
     pub changed: bool,
-    /// Something spoke against it: the claim contradicted itself, or the call failed.
-    pub against: bool,
+    /// The claim contradicted itself, or the call failed.
+    pub contradicted: bool,
 }
 
 impl Signal {
-    /// A sign of completion that counts towards several running.
+    /// Whether it counts towards the signals in a row that the policy asks for.
     fn counts(&self, policy: &GatePolicy) -> bool {
         let enough = match self.exit {
             Exit::True => policy.exit_signals > 1,
             Exit::Absent => self.indicators >= policy.indicators,
             Exit::False => false,
         };
-        enough && !self.against
+        enough && !self.contradicted
     }
 }
 
-/// Every iteration's signs in this run, newest last.
+/// The completion signals of this run, newest last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Signals {
-    /// One an iteration.
+    /// One per iteration.
     pub last: Vec<Signal>,
 }
 
 impl Signals {
-    /// An iteration closed, or (`again`) the latest one was verified once more.
+    /// An iteration closed; with `again`, the latest one was verified a second time.
     pub(crate) fn closed(&mut self, signal: Signal, again: bool) {
         if again {
             self.last.pop();
@@ -52,44 +52,44 @@ impl Signals {
         self.last.push(signal);
     }
 
-    fn running(&self, holds: impl Fn(&Signal) -> bool) -> u32 {
+    fn in_a_row(&self, holds: impl Fn(&Signal) -> bool) -> u32 {
         u32::try_from(self.last.iter().rev().take_while(|s| holds(s)).count()).unwrap_or(u32::MAX)
     }
 }
 
-/// The signs of the iteration that just closed.
+/// The signal of the iteration that just closed.
 pub(crate) fn signal(state: &State) -> Signal {
     Signal {
         exit: explicit(state),
         indicators: count(state),
         passed: state.checks.passed(),
         changed: state.trees.changed_in_run(),
-        against: state.faults.last.is_some() || contradiction(state).is_some(),
+        contradicted: state.faults.last.is_some() || contradiction(state).is_some(),
     }
 }
 
-/// The gate's answer.
+/// What the gate decided.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum GateResult {
     /// Done.
     Done {
-        /// Why.
+        /// The reason in the run's result.
         reason: Reason,
-        /// With a passing verification.
+        /// Whether verification passed.
         verified: bool,
-        /// The facts.
+        /// The facts behind it.
         reasons: Objection,
     },
-    /// Not yet, because of this.
-    GoOn(Objection),
+    /// Not done, for this reason.
+    Continue(Objection),
 }
 
-/// Distinct indicators: claimed ones, and what ralph observed itself.
+/// The number of distinct indicators, claimed by the agent or observed by ralph.
 pub fn indicators(claim: &Claim, passed: bool, pending: Option<u32>) -> u32 {
     u32::try_from(kinds(claim, passed, pending).len()).unwrap_or(u32::MAX)
 }
 
-/// The same, by name.
+/// The distinct indicators.
 pub fn kinds(claim: &Claim, passed: bool, pending: Option<u32>) -> BTreeSet<Evidence> {
     let mut kinds = claim.evidence.clone();
     if passed {
@@ -106,34 +106,34 @@ fn count(state: &State) -> u32 {
 }
 
 /// Judges the iteration that just closed.
-pub fn gate(state: &State, policy: &GatePolicy) -> Answer {
+pub fn gate(state: &State, policy: &GatePolicy) -> GateResult {
     if policy.until == Until::Verified {
         return until_verified(state);
     }
     if let Some(no) = failed_call(state) {
-        return Answer::GoOn(no);
+        return GateResult::Continue(no);
     }
     match explicit(state) {
-        Exit::False => Answer::GoOn(match state.claim.lints.first() {
+        Exit::False => GateResult::Continue(match state.claim.lints.first() {
             Some(lint) if state.claim.attempted => Objection::UnreadableBlock { lint: lint.code },
             _ => Objection::ExplicitContinue,
         }),
         Exit::True => match contradiction(state) {
-            Some(what) => Answer::GoOn(Objection::ContradictoryClaim { what }),
+            Some(what) => GateResult::Continue(Objection::ContradictoryClaim { what }),
             None => claimed(state, policy),
         },
         Exit::Absent => signals(state, policy),
     }
 }
 
-/// A failed call claims nothing.
+/// A failed call cannot complete a run.
 fn failed_call(state: &State) -> Option<Objection> {
     let fault = state.faults.last.as_ref()?;
     let (class, message) = (fault.class, fault.message.clone());
     Some(Objection::CallFailed { class, message, running: state.faults.running })
 }
 
-/// There is something to verify with, and it did not pass: failed, hung or inconclusive. Never talked round.
+/// Verification is configured and did not pass: it failed, timed out or was inconclusive. No claim overrides that.
 fn unproven(state: &State, claimed: bool) -> Option<Objection> {
     if state.checks.passed() || !state.verifies() {
         return None;
@@ -146,12 +146,12 @@ fn unproven(state: &State, claimed: bool) -> Option<Objection> {
     Some(Objection::VerificationFailed { command, how, exit, claimed })
 }
 
-/// The marker file counts as an explicit signal where the message has none.
+/// The explicit signal. The marker file counts as one if the message has none.
 pub fn explicit(state: &State) -> Exit {
     if state.claim.exit == Exit::Absent && state.trees.marker { Exit::True } else { state.claim.exit }
 }
 
-/// What lowers a claim before it is weighed.
+/// Why the claim cannot be true, if it contradicts the plan or itself.
 fn contradiction(state: &State) -> Option<String> {
     if explicit(state) != Exit::True {
         return None;
@@ -159,70 +159,78 @@ fn contradiction(state: &State) -> Option<String> {
     let block = state.claim.block.as_ref();
     state
         .tasks
-        .against()
+        .contradiction()
         .or_else(|| block.filter(|b| b.tests == Tests::Failing).map(|_| "TESTS_STATUS is FAILING".into()))
         .or_else(|| {
             block.filter(|b| b.status == Progress::InProgress).map(|_| "STATUS is IN_PROGRESS".into())
         })
 }
 
-fn claimed(state: &State, policy: &GatePolicy) -> Answer {
+fn claimed(state: &State, policy: &GatePolicy) -> GateResult {
     if let Some(no) = unproven(state, true) {
-        return Answer::GoOn(no);
+        return GateResult::Continue(no);
     }
     let (passed, indicators, needed) = (state.checks.passed(), count(state), policy.indicators);
     if !passed && !policy.explicit_alone && indicators < needed {
-        return Answer::GoOn(Objection::ClaimWithoutEvidence { indicators, needed });
+        return GateResult::Continue(Objection::ClaimWithoutEvidence { indicators, needed });
     }
-    let running = state.signals.running(|s| s.counts(policy));
+    let running = state.signals.in_a_row(|s| s.counts(policy));
     if policy.exit_signals > 1 && running < policy.exit_signals {
-        return Answer::GoOn(Objection::SignalAgain { running, needed: policy.exit_signals });
+        return GateResult::Continue(Objection::SignalAgain { running, needed: policy.exit_signals });
     }
     if passed {
         return proven(state, indicators);
     }
     let reasons = Objection::ClaimUnverified { indicators };
-    Answer::Done { reason: Reason::GatePassed, verified: false, reasons }
+    GateResult::Done { reason: Reason::GatePassed, verified: false, reasons }
 }
 
-/// Green before and nothing changed: a claim is believed only on the second such iteration running.
-fn proven(state: &State, indicators: u32) -> Answer {
+/// Verification passed. If it also passed before the run and nothing changed, the claim must be repeated once.
+fn proven(state: &State, indicators: u32) -> GateResult {
     let verified = true;
     if !state.checks.baseline_green() || state.trees.changed_in_run() {
         let reasons = Objection::ClaimAndProof { indicators };
-        return Answer::Done { reason: Reason::GatePassed, verified, reasons };
+        return GateResult::Done { reason: Reason::GatePassed, verified, reasons };
     }
-    if state.signals.running(|s| s.exit == Exit::True && s.passed && !s.changed && !s.against) >= 2 {
-        return Answer::Done { reason: Reason::AlreadyComplete, verified, reasons: Objection::NothingToDo };
+    if state.signals.in_a_row(|s| s.exit == Exit::True && s.passed && !s.changed && !s.contradicted) >= 2 {
+        return GateResult::Done {
+            reason: Reason::AlreadyComplete,
+            verified,
+            reasons: Objection::NothingToDo,
+        };
     }
-    Answer::GoOn(Objection::SeeItTwice)
+    GateResult::Continue(Objection::SeeItTwice)
 }
 
-/// No explicit signal: enough signs in enough iterations running, never against the verification or the plan.
-fn signals(state: &State, policy: &GatePolicy) -> Answer {
+/// No explicit signal: enough indicators in enough iterations in a row, unless verification or the plan disagrees.
+fn signals(state: &State, policy: &GatePolicy) -> GateResult {
     if let Some(no) = unproven(state, false) {
-        return Answer::GoOn(no);
+        return GateResult::Continue(no);
     }
     let passed = state.checks.passed();
-    let running = state.signals.running(|s| s.counts(policy) && s.passed == passed);
+    let running = state.signals.in_a_row(|s| s.counts(policy) && s.passed == passed);
     if running < policy.done_signals.max(1) {
-        return Answer::GoOn(Objection::NoClaim);
+        return GateResult::Continue(Objection::NoClaim);
     }
-    if let Some(what) = state.tasks.against() {
-        return Answer::GoOn(Objection::ContradictoryClaim { what });
+    if let Some(what) = state.tasks.contradiction() {
+        return GateResult::Continue(Objection::ContradictoryClaim { what });
     }
     let reasons = Objection::SignalsRunning { iterations: running, verified: passed };
-    Answer::Done { reason: Reason::CompletionSignals, verified: passed, reasons }
+    GateResult::Done { reason: Reason::CompletionSignals, verified: passed, reasons }
 }
 
-/// A passing verification alone ends the run, provided it proves something.
-fn until_verified(state: &State) -> Answer {
+/// A passing verification completes the run unless it passed before the run and nothing changed.
+fn until_verified(state: &State) -> GateResult {
     if !state.checks.passed() {
         let no = failed_call(state).or_else(|| unproven(state, explicit(state) == Exit::True));
-        return Answer::GoOn(no.unwrap_or(Objection::NoClaim));
+        return GateResult::Continue(no.unwrap_or(Objection::NoClaim));
     }
     if state.trees.changed_in_run() || !state.checks.baseline_green() {
-        return Answer::Done { reason: Reason::GatePassed, verified: true, reasons: Objection::ProofAlone };
+        return GateResult::Done {
+            reason: Reason::GatePassed,
+            verified: true,
+            reasons: Objection::ProofAlone,
+        };
     }
-    Answer::GoOn(Objection::GreenBefore)
+    GateResult::Continue(Objection::GreenBefore)
 }

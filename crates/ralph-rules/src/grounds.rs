@@ -119,7 +119,7 @@ impl Grounds {
         let counts = [
             ("no progress", self.no_progress),
             ("only tests", self.test_only),
-            ("tools refused", self.denials),
+            ("tools denied", self.denials),
         ];
         let counts: Vec<String> = counts
             .iter()
@@ -135,28 +135,28 @@ impl Grounds {
 
     fn claim(&self) -> String {
         let exit = match self.exit {
-            Exit::True => "asks for the end",
-            Exit::False => "says there is more",
-            Exit::Absent => "says neither",
+            Exit::True => "says it is done",
+            Exit::False => "says there is more to do",
+            Exit::Absent => "gives no completion signal",
         };
         let names: Vec<String> = self.indicators.iter().map(name).collect();
         let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
         let proof = match (self.verified, self.baseline_green) {
-            (Some(true), Some(true)) => "verification passed, as before the run",
-            (Some(true), _) => "verification passed, red before the run",
-            (Some(false), _) => "verification did not pass",
-            (None, _) => "nothing verifies",
+            (Some(true), Some(true)) => "verification passed (also before the run)",
+            (Some(true), _) => "verification passed (failed before the run)",
+            (Some(false), _) => "verification failed",
+            (None, _) => "no verify command",
         };
         let needed = self.indicators_needed;
-        format!("the agent {exit}; {} of {needed} indicators{names}; {proof}", self.indicators.len())
+        format!("the agent {exit}; {} indicators{names}, {needed} needed; {proof}", self.indicators.len())
     }
 
     fn files(&self) -> String {
         match self.files {
-            Moved::New => "the files are in a state not seen before: progress".into(),
-            Moved::Nothing => "the files are as before: no progress".into(),
-            Moved::Back(0) => "the files are as before the run: no progress".into(),
-            Moved::Back(n) => format!("the files are as after iteration {n}: no progress"),
+            Moved::New => "files changed to a new state: progress".into(),
+            Moved::Nothing => "no file changes: no progress".into(),
+            Moved::Back(0) => "the files are as they were before the run: no progress".into(),
+            Moved::Back(n) => format!("the files are as they were after iteration {n}: no progress"),
         }
     }
 
@@ -164,8 +164,8 @@ impl Grounds {
         let error = self.error.as_ref()?;
         let Count { running, limit } = self.same_error;
         let times = match running {
-            0 | 1 => "not the one before".into(),
-            n => format!("{n} times running (stuck at {}, stop at {limit})", self.stuck_at),
+            0 | 1 => "not seen in the previous iteration".into(),
+            n => format!("{n} times in a row (stuck at {}, stop at {limit})", self.stuck_at),
         };
         Some(format!("error {}, {times}: {}", error.hash, error.head))
     }

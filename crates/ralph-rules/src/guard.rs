@@ -1,5 +1,5 @@
-//! The safeguards: one a file, memory and verdict together. Each is told how an iteration closed and asked
-//! whether it objects; adding one is a file here and a line in `verdict.rs`.
+//! The guards: one per file, with its counters and its verdict. Each gets every closed iteration and says whether the run
+//! should stop; a new guard is a file here, a field in `state.rs` and a line in `verdict.rs`.
 
 pub mod alerts;
 pub mod budget;
@@ -17,13 +17,13 @@ use crate::fingerprint::Fingerprint;
 pub struct Closed {
     /// The files reached a state not seen before in this run.
     pub progress: bool,
-    /// The call itself failed: no guard counts it against the agent.
+    /// The call itself failed, so no guard counts it.
     pub failed: bool,
     /// Files that changed.
     pub files: u32,
-    /// Only test files changed, or nothing did and the agent says it tested.
+    /// Only test files changed, or none did and the agent reports testing.
     pub test_only: bool,
-    /// Tools the agent was refused.
+    /// Tools the agent was denied.
     pub denials: Vec<String>,
     /// Length of the final message.
     pub text_bytes: u64,

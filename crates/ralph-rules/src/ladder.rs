@@ -39,15 +39,15 @@ impl Ladder {
 }
 
 /// The breaker is half-open, or the same error keeps coming: another approach is asked for.
-pub fn troubled(state: &State, start: &RunStarted) -> bool {
+pub fn needs_escalation(state: &State, start: &RunStarted) -> bool {
     breaker(state, &start.policy) == Breaker::HalfOpen || state.repeat.stuck(&start.policy).is_some()
 }
 
 /// The rung of the next call. Asked as often as one likes between two iterations, it stays the same.
-pub fn wanted(state: &State, start: &RunStarted) -> u32 {
+pub fn next_rung(state: &State, start: &RunStarted) -> u32 {
     let highest = start.rungs();
     let from = state.ladder.settled.min(highest);
-    if troubled(state, start) {
+    if needs_escalation(state, start) {
         from.saturating_add(1).min(highest)
     } else if state.ladder.progress {
         from.saturating_sub(1)
@@ -57,7 +57,7 @@ pub fn wanted(state: &State, start: &RunStarted) -> u32 {
 }
 
 /// What is to be said of the step from the last call's rung to this one.
-pub fn said(state: &State, start: &RunStarted, rung: u32) -> Option<Objection> {
+pub fn rung_change(state: &State, start: &RunStarted, rung: u32) -> Option<Objection> {
     let agent = start.rung(rung);
     let (of, agent, model) = (start.rungs(), agent.name.clone(), agent.model.clone());
     match rung.cmp(&state.ladder.rung) {

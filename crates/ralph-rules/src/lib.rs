@@ -32,7 +32,6 @@ pub mod metrics;
 pub mod money;
 pub mod next;
 pub mod objection;
-pub mod part;
 pub mod plan;
 pub mod policy;
 pub mod prices;

@@ -5,7 +5,7 @@
 use crate::admission::admission;
 use crate::ending::{Ending, Reason};
 use crate::guard::alerts;
-use crate::guard::budget::Ahead;
+use crate::guard::budget::Headroom;
 use crate::guard::time;
 use crate::objection::Objection;
 use crate::policy::{OnViolation, Policy};
@@ -72,7 +72,7 @@ impl Wake {
 pub fn next(state: &State) -> Decision {
     let Some(start) = state.start.as_deref() else { return wait(Wake::NEVER) };
     match &state.phase {
-        Phase::Unborn | Phase::Over => wait(Wake::NEVER),
+        Phase::NotStarted | Phase::Over => wait(Wake::NEVER),
         _ if state.ending.is_some() => wait(Wake::NEVER),
         Phase::Ready => admission(state, start, Vec::new()),
         Phase::Admitted => admitted(state, start),
@@ -130,10 +130,10 @@ fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Dec
     }
     let budget = &state.budget;
     let reached = Objection::CostReached { spent: budget.spent.plus(budget.live), cap: policy.max_cost };
-    match budget.ahead(policy) {
+    match budget.headroom(policy) {
         _ if state.calls.extension_refused => return interrupt(Why::Budget, reached),
-        Ahead::Over => return interrupt(Why::Budget, reached),
-        Ahead::Raise(to) if !extending => {
+        Headroom::Exhausted => return interrupt(Why::Budget, reached),
+        Headroom::Raise(to) if !extending => {
             let (seen, dearest, reserved) = (budget.live, budget.dearest, budget.reserved);
             let mut reasons = vec![Objection::UsageAhead { seen, dearest, reserved }];
             reasons.extend(alerts::due(state, policy));
@@ -149,7 +149,7 @@ fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Dec
 
 /// A person, or the run's time, may end a verification; then it has no verdict.
 fn verifying(state: &State, start: &RunStarted) -> Decision {
-    if state.checks.told.is_some() {
+    if state.checks.interrupted_by.is_some() {
         return wait(Wake::NEVER);
     }
     if state.person.stop.is_some() {
@@ -178,7 +178,7 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     if !state.verifies() {
         return verdict(state, start);
     }
-    if state.checks.told == Some(Why::Time)
+    if state.checks.interrupted_by == Some(Why::Time)
         && let Some(late) = time::over(state.ran, 0, &start.policy)
     {
         return exit(Ending::new(Reason::TimeLimit, false), vec![late]);

@@ -1,5 +1,6 @@
-//! Why something was not accepted, or was: code and facts. The same object goes into the journal, onto the
-//! screen, into the next prompt and into `explain`; `say` is its one wording.
+//! Why something was or was not accepted: a code and its facts. The same object goes into the journal, the screen, the
+//! next prompt and `explain`; `say` is the only place that words it. Journals hold the code and the facts, so a
+//! sentence can be reworded without changing a decision.
 
 use crate::claim::{Code, Lint};
 use crate::failure::Class;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Every reason the rules give.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", content = "facts", rename_all = "snake_case")]
-#[allow(missing_docs)] // the fields are the facts (those added later are optional); `say` puts each into words
+#[allow(missing_docs)] // `say` explains each; fields added after 0.1 are optional
 pub enum Objection {
     FirstIteration,
     BaselineWanted { commands: u32 },
@@ -84,7 +85,7 @@ impl Objection {
         }
     }
 
-    /// A limit comes near: told once, and shown as such.
+    /// Warns that a limit is close; reported once per limit.
     pub fn is_alert(&self) -> bool {
         matches!(
             self,
@@ -92,163 +93,183 @@ impl Objection {
         )
     }
 
-    /// One plain sentence.
-    #[allow(clippy::too_many_lines)] // one line a reason; splitting the table would hide it
+    /// The reason as one sentence, for people and agents.
+    #[allow(clippy::too_many_lines)] // one arm per reason; splitting the table would hide it
     pub fn say(&self) -> String {
         use Objection as O;
         match self {
-            O::FirstIteration => "nothing has been tried yet".into(),
+            O::FirstIteration => "first iteration".into(),
             O::BaselineWanted { commands } => {
-                format!("what is red already must be known first ({commands} command{})", s(*commands))
+                format!(
+                    "running the verify commands once before the agent starts ({commands} command{})",
+                    plural(*commands)
+                )
             }
-            O::CallClosed { iteration } => format!("the call of iteration {iteration} closed"),
+            O::CallClosed { iteration } => format!("the agent finished iteration {iteration}"),
             O::InspectionClean { files, progress: true, .. } => {
-                format!("{files} file{} changed, no protected path touched", s(*files))
+                format!("{files} file{} changed, no protected path among them", plural(*files))
             }
-            O::InspectionClean { files: 0, .. } => "nothing changed, no protected path touched".into(),
+            O::InspectionClean { files: 0, .. } => "no file changes".into(),
             O::InspectionClean { files, seen_at, .. } => {
-                let when = seen_at.map(|n| format!(" ({})", state_of(n))).unwrap_or_default();
-                format!("{files} file{} changed, to a state already seen in this run{when}", s(*files))
+                let when = seen_at.map(|n| format!(" ({})", earlier_state(n))).unwrap_or_default();
+                format!("{files} file{} changed, back to an earlier state{when}", plural(*files))
             }
             O::ClaimAndProof { .. } => "the agent says it is done and verification passed".into(),
             O::ClaimUnverified { indicators } => {
-                format!("the agent says it is done, with {indicators} indicators; nothing was verified")
+                let s = plural(*indicators);
+                format!(
+                    "the agent says it is done, with {indicators} indicator{s}; no verify command to confirm it"
+                )
             }
             O::SignalsRunning { iterations, verified } => format!(
-                "{iterations} iterations running showed enough signs of completion{}",
-                if *verified { " and verification passed" } else { "; nothing was verified" }
+                "{iterations} iterations in a row had enough completion indicators{}",
+                if *verified { ", and verification passed" } else { "; no verify command to confirm it" }
             ),
             O::SignalAgain { running, needed } => {
-                format!("{running} of {needed} completion signals running: if all is done, say so once more")
+                format!(
+                    "{running} of {needed} completion signals in a row; if everything is done, report it again"
+                )
             }
             O::ProofAlone => "verification passed".into(),
             O::GreenBefore => {
-                "verification was green before the run and nothing has changed: that proves nothing".into()
+                "verification passed before the run too and no files have changed, so it proves nothing"
+                    .into()
             }
             O::PlanComplete { done } => {
-                format!("the plan is complete ({done} item{}) and verification passes already", s(*done))
+                format!("the plan is complete ({done} item{}) and verification already passes", plural(*done))
             }
-            O::NothingToDo => "verification was green before and nothing needed changing".into(),
-            O::SeeItTwice => "nothing changed and verification was green before: asked once more".into(),
+            O::NothingToDo => "verification passed before the run and no change was needed".into(),
+            O::SeeItTwice => {
+                "no file changes, and verification passed before the run too; asking the agent to confirm"
+                    .into()
+            }
             O::ExplicitContinue => "the agent says there is more to do (EXIT_SIGNAL: false)".into(),
-            O::UnreadableBlock { lint } => format!("the status block could not be read ({})", name(lint)),
+            O::UnreadableBlock { lint } => format!("the status block is not readable ({})", name(lint)),
             O::NoClaim => "the agent made no claim (no status block, no promise)".into(),
             O::VerificationFailed { command, how, exit, claimed } => {
                 let but = if *claimed { "the agent says it is done, but " } else { "" };
                 match (how, exit) {
                     (CheckOutcome::TimedOut, _) => {
-                        format!("{but}`{command}` did not end within its deadline")
+                        format!("{but}`{command}` timed out")
                     }
                     (CheckOutcome::NotRun, _) => format!("{but}`{command}` could not be run"),
-                    (_, Some(code)) => format!("{but}`{command}` failed with exit {code}"),
+                    (_, Some(code)) => format!("{but}`{command}` failed with exit code {code}"),
                     _ => format!("{but}`{command}` failed"),
                 }
             }
             O::ClaimWithoutEvidence { indicators, needed } => format!(
-                "the claim stands on {indicators} indicator{}, {needed} are needed where nothing is verified",
-                s(*indicators)
+                "the agent says it is done, but with {indicators} indicator{} ({needed} needed without a verify command)",
+                plural(*indicators)
             ),
             O::ContradictoryClaim { what } => format!("the claim contradicts itself: {what}"),
             O::Blocked { recommendation } if recommendation.is_empty() => "the agent is blocked".into(),
             O::Blocked { recommendation } => format!("the agent is blocked: {recommendation}"),
             O::ProhibitedPath { paths } => {
-                let names: Vec<&str> = paths.iter().take(5).map(|v| v.path.as_str()).collect();
-                let more = paths.len().saturating_sub(5);
-                let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("protected: {}{tail}", names.join(", "))
+                format!(
+                    "protected paths were changed: {}",
+                    first_names(paths.iter().map(|v| v.path.as_str()))
+                )
             }
-            O::RestoreLimit { times } => format!("protected paths were put back {times} times already"),
+            O::RestoreLimit { times } => format!("protected paths have been restored {times} times already"),
             O::OracleChanged { files } => {
-                format!("it passes only with changed tests: {}", some(files))
+                format!(
+                    "verification passes only with the changed tests: {}",
+                    first_names(files.iter().map(String::as_str))
+                )
             }
             O::OracleFlagged { files } => {
-                format!("tests or how they are run changed: {}", some(files))
+                format!(
+                    "tests or test configuration changed: {}",
+                    first_names(files.iter().map(String::as_str))
+                )
             }
             O::FewerTests { before, now } => match now {
                 Some(now) => format!(
-                    "fewer tests ran than before the run: {} with {} skipped, not {} with {}",
+                    "fewer tests than before the run: {} ({} skipped), was {} ({} skipped)",
                     now.total, now.skipped, before.total, before.skipped
                 ),
                 None => {
-                    format!("no test ran that can be counted; before the run there were {}", before.total)
+                    format!("no tests found in the output; before the run there were {}", before.total)
                 }
             },
-            O::Flaky => "flaky: it had failed on the same files before it passed".into(),
+            O::Flaky => "flaky: verification failed and then passed on the same files".into(),
             O::NoProgress { running, limit } => {
-                format!("no new state of the files in {running} iteration{} (limit {limit})", s(*running))
+                format!("no progress in {running} iteration{} (limit {limit})", plural(*running))
             }
             O::HalfOpen { running, limit } => {
                 let more = limit.unwrap_or(0).saturating_sub(*running).max(1);
-                let more = if more == 1 { "one more".into() } else { format!("at most {more} more") };
-                format!("no progress in {running} iteration{}: {more}, with another approach", s(*running))
+                format!(
+                    "no progress in {running} iteration{}: try another approach ({more} more before the run stops)",
+                    plural(*running)
+                )
             }
-            O::ProgressAgain => "there is progress again".into(),
+            O::ProgressAgain => "progress again".into(),
             O::SeenBefore { iteration } => {
-                format!("the files went back to {}: no progress", state_of(*iteration))
+                format!("the files are back in {}: no progress", earlier_state(*iteration))
             }
             O::Escalated { rung, of, agent, model } => {
-                format!("rung {rung} of {of} is tried: {}", who(agent, model.as_deref()))
+                format!("escalating to rung {rung} of {of}: {}", agent_label(agent, model.as_deref()))
             }
             O::Deescalated { rung: 0, agent, model, .. } => {
-                format!("progress: back to {}", who(agent, model.as_deref()))
+                format!("progress: back to {}", agent_label(agent, model.as_deref()))
             }
             O::Deescalated { rung, of, agent, model } => {
-                format!("progress: back to rung {rung} of {of}: {}", who(agent, model.as_deref()))
+                format!("progress: back to rung {rung} of {of}: {}", agent_label(agent, model.as_deref()))
             }
             O::SameError { running, limit, error, .. } => {
-                format!("the same error {running} times running (limit {limit}): {error}")
+                format!("the same error {running} times in a row (limit {limit}): {error}")
             }
             O::TestOnly { running, limit } => {
-                format!("only tests were touched in {running} iterations running (limit {limit})")
+                format!("only tests changed in {running} iterations in a row (limit {limit})")
             }
             O::OutputDecline { percent, of_mean, .. } => {
-                format!("the answer shrank to {percent} % of the mean of {of_mean} characters")
+                format!("the final message shrank to {percent}% of the average ({of_mean} characters)")
             }
             O::Denied { running, limit, tools, allow } => {
-                let allow = allow.as_ref().map(|how| format!("; allowed by {how}")).unwrap_or_default();
+                let allow = allow.as_ref().map(|how| format!("; to allow: {how}")).unwrap_or_default();
                 format!(
-                    "{} refused in {running} iteration{} without progress (limit {limit}){allow}",
+                    "{} denied in {running} iteration{} without progress (limit {limit}){allow}",
                     tools.join(", "),
-                    s(*running)
+                    plural(*running)
                 )
             }
             O::Lint { lint, line: 0, detail } => {
-                format!("the report breaks a rule, {}: {detail}", name(lint))
+                format!("status block problem, {}: {detail}", name(lint))
             }
             O::Lint { lint, line, detail } => {
-                format!("the report breaks a rule in line {line}, {}: {detail}", name(lint))
+                format!("status block problem in line {line}, {}: {detail}", name(lint))
             }
-            O::AsksPerson => "the agent asked a question; nobody will answer".into(),
+            O::AsksPerson => "the agent asked a question, but nobody is there to answer".into(),
             O::CallFailed { class, message, running } => {
-                let again = if *running > 1 { format!(" ({running} running)") } else { String::new() };
+                let again = if *running > 1 { format!(" ({running} in a row)") } else { String::new() };
                 format!("the call failed, {}{again}: {message}", class.words())
             }
-            O::Backoff { class, .. } => format!("waiting, because of {}", class.words()),
+            O::Backoff { class, .. } => format!("waiting: {}", class.words()),
             O::WaitTooLong { max_wait, .. } => {
-                format!("the wait would pass the {} that ralph may wait", span(*max_wait))
+                format!("the wait would exceed max_wait ({})", span(*max_wait))
             }
-            O::NoWait { .. } => "waiting was not wanted (--no-wait)".into(),
-            O::RateWindow { used, cap, .. } => format!("{used} of {cap} in the last hour are used"),
+            O::NoWait { .. } => "--no-wait is set".into(),
+            O::RateWindow { used, cap, .. } => format!("{used} of {cap} used in the last hour"),
             O::ProviderHeld { class, what, .. } if what.is_empty() => class.words().into(),
             O::ProviderHeld { class, what, .. } => format!("{} ({what})", class.words()),
-            O::CostReached { spent, cap } => format!("{spent} of {cap} are spent"),
-            O::CostNearly { spent, cap } => format!("{spent} of {cap} are spent, over 80 %"),
-            O::DayReached { spent, cap } => format!("{spent} of the day's {cap} are spent or reserved"),
+            O::CostReached { spent, cap } => format!("{spent} of {cap} spent"),
+            O::CostNearly { spent, cap } => format!("{spent} of {cap} spent (over 80%)"),
+            O::DayReached { spent, cap } => format!("{spent} of today's {cap} spent or reserved"),
             O::DayNearly { date, spent, cap } => {
-                format!("{spent} of the {cap} of {date} are spent or reserved over all runs, over 80 %")
+                format!("{spent} of {cap} for {date} spent or reserved by all runs (over 80%)")
             }
-            O::IterationsReached { used, max } => format!("{used} of {max} iterations are used"),
-            O::IterationsNearly { used, max } => format!("{used} of {max} iterations are used, over 90 %"),
-            O::TimeReached { max, .. } => format!("the time limit of {} is reached", span(*max)),
-            O::CallTooLong { limit, .. } => format!("the call passed its limit of {}", span(*limit)),
+            O::IterationsReached { used, max } => format!("{used} of {max} iterations used"),
+            O::IterationsNearly { used, max } => format!("{used} of {max} iterations used (over 90%)"),
+            O::TimeReached { max, .. } => format!("time limit of {} reached", span(*max)),
+            O::CallTooLong { limit, .. } => format!("the call exceeded its timeout of {}", span(*limit)),
             O::TooSilent { limit, .. } => {
                 format!("no output and no running tool for {}", span(*limit))
             }
-            O::UsageAhead { seen, .. } => format!("the call has used {seen} and goes on"),
-            O::PersonAsked { request } => format!("a person asked to {request}"),
-            O::CallWasOpen { attempt } => format!("call {attempt} was open when ralph ended abruptly"),
+            O::UsageAhead { seen, .. } => format!("the call has used {seen} so far"),
+            O::PersonAsked { request } => format!("{request} requested"),
+            O::CallWasOpen { attempt } => format!("call {attempt} was still running when ralph was killed"),
             O::BaselineTimedOut { command } => {
-                format!("`{command}` did not end within its deadline before the agent had done anything")
+                format!("`{command}` timed out before the agent had done anything")
             }
             O::StoreUnsafe { what } => what.clone(),
         }
@@ -262,22 +283,22 @@ impl From<&Lint> for Objection {
     }
 }
 
-/// The first names, and how many there are besides.
-fn some(files: &[String]) -> String {
-    let first: Vec<&str> = files.iter().take(5).map(String::as_str).collect();
-    let more = files.len().saturating_sub(5);
+/// The first five names and the number of the others.
+fn first_names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(5);
+    let first: Vec<&str> = names.take(5).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", first.join(", "))
 }
 
-fn state_of(iteration: u32) -> String {
+fn earlier_state(iteration: u32) -> String {
     match iteration {
         0 => "the state before the run".into(),
-        n => format!("the state of iteration {n}"),
+        n => format!("the state after iteration {n}"),
     }
 }
 
-fn who(agent: &str, model: Option<&str>) -> String {
+fn agent_label(agent: &str, model: Option<&str>) -> String {
     model.map_or_else(|| agent.into(), |model| format!("{agent} with {model}"))
 }
 
@@ -289,11 +310,11 @@ fn name<T: Serialize>(value: &T) -> String {
     }
 }
 
-fn s(n: u32) -> &'static str {
+fn plural(n: u32) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// A span of time in the largest unit that stays exact enough to read.
+/// A duration in its largest readable unit, rounded down.
 pub fn span(ms: Ms) -> String {
     match ms {
         ..1_000 => format!("{ms} ms"),

@@ -2,7 +2,7 @@
 //! themselves the call. Open until a time, then half-open: one run at a time tries, and its success closes it. The hands
 //! keep it in the store beside the facts it follows from; `failure.rs` is what one run remembers for itself.
 
-use crate::failure::{Class, Fault, Then, backoff, chance};
+use crate::failure::{Class, Fault, Reaction, backoff, jitter};
 use crate::policy::{MINUTE, SECOND};
 use crate::record::Ms;
 use serde::{Deserialize, Serialize};
@@ -38,12 +38,12 @@ pub struct Provider {
 impl Provider {
     /// What is known after this failure of a run; none where it says nothing about the provider.
     pub fn failed(before: Option<&Provider>, fault: &Fault, run: &str) -> Option<Provider> {
-        if fault.class.then() != Then::Wait {
+        if fault.class.reaction() != Reaction::Wait {
             return None;
         }
         let fails = before.map_or(0, |p| p.fails).saturating_add(1);
         let reset = fault.reset_at.filter(|reset| *reset > fault.at);
-        let later = fault.at.saturating_add(SECOND + chance(run, fails, backoff(fails)));
+        let later = fault.at.saturating_add(SECOND + jitter(run, fails, backoff(fails)));
         // A failure on the way does not shorten what the provider itself has named.
         let named = before.filter(|p| p.promised && p.until > fault.at).map(|p| p.until);
         let until = reset.unwrap_or(later).max(named.unwrap_or(Ms::MIN));
@@ -67,13 +67,13 @@ impl Provider {
             return None;
         }
         let spread = ((self.until - now) / 10).clamp(SPREAD, MINUTE);
-        Some(self.until.saturating_add(SECOND + chance(run, self.fails, spread)))
+        Some(self.until.saturating_add(SECOND + jitter(run, self.fails, spread)))
     }
 
     /// When to look again while another run tries: soon, and not all at once.
     pub fn look_again(run: &str, now: Ms) -> Ms {
         let moment = u32::try_from(now.div_euclid(SECOND) & 0xffff_ffff).unwrap_or(0);
-        now.saturating_add(SPREAD + chance(run, moment, 2 * SPREAD))
+        now.saturating_add(SPREAD + jitter(run, moment, 2 * SPREAD))
     }
 }
 

@@ -253,26 +253,30 @@ fn waste(runs: &[RunAccount]) -> Waste {
 fn alerts(runs: &[RunAccount], overall: &Overall, span: &Span) -> Vec<String> {
     let mut alerts = Vec::new();
     if let Some((spent, cap)) = span.day.filter(|(spent, cap)| reaches(*spent, *cap, 8)) {
-        alerts.push(format!("{spent} of the day's {cap} was spent, over all runs"));
+        alerts.push(format!("{spent} of the daily {cap} spent by all runs"));
     }
     if overall.loops > 0 && !overall.completion_on_target {
-        alerts.push(format!("completion is {:.0}%, not above {COMPLETION:.0}%", overall.completion_rate));
+        alerts.push(format!(
+            "completion rate is {:.0}% (target: above {COMPLETION:.0}%)",
+            overall.completion_rate
+        ));
     }
     if overall.loops > 0 && !overall.stall_on_target {
-        alerts.push(format!("{:.0}% of the loops stalled, not below {STALLS:.0}%", overall.stall_rate));
+        alerts.push(format!("{:.0}% of loops stalled (target: below {STALLS:.0}%)", overall.stall_rate));
     }
     for run in runs {
         let short = run.run.get(run.run.len().saturating_sub(8)..).unwrap_or(&run.run);
         let (cost, used) = (run.cost(), run.iterations());
         if run.max_cost > Micro::ZERO && reaches(cost, run.max_cost, 8) {
-            alerts.push(format!("run {short} spent {cost} of at most {}", run.max_cost));
+            alerts.push(format!("run {short} spent {cost} of {}", run.max_cost));
         }
         if run.max_iterations > 0 && u64::from(used) * 10 >= u64::from(run.max_iterations) * 9 {
-            alerts.push(format!("run {short} took {used} of at most {} iterations", run.max_iterations));
+            alerts.push(format!("run {short} used {used} of {} iterations", run.max_iterations));
         }
         if run.unpriced() > 0 {
-            let calls = if run.unpriced() == 1 { "one call" } else { "calls" };
-            alerts.push(format!("run {short}: the cost of {calls} is unknown, booked at the reservation"));
+            let calls = run.unpriced();
+            let s = if calls == 1 { "" } else { "s" };
+            alerts.push(format!("run {short}: cost unknown for {calls} call{s}, counted as the estimate"));
         }
     }
     alerts

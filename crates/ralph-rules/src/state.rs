@@ -1,5 +1,19 @@
-//! Where a run stands: nothing but its parts, each keeping its own memory, and the fold that hands every
-//! record to the parts it concerns. It counts; it knows no threshold. `next.rs` asks it what now.
+//! The state of a run: a fold over its records. Each part keeps its own counters; `apply` passes every record to the parts
+//! it concerns. Thresholds are not known here; `next.rs` compares the state with the policy and decides.
+
+mod calls;
+mod checks;
+mod person;
+mod recent;
+mod tasks;
+mod trees;
+
+pub use calls::Calls;
+pub use checks::Checks;
+pub use person::Person;
+pub use recent::{IterationSummary, RecentIterations};
+pub use tasks::Tasks;
+pub use trees::Trees;
 
 use crate::breaker::{Circuit, breaker};
 use crate::claim::{self, Claim};
@@ -17,11 +31,10 @@ use crate::guard::time::Moment;
 use crate::ladder::Ladder;
 use crate::next::{Next, Why};
 use crate::objection::Objection;
-use crate::part::{Calls, Checks, Person, Tasks, Trees, Tried};
 use crate::record::*;
 use crate::step::Step;
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// When the last record was written.
@@ -66,8 +79,8 @@ pub struct State {
     pub denials: Denials,
     /// Who works: the rung of the ladder.
     pub ladder: Ladder,
-    /// What the last iterations tried.
-    pub tried: Tried,
+    /// What the last iterations did.
+    pub recent: RecentIterations,
     /// The breaker's changes.
     pub circuit: Circuit,
     /// Limits that came near.
@@ -80,15 +93,15 @@ pub struct State {
     pub ending: Option<crate::ending::Ending>,
 }
 
-/// What is under way. Each step that was begun stays in its phase until its closing fact.
+/// What is under way. A step that was begun stays in its phase until the record that closes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Phase {
     /// No record yet.
     #[default]
-    Unborn,
+    NotStarted,
     /// An iteration may begin.
     Ready,
-    /// A reservation is asked for.
+    /// A reservation was requested.
     Admitting,
     /// It was granted.
     Admitted,
@@ -101,30 +114,30 @@ pub enum Phase {
         /// The reservation is being raised.
         extending: bool,
     },
-    /// The agent was told to end and is heard out.
+    /// The agent was told to stop; its remaining output is still read.
     Ending,
-    /// ralph died while the agent worked.
+    /// ralph was killed while the agent worked.
     Lost,
-    /// What became of that call is being found out.
+    /// The result of that call is being recovered.
     Recovering,
-    /// The call closed.
+    /// The call ended.
     Answered,
-    /// The workspace is being looked at.
+    /// The workspace is being inspected.
     Inspecting,
-    /// It was looked at.
+    /// It was inspected.
     Inspected,
-    /// Protected paths are being put back.
+    /// Protected paths are being restored.
     Restoring,
-    /// The user's commands run.
+    /// The verify commands run.
     Verifying(Check),
-    /// The iteration is complete and can be judged.
+    /// The iteration is complete; the verdict is next.
     Judging,
     /// The run is over for good.
     Over,
 }
 
 impl State {
-    /// Folds one record in.
+    /// Applies one record.
     pub fn apply(&mut self, record: &Record) {
         self.at = self.at.max(record.at);
         self.ran = self.ran.max(record.ran);
@@ -145,7 +158,7 @@ impl State {
         }
     }
 
-    /// The fold of a whole journal.
+    /// The state after a whole journal.
     pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> State {
         let mut state = State::default();
         records.into_iter().for_each(|record| state.apply(record));
@@ -156,7 +169,7 @@ impl State {
         match next {
             Next::Do(step) => self.begun(step),
             Next::Interrupt(why) if matches!(self.phase, Phase::Verifying(_)) => {
-                self.checks.told = Some(*why)
+                self.checks.interrupted_by = Some(*why)
             }
             Next::Interrupt(why) => {
                 self.calls.ended_by = Some(*why);
@@ -179,7 +192,7 @@ impl State {
             Step::Admit { rung, .. } => {
                 self.ladder.admitted(*rung);
                 self.person.skip_wait = false;
-                // The prompt is composed now: a hint that comes before the call begins is not in it.
+                // The prompt is composed now: a hint that arrives before the call begins is not part of it.
                 self.calls.hints = u32::try_from(self.person.hints.len()).unwrap_or(u32::MAX);
                 self.phase = Phase::Admitting;
             }
@@ -286,7 +299,7 @@ impl State {
             Phase::Admitting => {
                 self.refused_at = self.now();
                 if refused.by == Refuser::Provider {
-                    self.faults.held_up(self.now());
+                    self.faults.waiting_for_provider(self.now());
                 }
                 self.phase = Phase::Refused(refused.clone());
             }
@@ -303,7 +316,7 @@ impl State {
     fn call_ended(&mut self, call: &CallEnded) {
         self.budget.settled(call.charged, call.price, &call.usage);
         self.alerts.day = call.day.clone().or(self.alerts.day.take());
-        self.budget.told(call.session.as_deref(), call.told);
+        self.budget.continued(call.session.as_deref(), call.told);
         self.faults.call_ended(call, self.now());
         let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
         self.claim = match call.failure {
@@ -337,7 +350,7 @@ impl State {
     }
 
     fn verified(&mut self, verified: &Verified) {
-        // Before the first call nobody but the user's own command can have touched anything.
+        // Before the first call only the user's own commands can have changed anything.
         let theirs = if verified.check == Check::Baseline { &[][..] } else { &verified.violations };
         self.trees.settled(verified.tree, theirs, self.calls.id.iteration);
         self.checks.closed(verified);
@@ -362,7 +375,7 @@ impl State {
         self.start.as_ref().is_some_and(|s| !s.verify.is_empty())
     }
 
-    /// The iteration is complete: every guard and the gate are told how it went.
+    /// The iteration is complete: passes it to every guard and to the gate.
     fn close_iteration(&mut self) {
         let failed = self.faults.last.is_some();
         let testing =
@@ -387,7 +400,7 @@ impl State {
             self.ladder.closed(&closed);
             let said = self.claim.block.as_ref().map_or("", |b| b.recommendation.as_str());
             let changed = (self.trees.files, self.trees.changed.as_slice());
-            self.tried.closed(self.calls.done, changed, closed.error.as_ref(), said);
+            self.recent.closed(self.calls.done, changed, closed.error.as_ref(), said);
         }
         self.signals.closed(signal(self), again);
         if !self.verifies() {

@@ -1,24 +1,24 @@
-//! The judgement of a closed iteration, always in this order: a blocked agent, the gate, then the guards
-//! (permissions, the same error, only tests, shrinking answers, no progress), then the limits. Protected paths
-//! were judged before. Work proven done in the last allowed iteration is done.
+//! The verdict on a closed iteration, always in this order: a blocked agent, the gate, the guards (permissions, the same
+//! error, only tests, shrinking answers, no progress), then the limits. Protected paths were checked before. The gate
+//! comes before the limits so that work proven done in the last allowed iteration counts as done.
 
 use crate::admission::admission;
 use crate::breaker::{Breaker, breaker, idle_limit};
 use crate::claim::{Code, Progress};
 use crate::ending::{Ending, Reason};
-use crate::failure::Then;
-use crate::gate::{Answer, gate};
+use crate::failure::Reaction;
+use crate::gate::{GateResult, gate};
 use crate::next::{exit, verify};
 use crate::objection::Objection;
 use crate::policy::{Decline, Oracle, Policy};
 use crate::record::{Check, Decision, RunStarted};
 use crate::state::State;
 
-/// Refusals, or contexts too long, running before a person is needed.
+/// Refusals, or contexts too long, in a row before a person is needed.
 const TWICE: u32 = 2;
-/// Lints that one judgement names.
+/// Lints reported per iteration, at most.
 const LINTS: usize = 3;
-/// Crashed calls running without a new tree before the agent counts as unusable.
+/// Crashed calls in a row without file changes before the agent counts as unusable.
 const CRASHES: u32 = 3;
 
 /// Judges the iteration that just closed.
@@ -29,14 +29,14 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     }
     let mut reasons = touched(state);
     match gate(state, &policy.gate) {
-        Answer::Done { reason, verified, reasons: proof } if reasons.is_empty() => {
+        GateResult::Done { reason, verified, reasons: proof } if reasons.is_empty() => {
             match done(state, policy, reason, verified, proof) {
                 Ok(decision) => return decision,
                 Err(no) => reasons.push(no),
             }
         }
-        Answer::Done { .. } => {}
-        Answer::GoOn(objection) => reasons.push(objection),
+        GateResult::Done { .. } => {}
+        GateResult::Continue(objection) => reasons.push(objection),
     }
     let verified = state.checks.passed();
     if let Some((reason, guard)) = crashed(state).or_else(|| guards(state, policy)) {
@@ -49,20 +49,20 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     admission(state, start, reasons)
 }
 
-/// The agent says a person is needed; whatever EXIT_SIGNAL says.
+/// The agent says a person is needed. EXIT_SIGNAL does not matter then.
 fn blocked(state: &State) -> Option<Decision> {
     let block = state.claim.block.as_ref().filter(|b| b.status == Progress::Blocked)?;
     let reasons = Objection::Blocked { recommendation: block.recommendation.clone() };
     Some(exit(Ending::new(Reason::Blocked, false), vec![reasons]))
 }
 
-/// An iteration that touched a protected path can never succeed, also when the path was put back.
+/// An iteration that changed a protected path can never succeed, even if the path was restored.
 fn touched(state: &State) -> Vec<Objection> {
     let paths = &state.trees.touched;
     if paths.is_empty() { Vec::new() } else { vec![Objection::ProhibitedPath { paths: paths.clone() }] }
 }
 
-/// Done, unless the proof stands on changed tests or on fewer of them. Luck is named.
+/// Done, unless verification passed only because tests were changed or removed. Flaky results are reported.
 fn done(
     state: &State,
     policy: &Policy,
@@ -94,22 +94,22 @@ fn done(
     Ok(exit(Ending::new(reason, verified), reasons))
 }
 
-/// With the baseline's tests put back some did not run.
+/// Fewer tests ran with the baseline's tests restored.
 fn missing(state: &State) -> Option<Objection> {
     state.checks.oracle.as_ref().and_then(|verified| state.checks.fewer(verified))
 }
 
-/// Failures that count as iterations but not without end.
+/// Failures that count as iterations stop the run after a few in a row.
 fn crashed(state: &State) -> Option<(Reason, Objection)> {
     let fault = state.faults.last.as_ref()?;
     let reasons =
         |running| Objection::CallFailed { class: fault.class, message: fault.message.clone(), running };
-    match fault.class.then() {
-        Then::GoOnTwice => {
+    match fault.class.reaction() {
+        Reaction::ContinueOnce => {
             let (_, running) = state.faults.iterations.filter(|(_, n)| *n >= TWICE)?;
             Some((Reason::Blocked, reasons(running)))
         }
-        Then::Pause if state.faults.crashes >= CRASHES => {
+        Reaction::Pause if state.faults.crashes >= CRASHES => {
             Some((Reason::AgentUnavailable, reasons(state.faults.crashes)))
         }
         _ => None,
@@ -130,7 +130,7 @@ fn guards(state: &State, policy: &Policy) -> Option<(Reason, Objection)> {
         .or_else(|| stalled.then_some((Reason::Stall, Objection::NoProgress { running: idle, limit })))
 }
 
-/// What the next prompt and `explain` should say besides: nothing of it stops the run.
+/// Warnings for the next prompt and `explain`. They do not stop the run.
 fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     let running = state.stall.running;
     let half_open = breaker(state, policy) == Breaker::HalfOpen;
@@ -149,7 +149,7 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     .collect()
 }
 
-/// Broken rules of the status block, as far as the gate has not named them already: the agent should mend them.
+/// Lints of the status block that the gate has not reported already, for the agent to fix.
 fn lints(state: &State) -> impl Iterator<Item = Objection> {
     let lints = state.claim.lints.iter().filter(|lint| lint.code != Code::NoBlock);
     lints.skip(usize::from(state.claim.attempted)).take(LINTS).map(Objection::from)

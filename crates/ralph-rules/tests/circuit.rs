@@ -114,8 +114,8 @@ fn refused_tools_are_named_with_the_setting_that_allows_them() {
     }
     journal.ended_with(Reason::PermissionDenied, 1);
     let said = journal.answer.reasons[0].say();
-    assert!(said.starts_with("Bash, Edit refused in 3 iterations"), "{said}");
-    assert!(said.ends_with("allowed by --allowedTools Bash,Edit"), "{said}");
+    assert!(said.starts_with("Bash, Edit denied in 3 iterations"), "{said}");
+    assert!(said.ends_with("to allow: --allowedTools Bash,Edit"), "{said}");
 }
 
 #[test]
@@ -201,12 +201,12 @@ fn a_judgement_stands_on_what_was_counted() {
     assert_eq!(
         judged[2].lines(),
         [
-            "the agent asks for the end; 3 of 2 indicators (status_complete, tests_passing, verified); verification passed, red before the run",
-            "the files are in a state not seen before: progress",
+            "the agent says it is done; 3 indicators (status_complete, tests_passing, verified), 2 needed; verification passed (failed before the run)",
+            "files changed to a new state: progress",
         ]
     );
     let said = judged[1].lines().join("\n");
-    assert!(said.contains("2 times running (stuck at 3, stop at 5): error: expected"), "{said}");
+    assert!(said.contains("2 times in a row (stuck at 3, stop at 5): error: expected"), "{said}");
     assert!(said.ends_with("breaker CLOSED, no progress 1 of 4"), "{said}");
 }
 

@@ -138,7 +138,7 @@ fn the_prompt_is_made_for_the_agent_of_the_rung() {
     }
     let prompt = compose(&journal.state);
     assert!(prompt.contains("---RALPH_STATUS---"), "codex takes none:\n{prompt}");
-    assert!(prompt.contains("Tried so far:\n- Iteration 1: 0 files changed; it said: Next: the parser\n"));
+    assert!(prompt.contains("Tried so far:\n- Iteration 1: 0 files changed; reported: Next: the parser\n"));
 }
 
 #[test]

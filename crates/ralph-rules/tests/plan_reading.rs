@@ -131,7 +131,7 @@ const DIALECTS: [Dialect; 6] = [
         "odd but readable",
         r#"{"stories":[{"id":7,"priority":"P1","passes":null,"status":"completed"},{},{"passes":false,"status":"completed"}]}"#,
         (1, 2),
-        &["a story without a title", "a story without a title"],
+        &["(story without a title)", "(story without a title)"],
     ),
 ];
 
@@ -162,7 +162,7 @@ fn a_broken_prd_is_told_with_its_place() {
             "line 1, column 14: invalid type: integer `1`, expected a story, an object with `title` and `passes`",
         ),
         ("\n [[], []]", "line 2, column 2: expected an object with `stories` or `userStories`"),
-        ("{\"project\": \"p\"}", "line 1, column 1: there is neither `stories` nor `userStories`"),
+        ("{\"project\": \"p\"}", "line 1, column 1: neither `stories` nor `userStories` found"),
         ("{\"stories\": []} x", "line 1, column 17: trailing characters"),
         (&deep, "line 1, column 138: recursion limit exceeded"),
     ];

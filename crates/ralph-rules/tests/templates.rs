@@ -41,20 +41,20 @@ fn the_context_says_what_it_is_meant_to_say() {
     let [busy, quiet] = examples();
     let text = render(CONTEXT, &BTreeMap::new(), &busy).unwrap();
     for part in [
-        "This is attempt #3 of at most 10.",
-        "- Files changed last time: 14 (src/parser.rs, …)\n",
-        "- Verification: `make test` failed with exit 2\n  The end of its output:\n```\n1 test failed\n```\n",
-        "- Last error, 3 times running: 1 test failed\n",
+        "This is attempt #3 of 10.",
+        "- Files changed in the last iteration: 14 (src/parser.rs, …)\n",
+        "- Verification: `make test` failed with exit code 2\n  The end of its output:\n```\n1 test failed\n```\n",
+        "- Last error, 3 times in a row: 1 test failed\n",
         "- Latest commits: Read quoted names\n",
         "- Still open in the plan fix_plan.md: 2\n  - Read comments\n",
-        "\nWhat was not accepted:\n- no progress in 3 iterations\n",
-        "Nobody will answer",
-        "- Iteration 2: 1 file changed (src/parser.rs); 1 test failed; it said: Next: the lexer\n",
+        "\nWhy the work was not accepted:\n- no progress in 3 iterations\n",
+        "Nobody will answer questions",
+        "- Iteration 2: 1 file changed (src/parser.rs); 1 test failed; reported: Next: the lexer\n",
     ] {
         assert!(text.contains(part), "{part:?} is missing:\n{text}");
     }
     let text = render(CONTEXT, &BTreeMap::new(), &quiet).unwrap();
-    assert!(text.ends_with("- Files changed last time: none\n"), "{text}");
+    assert!(text.ends_with("- Files changed in the last iteration: none\n"), "{text}");
 }
 
 #[test]

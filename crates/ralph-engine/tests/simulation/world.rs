@@ -104,11 +104,11 @@ impl Site {
     fn climbs(&mut self, rung: u32, state: &State) {
         let start = state.start.as_ref().unwrap();
         assert!(rung <= start.rungs(), "{}: rung {rung} of {}", self.run, start.rungs());
-        assert_eq!(rung, ladder::wanted(state, start), "{}: the rung moves by being asked for", self.run);
+        assert_eq!(rung, ladder::next_rung(state, start), "{}: the rung moves by being asked for", self.run);
         let (before, iteration) = self.rung;
         let up = rung > before;
         assert!(rung.abs_diff(before) <= 1, "{}: from rung {before} to {rung}", self.run);
-        assert!(!up || ladder::troubled(state, start), "{}: up to {rung} without trouble", self.run);
+        assert!(!up || ladder::needs_escalation(state, start), "{}: up to {rung} without trouble", self.run);
         let once = rung == before || iteration != state.calls.done;
         assert!(once, "{}: the rung moved twice in iteration {iteration}", self.run);
         self.rung = (rung, state.calls.done);

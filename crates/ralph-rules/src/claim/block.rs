@@ -1,21 +1,21 @@
-//! Finds the status blocks in a message and says which one, if any, is the agent's claim. The last complete block
-//! wins, and only when nothing but white space, its fence and the promise stand after it. Neighbours: `field.rs`
-//! reads what is inside, `claim.rs` reconciles it with the promise.
+//! Finds the status blocks in a message and decides which one, if any, is the agent's claim: the last complete block, if
+//! nothing but white space, its fence and the promise follow it. `field.rs` reads its fields, `claim.rs` reconciles it
+//! with the promise.
 
 use super::field;
-use super::lines::{Line, Message, Place};
 use super::lint::{Code, Lint};
+use super::message_lines::{Line, LineKind, Message};
 use super::promise::is_promise;
 use super::status::{END, HEAD, Status};
 
-/// What a line is to a block.
+/// The role of a line in a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Head,
     End,
     /// `RALPH_STATUS:` alone on its line: the older, YAML-like form.
     Header,
-    /// Meant as a delimiter, but changed.
+    /// Similar to a delimiter, but not exact.
     Like,
     /// A whole block on one line.
     Squeezed,
@@ -31,11 +31,11 @@ struct Block {
     lints: Vec<Lint>,
 }
 
-/// What the message says by status blocks.
+/// The status blocks of a message.
 pub(super) struct Found {
     /// The block that is a claim.
     pub status: Option<Status>,
-    /// A block was attempted and could not be read, or was read and says "not yet" in the wrong place.
+    /// A block was attempted but is not readable, or a misplaced one says EXIT_SIGNAL false.
     pub attempted: bool,
     /// Broken rules.
     pub lints: Vec<Lint>,
@@ -46,7 +46,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Does the line belong to a block, readable or not?
+    /// Whether the line is part of a block, readable or not.
     pub(super) fn covers(&self, at: usize) -> bool {
         let after = self.spans.partition_point(|(first, _)| *first <= at);
         after.checked_sub(1).and_then(|nth| self.spans.get(nth)).is_some_and(|(_, last)| at <= *last)
@@ -58,15 +58,15 @@ impl Found {
         Some((number(message, first), number(message, last)))
     }
 
-    /// Does the line belong to the block that ends the message, or to the fence around that block?
+    /// Whether the line is part of the block that ends the message, or of the fence around it.
     pub(super) fn closes(&self, at: usize, line: &Line<'_>) -> bool {
         self.closing.is_some_and(|((first, last), fence)| {
-            (first..=last).contains(&at) || fence.is_some_and(|id| line.place == Place::Edge(id))
+            (first..=last).contains(&at) || fence.is_some_and(|id| line.kind == LineKind::FenceEdge(id))
         })
     }
 }
 
-/// Reads all blocks of the message. `wanted` is the run's promise, which may stand after the block.
+/// Reads all blocks of the message. `wanted` is the run's promise, which may follow the block.
 pub(super) fn find(message: &Message<'_>, wanted: &str) -> Found {
     let blocks = scan(message);
     let spans: Vec<_> = blocks.iter().map(|block| (block.first, block.last)).collect();
@@ -82,7 +82,7 @@ pub(super) fn find(message: &Message<'_>, wanted: &str) -> Found {
                 found.lints.extend(block.lints);
             }
             Some(lint) => {
-                // Shown in a fence it is an example; otherwise its "not yet" is still heard.
+                // In a fence it is an example; otherwise its EXIT_SIGNAL false still counts.
                 let shown = fence_of(message, block.first).is_some();
                 let denies = !shown && block.status.as_ref().is_some_and(|status| !status.exit_signal);
                 found.attempted = unreadable || denies;
@@ -103,7 +103,7 @@ pub(super) fn find(message: &Message<'_>, wanted: &str) -> Found {
     found
 }
 
-/// Lints about the message as a whole: each kind once.
+/// Lints about the message as a whole, each code once.
 fn about_all(message: &Message<'_>, blocks: &[Block]) -> Vec<Lint> {
     let mut lints = Vec::new();
     for code in [Code::UnterminatedBlock, Code::ChangedDelimiter] {
@@ -122,24 +122,24 @@ fn about_all(message: &Message<'_>, blocks: &[Block]) -> Vec<Lint> {
 fn loose_exit(message: &Message<'_>, found: &Found) -> Option<Lint> {
     let mut lines = message.lines.iter().enumerate();
     let (_, line) = lines.find(|(at, line)| {
-        line.place == Place::Prose && field::is_exact_exit(line.text) && !found.covers(*at)
+        line.kind == LineKind::Prose && field::is_exact_exit(line.text) && !found.covers(*at)
     })?;
     Some(Lint::new(Code::ChangedDelimiter, line.number, line.text))
 }
 
-/// Why a complete block is not where a claim stands, if it is not.
+/// Why a complete block is not at the end of the message, if it is not.
 fn misplaced(message: &Message<'_>, block: &Block, wanted: &str) -> Option<Lint> {
     let fence = fence_of(message, block.first);
     let mut edges = 0;
     for line in message.lines.iter().skip(block.last + 1) {
         let bare = line.text.trim_start_matches(['`', '~']).is_empty();
-        let edge = matches!(line.place, Place::Edge(_)) && bare && edges == 0;
+        let edge = matches!(line.kind, LineKind::FenceEdge(_)) && bare && edges == 0;
         if !edge && !is_promise(line.text, wanted) {
             return Some(Lint::new(Code::TextAfterBlock, line.number, line.text));
         }
         edges += usize::from(edge);
     }
-    let inside = |line: &&Line<'_>| fence.is_some_and(|id| line.place == Place::Code(id));
+    let inside = |line: &&Line<'_>| fence.is_some_and(|id| line.kind == LineKind::Code(id));
     let before = message.lines.get(..block.first)?;
     let other = before.iter().rev().take_while(inside).find(|line| !is_promise(line.text, wanted))?;
     Some(Lint::new(Code::QuotedBlock, other.number, other.text))
@@ -180,7 +180,7 @@ fn scan(message: &Message<'_>) -> Vec<Block> {
 
 fn mark(line: &Line<'_>) -> Mark {
     let shortest = "RALPHSTATUS".len();
-    if matches!(line.place, Place::Quote | Place::Edge(_)) || line.text.len() < shortest {
+    if matches!(line.kind, LineKind::Quote | LineKind::FenceEdge(_)) || line.text.len() < shortest {
         return Mark::Nothing;
     }
     let starts = line.text.get(..HEAD.len()).is_some_and(|head| head.eq_ignore_ascii_case(HEAD));
@@ -194,7 +194,7 @@ fn mark(line: &Line<'_>) -> Mark {
         "RALPHSTATUS" if text.eq_ignore_ascii_case(HEAD) => Mark::Head,
         "RALPHSTATUS" if text.eq_ignore_ascii_case("RALPH_STATUS:") => Mark::Header,
         "ENDRALPHSTATUS" if text.eq_ignore_ascii_case(END) => Mark::End,
-        // In back ticks or quotation marks it is spoken of, not used.
+        // In back ticks or quotation marks it is mentioned, not used.
         "RALPHSTATUS" if !text.starts_with(['`', '"', '\'', '“']) => Mark::Like,
         _ if starts && text.contains("EXIT_SIGNAL") => Mark::Squeezed,
         _ => Mark::Nothing,
@@ -203,7 +203,7 @@ fn mark(line: &Line<'_>) -> Mark {
 
 fn leads_to_field(message: &Message<'_>, at: usize) -> bool {
     let next = message.lines.get(at + 1);
-    next.is_some_and(|line| line.place != Place::Quote && field::is_field(line.text))
+    next.is_some_and(|line| line.kind != LineKind::Quote && field::is_field(line.text))
 }
 
 fn fence_of(message: &Message<'_>, at: usize) -> Option<usize> {
@@ -225,12 +225,13 @@ fn attempt(message: &Message<'_>, at: usize) -> Block {
     Block { first: at, last: at, complete: false, status: None, lints }
 }
 
-/// A block between its two delimiters. Lines that stand elsewhere (another fence, a quote) are none of its fields.
+/// A block between its two delimiters. Lines in another fence or in a quote are not fields of it.
 fn dashed(message: &Message<'_>, first: usize, last: usize) -> Block {
     let home = fence_of(message, first);
     let lines = message.lines.get(first + 1..last).unwrap_or_default();
     let own = lines.iter().map(|line| {
-        let elsewhere = message.fence(line) != home || matches!(line.place, Place::Quote | Place::Edge(_));
+        let elsewhere =
+            message.fence(line) != home || matches!(line.kind, LineKind::Quote | LineKind::FenceEdge(_));
         (line.number, if elsewhere { "" } else { line.text })
     });
     let (mut status, mut lints) = field::read(own, number(message, first));
@@ -246,13 +247,13 @@ fn dashed(message: &Message<'_>, first: usize, last: usize) -> Block {
     Block { first, last, complete: true, status, lints }
 }
 
-/// The YAML-like form: it ends at the first line that is no `KEY: value`; an empty line is none.
+/// The YAML-like form: it ends at the first line, also an empty one, that is not `KEY: value`.
 fn header(message: &Message<'_>, first: usize) -> Block {
     let start = number(message, first);
-    let place = message.lines.get(first).map(|line| line.place);
+    let kind = message.lines.get(first).map(|line| line.kind);
     let rest = message.lines.iter().skip(first + 1).enumerate();
     let own = rest.take_while(|(nth, line)| {
-        line.number == start + nth + 1 && Some(line.place) == place && field::pair(line.text).is_some()
+        line.number == start + nth + 1 && Some(line.kind) == kind && field::pair(line.text).is_some()
     });
     let own: Vec<_> = own.map(|(_, line)| (line.number, line.text)).collect();
     let last = first + own.len();

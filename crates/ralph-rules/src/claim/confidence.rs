@@ -1,11 +1,11 @@
-//! How strongly a message says that the work is done, from 0 to 100. It informs a person or another program; no rule
-//! of ralph's asks for it, and 100 is a loud claim, not a proof.
+//! How strongly a message says that the work is done, from 0 to 100. It is information for people and scripts; no rule
+//! uses it, and 100 is a strong claim, not a proof.
 //!
-//! | the message | worth |
+//! | the message | points |
 //! |---|---|
-//! | asks for the end (EXIT_SIGNAL true, or the promise) | 80, and 20 for each kind of evidence, at most 100 |
+//! | says it is done (EXIT_SIGNAL true, or the promise) | 80, and 20 for each kind of evidence, at most 100 |
 //! | gives no signal | 50 for each kind of evidence, at most 100 |
-//! | says explicitly that work goes on | 20 |
+//! | says explicitly that there is more to do | 20 |
 //! | is blocked, or its block cannot be read | 0 |
 //! | and then, for each contradiction in the block | 30 less |
 //! | for each other broken rule, four at most | 5 less |
@@ -27,7 +27,7 @@ pub(super) fn confidence(claim: &Claim) -> u8 {
     };
     let count = |test: fn(Code) -> bool| claim.lints.iter().filter(|lint| test(lint.code)).count();
     let contradictions = count(Code::is_contradiction).min(4) * 30;
-    // That there is no block is no rule broken by a block.
+    // A missing block is not a rule broken by a block.
     let others = count(|code| !code.is_contradiction() && code != Code::NoBlock).min(4) * 5;
     let asks = if claim.asks { 10 } else { 0 };
     let less = u32::try_from(contradictions + others + asks).unwrap_or(u32::MAX);

@@ -1,10 +1,10 @@
-//! A truthful block, from what is known of an iteration: the status seed's two decision tables as one function. And
-//! the other way round, which rules a block breaks beside what is known. `ralph block` uses both.
+//! Makes a truthful status block from known facts (the two decision tables of the status protocol as one function), and
+//! checks a block against known facts. `ralph block` uses both.
 
 use super::lint::{Code, Lint};
 use super::status::{Progress, Status, Tests, WorkType};
 
-/// What is known of an iteration. What is not known is not judged.
+/// What is known about an iteration. Unknown facts are not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Tasks finished in it.
@@ -17,18 +17,19 @@ pub struct Facts {
     pub tests: Option<Tests>,
     /// Its main activity.
     pub work_type: Option<WorkType>,
-    /// An error is not resolved.
+    /// An error is unresolved.
     pub errors: bool,
     /// Meaningful work remains beside the tasks.
     pub work_remains: bool,
-    /// What only a person can mend.
+    /// What only a person can fix.
     pub blocker: Option<String>,
     /// The next action, or the summary of what was done.
     pub recommendation: String,
 }
 
 impl Facts {
-    /// The block these facts allow: COMPLETE and an end only where nothing remains, no error stands and the tests pass.
+    /// The block these facts allow: COMPLETE and EXIT_SIGNAL true only if nothing remains, no error is unresolved and tests
+    /// pass.
     pub fn status(&self) -> Status {
         let tests = self.tests.unwrap_or(Tests::NotRun);
         let complete = self.tasks_remaining == Some(0) && tests == Tests::Passing;
@@ -53,23 +54,23 @@ impl Facts {
         }
     }
 
-    /// The rules that a block breaks beside these facts. `line` is where the block stands.
+    /// How a block contradicts these facts. `line` is the line of the block.
     pub fn against(&self, status: &Status, line: usize) -> Vec<Lint> {
         let mut lints = Vec::new();
         let complete = status.status == Progress::Complete;
         if let Some(left) = self.tasks_remaining.filter(|left| complete && *left > 0) {
-            let why = format!("tasks that remain: {left}");
+            let why = format!("tasks remaining: {left}");
             lints.push(Lint::new(Code::CompleteWithTasksRemaining, line, &why));
         }
         if let Some(tests) = self.tests.filter(|tests| *tests != status.tests) {
-            let why = format!("{} was said, {} was seen", status.tests.word(), tests.word());
+            let why = format!("the block says {}, the test run says {}", status.tests.word(), tests.word());
             lints.push(Lint::new(Code::TestsStatusNotAsRun, line, &why));
         }
         let said = status.files_modified;
         if let (Some(said), Some(counted)) = (said, self.files_modified)
             && said != counted
         {
-            let why = format!("{said} was said, {counted} counted");
+            let why = format!("the block says {said}, {counted} were counted");
             lints.push(Lint::new(Code::FilesModifiedNotAsCounted, line, &why));
         }
         lints

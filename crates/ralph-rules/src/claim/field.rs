@@ -1,7 +1,7 @@
 //! The fields of a block: which line is one, what its value means, which rules it breaks. A block without a
 //! readable shape (template values, no EXIT_SIGNAL line) yields no status. `block.rs` brings the lines.
 
-use super::lint::{Code, Lines, Lint, contradictions};
+use super::lint::{Code, FieldLines, Lint, contradictions};
 use super::status::{Progress, Status, Tests, WorkType};
 
 /// The seven fields, in their order.
@@ -141,7 +141,7 @@ impl<'a> Body<'a> {
         if exit.is_empty() {
             return (None, self.lints);
         }
-        let lines = Lines {
+        let lines = FieldLines {
             status: line_of(&status, head),
             exit: line_of(&exit, head),
             recommendation: line_of(&recommendation, head),

@@ -1,5 +1,6 @@
-//! Lints: each rule of the status block that a message breaks, by name. A lint never decides anything; it is
-//! shown to the person and to the agent. Neighbours: `field.rs` and `block.rs` find most of them.
+//! Lints: the rules of the status block that a message breaks. A lint decides nothing; it is shown to the user and to the
+//! agent. Most are found by `field.rs` and `block.rs`. The details are part of decisions in journals, so they keep their
+//! wording.
 
 use super::status::{Progress, Status, Tests};
 use serde::{Deserialize, Serialize};
@@ -12,65 +13,65 @@ pub enum Code {
     NoBlock,
     /// More than one complete block; the last one counts.
     MultipleBlocks,
-    /// A head without its end.
+    /// A first line without an end line.
     UnterminatedBlock,
     /// Something follows the block.
     TextAfterBlock,
-    /// The block stands in a code fence among other text.
+    /// The block is in a code fence with other text.
     QuotedBlock,
     /// The delimiters are not the exact ones.
     ChangedDelimiter,
-    /// The values are the template's own.
+    /// The values are the placeholders of the template.
     TemplateValues,
     /// Keys or delimiters in another case, or with bold marks.
     LooseFormat,
     /// The fields are not in their order.
     FieldOrder,
-    /// A line in the block that is no field.
+    /// A line in the block that is not a field.
     StrayText,
-    /// One of the seven fields is not there.
+    /// One of the seven fields is missing.
     MissingField,
-    /// A field is there twice.
+    /// A field occurs twice.
     DuplicateField,
-    /// A field that is none of the seven.
+    /// A field that is not one of the seven.
     ExtraField,
     /// A value that the field does not allow.
     BadValue,
-    /// RECOMMENDATION says nothing.
+    /// RECOMMENDATION is empty.
     EmptyRecommendation,
-    /// RECOMMENDATION goes on after its line.
+    /// RECOMMENDATION has more than one line.
     MultiLineRecommendation,
     /// BLOCKED always has EXIT_SIGNAL false.
     ExitTrueWhileBlocked,
-    /// Work goes on, yet an end is asked for.
+    /// IN_PROGRESS, yet EXIT_SIGNAL is true.
     ExitTrueWhileInProgress,
-    /// Tests fail, yet an end is asked for.
+    /// Tests fail, yet EXIT_SIGNAL is true.
     ExitTrueWithFailingTests,
-    /// Tests were not run, yet an end is asked for.
+    /// Tests were not run, yet EXIT_SIGNAL is true.
     ExitTrueWithTestsNotRun,
     /// Tests fail, so the work is not COMPLETE.
     CompleteWithFailingTests,
-    /// COMPLETE, yet no end is asked for.
+    /// COMPLETE, yet EXIT_SIGNAL is false.
     CompleteWithExitFalse,
     /// COMPLETE, yet RECOMMENDATION names a next task.
     CompleteWithNextTask,
     /// BLOCKED, yet RECOMMENDATION does not say by what.
     BlockedWithoutReason,
-    /// COMPLETE, yet the plan has open tasks. Found beside what was counted, never by reading alone.
+    /// COMPLETE, yet the plan has open tasks. Needs the plan; never found from the message alone.
     CompleteWithTasksRemaining,
-    /// TESTS_STATUS is not what the tests said. Found beside a test run only.
+    /// TESTS_STATUS differs from the test run. Needs a test run.
     TestsStatusNotAsRun,
-    /// FILES_MODIFIED is not what was counted. Found beside a count only.
+    /// FILES_MODIFIED differs from the count. Needs a count.
     FilesModifiedNotAsCounted,
     /// The promise is given, the block says EXIT_SIGNAL false: the block decides.
     PromiseAgainstBlock,
     /// The message ends with a promise that is not this run's.
     OtherPromise,
-    /// The promise belongs to a sentence that denies or postpones it.
+    /// The promise is part of a sentence that denies or postpones it.
     PromiseInSentence,
 }
 
-/// One broken rule and its place.
+/// One broken rule and its line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lint {
     /// The rule.
@@ -97,7 +98,7 @@ impl Code {
         serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
-    /// Does it say that the block's own values cannot all be true?
+    /// Whether the block's own values contradict each other.
     pub fn is_contradiction(self) -> bool {
         matches!(
             self,
@@ -112,16 +113,16 @@ impl Code {
     }
 }
 
-/// Where the fields stand that contradict each other most.
+/// Line numbers of the fields that can contradict each other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lines {
+pub(super) struct FieldLines {
     pub status: usize,
     pub exit: usize,
     pub recommendation: usize,
 }
 
-/// Which values of a block contradict each other. `progress` is the STATUS as written, if it could be read.
-pub(super) fn contradictions(status: &Status, progress: Option<Progress>, lines: Lines) -> Vec<Lint> {
+/// The contradictions among a block's values. `progress` is the STATUS as written, if it is readable.
+pub(super) fn contradictions(status: &Status, progress: Option<Progress>, lines: FieldLines) -> Vec<Lint> {
     let exit = status.exit_signal;
     let complete = progress == Some(Progress::Complete);
     let blocked = progress == Some(Progress::Blocked);

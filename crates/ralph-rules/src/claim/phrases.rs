@@ -1,10 +1,10 @@
 //! The families of phrases by which an agent says in plain words that it is done. Each family counts once, each
-//! stretch of text for one family, and only when nothing around it (`cues.rs`) takes it back.
+//! stretch of text for one family, and only when nothing around it (`qualifiers.rs`) takes it back.
 
-use super::cues::Cues;
 use super::evidence::Evidence;
 use super::pattern::pattern;
-use super::words::{after_any, contains_any, starts};
+use super::qualifiers::Qualifiers;
+use super::word_match::{after_any, contains_any, starts};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -140,11 +140,11 @@ pub(super) fn families(prose: &str) -> BTreeSet<Evidence> {
     let mut start = 0;
     for sentence in prose.split_inclusive('\n') {
         let end = start + sentence.len();
-        let mut cues = None;
+        let mut qualifiers = None;
         while let Some(hit) = hits.next_if(|hit| hit.start < end) {
             if !found.contains(&hit.kind) {
-                let cues = cues.get_or_insert_with(|| Cues::of(sentence.trim_end()));
-                if stands(&hit, sentence, start, cues) {
+                let qualifiers = qualifiers.get_or_insert_with(|| Qualifiers::of(sentence.trim_end()));
+                if stands(&hit, sentence, start, qualifiers) {
                     found.insert(hit.kind);
                 }
             }
@@ -175,9 +175,9 @@ fn hits(prose: &str) -> Vec<Hit> {
 }
 
 /// Does the phrase mean what it says?
-fn stands(hit: &Hit, sentence: &str, offset: usize, cues: &Cues) -> bool {
+fn stands(hit: &Hit, sentence: &str, offset: usize, qualifiers: &Qualifiers) -> bool {
     let (start, end) = (hit.start - offset, hit.end - offset);
-    let after = cues.near_after(end);
+    let after = qualifiers.near_after(end);
     let turned = match hit.kind {
         Evidence::NothingLeft => after.starts_with(" with"),
         Evidence::TasksDone if after.starts_with(" with") => true,
@@ -187,7 +187,7 @@ fn stands(hit: &Hit, sentence: &str, offset: usize, cues: &Cues) -> bool {
         _ => holds(&sentence.get(start..end).unwrap_or_default().to_ascii_lowercase(), INNER),
     };
     let verb = after.strip_prefix(' ').is_some_and(|next| after_any(next, VERB).is_some());
-    !turned && !verb && whole_words(sentence, start, end) && !cues.spoil(start, end)
+    !turned && !verb && whole_words(sentence, start, end) && !qualifiers.negate(start, end)
 }
 
 /// Is one of these words in the text?

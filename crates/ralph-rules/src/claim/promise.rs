@@ -1,61 +1,63 @@
-//! The completion promise: `<promise>TEXT</promise>` alone on the last line of the message. It does not count in
-//! a fence, in a quote, in a sentence, or when the line before it only announces it for later.
+//! The completion promise: `<promise>TEXT</promise>` alone on the last line of the message. It does not count in a fence,
+//! a quote or a sentence, or if the line before it only announces it for later.
 
-use super::lines::{Line, Message, Place};
+use super::message_lines::{Line, LineKind, Message};
 use super::pattern::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// How the message ends, as far as promises go.
+/// Which promise, if any, ends the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stand {
-    /// With no promise.
+pub(super) enum PromiseAtEnd {
+    /// No promise.
     None,
-    /// With the run's promise.
+    /// The run's promise.
     Given,
-    /// With a promise that is another's, on this line.
+    /// A different promise, on this line.
     Other(usize),
-    /// With the run's promise, as part of a sentence that denies or postpones it.
+    /// The run's promise, on this line, in a sentence that denies or postpones it.
     InSentence(usize),
 }
 
-/// Words that announce a tag, and words that put it off.
-static SPEAKS: LazyLock<Regex> = LazyLock::new(|| {
+/// Words that mention the tag, and words that deny or postpone it.
+static MENTIONS_TAG: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i-u)\b(?:output|emit|print|writ|say|saying|respond|reply|answer|includ|produc|signal|promise|tag|end)",
     )
 });
-static PUTS_OFF: LazyLock<Regex> = LazyLock::new(|| {
+static POSTPONES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i-u)\b(?:not|never|[a-z]+n't|cannot|without|will|[a-z]+'ll|when|once|if|until|unless|after|before|only|should|must|would|example|e\.g)\b",
     )
 });
 
-/// What the user gave as the promise, without its tag, inner white space made single.
-pub(super) fn wanted(promise: &str) -> String {
+/// The promise as the user configured it, without the tag and with single spaces.
+pub(super) fn normalize(promise: &str) -> String {
     squeeze(tag(promise.trim()).unwrap_or(promise))
 }
 
-/// Is this line the run's promise and nothing else?
+/// Whether the line is the run's promise and nothing else.
 pub(super) fn is_promise(text: &str, wanted: &str) -> bool {
     !wanted.is_empty() && tag(text).is_some_and(|inner| squeeze(inner) == wanted)
 }
 
-/// Reads the last line that is not `skipped` (the lines of the status block, which may stand after the promise).
-pub(super) fn stand(message: &Message<'_>, wanted: &str, skipped: impl Fn(usize) -> bool) -> Stand {
+/// Reads the last line that is not `skipped` (the status block may follow the promise).
+pub(super) fn at_end(message: &Message<'_>, wanted: &str, skipped: impl Fn(usize) -> bool) -> PromiseAtEnd {
     let kept = message.lines.iter().enumerate().rev().filter(|(at, _)| !skipped(*at)).map(|(_, line)| line);
     let mut kept = kept.take(2);
-    let Some(last) = kept.next().filter(|line| line.place == Place::Prose) else { return Stand::None };
+    let Some(last) = kept.next().filter(|line| line.kind == LineKind::Prose) else {
+        return PromiseAtEnd::None;
+    };
     if !is_promise(last.text, wanted) {
-        return if tag(last.text).is_some() { Stand::Other(last.number) } else { Stand::None };
+        return if tag(last.text).is_some() { PromiseAtEnd::Other(last.number) } else { PromiseAtEnd::None };
     }
     match kept.next() {
-        Some(before) if announces(before, last) => Stand::InSentence(last.number),
-        _ => Stand::Given,
+        Some(before) if announces(before, last) => PromiseAtEnd::InSentence(last.number),
+        _ => PromiseAtEnd::Given,
     }
 }
 
-/// Does the line before only speak of the promise ("When all is done I will output:")?
+/// Whether the line before only announces the promise ("When all is done I will output:").
 fn announces(before: &Line<'_>, promise: &Line<'_>) -> bool {
     let touching = before.number + 1 == promise.number && !before.text.ends_with(['.', '!', '?', ')']);
     if !(before.text.ends_with(':') || touching) {
@@ -64,7 +66,7 @@ fn announces(before: &Line<'_>, promise: &Line<'_>) -> bool {
     let tail = before.text.get(before.text.floor_char_boundary(before.text.len().saturating_sub(300))..);
     let tail = tail.unwrap_or_default().replace('’', "'");
     let sentence = tail.rsplit(". ").next().unwrap_or_default();
-    SPEAKS.is_match(sentence) && PUTS_OFF.is_match(sentence)
+    MENTIONS_TAG.is_match(sentence) && POSTPONES.is_match(sentence)
 }
 
 fn tag(text: &str) -> Option<&str> {

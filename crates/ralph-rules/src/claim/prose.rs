@@ -1,9 +1,9 @@
 //! What the message says in plain words, one sentence a line: without blocks, fences, `>` lines, promise tags,
 //! and whatever stands in quotation marks or back ticks. `phrases.rs` and `questions.rs` read the result.
 
-use super::cues;
 use super::field::is_exact_field;
-use super::lines::{Line, Message, Place};
+use super::message_lines::{Line, LineKind, Message};
+use super::qualifiers;
 
 /// Stands where something was left out, so that the words around it do not join into a phrase.
 const GAP: char = '\u{1}';
@@ -16,7 +16,7 @@ pub(super) fn sentences(message: &Message<'_>, covered: impl Fn(usize) -> bool) 
     let mut before = 0;
     let mut put_off = false;
     for (at, line) in message.lines.iter().enumerate() {
-        if line.place != Place::Prose || covered(at) || is_exact_field(line.text) {
+        if line.kind != LineKind::Prose || covered(at) || is_exact_field(line.text) {
             before = 0;
             continue;
         }
@@ -30,7 +30,7 @@ pub(super) fn sentences(message: &Message<'_>, covered: impl Fn(usize) -> bool) 
         }
         // A list inherits what the line above it says; wrapped lines of an item change nothing.
         if heading || line.text.ends_with(':') {
-            put_off = cues::puts_off(line.text);
+            put_off = qualifiers::postpones(line.text);
         } else if item.is_none() && unit.is_empty() {
             put_off = false;
         }

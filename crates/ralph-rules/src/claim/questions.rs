@@ -1,8 +1,8 @@
-//! Does the message ask its reader for something? Nobody will answer in a loop, so the next prompt says that.
-//! It reads the sentences of `prose.rs`: nothing in code or quotation marks.
+//! Whether the message asks its reader for something. Nobody answers in a loop, so the next prompt says so. Only the
+//! sentences of `prose.rs` are read, not code or quotations.
 
 use super::pattern::pattern;
-use super::words::contains_any;
+use super::word_match::contains_any;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -44,7 +44,7 @@ const ASKING: &[&str] = &[
 /// Reads a text of `prose::sentences`.
 pub(super) fn asks(sentences: &str) -> bool {
     let lower = sentences.to_ascii_lowercase();
-    // Most messages ask nothing, and a pattern is dearer to compile than a message to read.
+    // Most messages ask nothing, and compiling a pattern costs more than reading a message.
     lower.contains('?') && ASKED.is_match(&lower)
         || contains_any(&lower, ASKING) && REQUESTED.is_match(&lower)
 }

@@ -11,7 +11,7 @@ pub const END: &str = "---END_RALPH_STATUS---";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Progress {
-    /// Work goes on.
+    /// There is more to do.
     InProgress,
     /// All planned work is finished.
     Complete,
@@ -37,7 +37,7 @@ pub enum Tests {
 pub enum WorkType {
     /// New code.
     Implementation,
-    /// Writing or mending tests.
+    /// Writing or fixing tests.
     Testing,
     /// Docs, specs, comments.
     Documentation,
@@ -45,8 +45,7 @@ pub enum WorkType {
     Refactoring,
 }
 
-/// A status block that could be read. What it did not say, or said unreadably, stands at its cautious value:
-/// IN_PROGRESS, NOT_RUN, false.
+/// A readable status block. Missing or unreadable values default to the cautious one: IN_PROGRESS, NOT_RUN, false.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// STATUS.
@@ -99,8 +98,8 @@ impl WorkType {
     }
 }
 
-/// The block in its exact format, without a line break at the end. Counts that are not known are written as 0,
-/// an unknown WORK_TYPE as IMPLEMENTATION, and the recommendation on one line: the format has no other way.
+/// The block in its exact format, without a line break at the end. The format cannot express unknown values: unknown
+/// counts become 0, an unknown WORK_TYPE becomes IMPLEMENTATION, and the recommendation is put on one line.
 pub fn render(status: &Status) -> String {
     let recommendation = status.recommendation.split_whitespace().collect::<Vec<_>>().join(" ");
     let work_type = status.work_type.unwrap_or(WorkType::Implementation).word();

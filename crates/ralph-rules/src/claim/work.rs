@@ -1,13 +1,13 @@
-//! The kind of work a message tells of: its WORK_TYPE, or, where no block says it, testing when the sentences speak
-//! of running tests and of nothing being made or changed. Other kinds are not guessed.
+//! The kind of work a message reports: its WORK_TYPE or, without a block, testing if the sentences mention running tests
+//! and no change. Other kinds are not guessed.
 
 use super::status::{Status, WorkType};
-use super::words::{after, after_any, has_stem, starts};
+use super::word_match::{after, after_any, has_stem, starts};
 
-/// Programs that run tests when told to.
+/// Programs with a test command.
 const BUILDERS: &[&str] =
     &["bun", "npm", "pnpm", "yarn", "cargo", "go", "make", "mix", "swift", "dotnet", "gradle", "mvn"];
-/// Programs that do nothing else.
+/// Test runners.
 const RUNNERS: &[&str] = &["bats", "pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "nextest"];
 const RAN: &[&str] = &["ran", "reran", "re-ran", "running", "executed"];
 const TESTS: &[&str] = &[

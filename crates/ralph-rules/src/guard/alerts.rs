@@ -1,17 +1,17 @@
-//! Alerts: a limit comes near. 80 % of the run's cost, 90 % of its iterations, 80 % of the day's budget over all runs;
-//! each is told once for a limit, in the decision that follows the call. They stop nothing.
+//! Alerts: a limit is close. 80% of the run's cost, 90% of its iterations, 80% of the daily budget over all runs. Each is
+//! reported once per limit, in the decision that follows the call. Alerts do not stop a run.
 
 use crate::objection::Objection;
 use crate::policy::Policy;
 use crate::record::DaySpend;
 use crate::state::State;
 
-/// What was told, and what the day came to.
+/// Alerts reported so far, and the day's spending.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alerts {
-    /// ConversationTotals so far, with the iteration each was told in.
+    /// Alerts so far, each with the iteration it was reported in.
     pub told: Vec<(u32, Objection)>,
-    /// The day as the latest call left it.
+    /// The day's spending after the latest call.
     pub day: Option<DaySpend>,
 }
 
@@ -19,19 +19,19 @@ impl Alerts {
     /// A decision was made in this iteration.
     pub(crate) fn decided(&mut self, reasons: &[Objection], iteration: u32) {
         for alert in reasons.iter().filter(|o| o.is_alert()) {
-            if !self.was_told(alert) {
+            if !self.was_reported(alert) {
                 self.told.push((iteration, alert.clone()));
             }
         }
     }
 
-    /// Those told in this iteration.
+    /// Alerts reported in this iteration.
     pub fn of(&self, iteration: u32) -> impl Iterator<Item = Objection> + '_ {
         self.told.iter().filter(move |(n, _)| *n == iteration).map(|(_, alert)| alert.clone())
     }
 
-    /// ConversationTotals already of the same limit; a limit that was raised, or another day's, is another one.
-    fn was_told(&self, alert: &Objection) -> bool {
+    /// Whether the same limit was reported already. A raised limit, or another day's, is a different one.
+    fn was_reported(&self, alert: &Objection) -> bool {
         use Objection as O;
         self.told.iter().any(|(_, told)| match (told, alert) {
             (O::CostNearly { cap: a, .. }, O::CostNearly { cap: b, .. }) => a == b,
@@ -44,7 +44,7 @@ impl Alerts {
     }
 }
 
-/// What is near now and was not told yet.
+/// Limits that are close now and have not been reported yet.
 pub fn due(state: &State, policy: &Policy) -> Vec<Objection> {
     let (used, max) = (state.calls.done, policy.max_iterations);
     let spent = state.budget.spent.plus(state.budget.live);
@@ -55,5 +55,5 @@ pub fn due(state: &State, policy: &Policy) -> Vec<Objection> {
     let cap = policy.daily_cost;
     let day = state.alerts.day.as_ref().filter(|day| day.spent.times(10) >= cap.times(8));
     let day = day.map(|day| Objection::DayNearly { date: day.date.clone(), spent: day.spent, cap });
-    [cost, iterations, day].into_iter().flatten().filter(|alert| !state.alerts.was_told(alert)).collect()
+    [cost, iterations, day].into_iter().flatten().filter(|alert| !state.alerts.was_reported(alert)).collect()
 }

@@ -1,40 +1,40 @@
-//! Guard: the run's money. Before a call an amount is reserved; while it runs the reservation is kept two of
-//! its dearest turns ahead of the usage seen, one in flight and one begun before ralph could answer; usage
-//! that reaches the cap ends the call. So real spend passes the cap by two turns at most.
+//! Guard: the run's cost. Before a call an amount is reserved. While it runs, the reservation stays two of its most
+//! expensive turns ahead of the usage seen: one in flight, and one started before ralph could react. Usage that reaches
+//! the cap stops the call, so real spending exceeds the cap by two turns at most.
 
 use crate::money::{Micro, Usage};
 use crate::objection::Objection;
 use crate::policy::Policy;
 use crate::record::{ConversationTotals, PriceFrom, Spent};
 
-/// What was spent, is held, and is being spent.
+/// Money spent, reserved, and used by the running call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {
-    /// Settled.
+    /// Cost of finished calls.
     pub spent: Micro,
-    /// Held for the call that runs.
+    /// Reserved for the running call.
     pub reserved: Micro,
-    /// Usage seen in the call that runs.
+    /// Usage seen in the running call.
     pub live: Micro,
-    /// Its dearest turn.
+    /// Its most expensive turn.
     pub dearest: Micro,
-    /// Tokens settled.
+    /// Tokens of finished calls.
     pub usage: Usage,
     /// Calls whose price is unknown.
     pub unpriced: u32,
-    /// The conversation that was gone on with last, and what it had come to.
+    /// The conversation that was continued last, and its totals.
     pub conversation: Option<(String, ConversationTotals)>,
 }
 
-/// What a running call's usage asks for.
+/// How far the reservation is ahead of a running call's usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
-    /// The reservation is far enough ahead.
-    Fine,
+pub enum Headroom {
+    /// Far enough.
+    Enough,
     /// Raise it to this much.
     Raise(Micro),
     /// The cap is reached.
-    Over,
+    Exhausted,
 }
 
 impl Budget {
@@ -49,7 +49,7 @@ impl Budget {
         self.dearest = self.dearest.max(spent.dearest);
     }
 
-    /// The call was settled.
+    /// The call ended and was charged.
     pub fn settled(&mut self, charged: Micro, price: PriceFrom, usage: &Usage) {
         self.spent = self.spent.plus(charged);
         self.usage = self.usage.plus(usage);
@@ -57,14 +57,14 @@ impl Budget {
         self.released();
     }
 
-    /// A conversation was gone on with.
-    pub fn told(&mut self, session: Option<&str>, told: Option<ConversationTotals>) {
-        if let Some(told) = told {
-            self.conversation = Some((session.unwrap_or_default().into(), told));
+    /// A conversation was continued; `totals` are the agent's figures for all of it.
+    pub fn continued(&mut self, session: Option<&str>, totals: Option<ConversationTotals>) {
+        if let Some(totals) = totals {
+            self.conversation = Some((session.unwrap_or_default().into(), totals));
         }
     }
 
-    /// Nothing is held any more.
+    /// Releases the reservation.
     pub fn released(&mut self) {
         self.reserved = Micro::ZERO;
         self.live = Micro::ZERO;
@@ -77,26 +77,26 @@ impl Budget {
     }
 
     /// What to reserve for the next call.
-    pub fn first(&self, policy: &Policy) -> Micro {
+    pub fn first_reservation(&self, policy: &Policy) -> Micro {
         policy.estimate.min(self.left(policy))
     }
 
-    /// What the running call's usage asks for. Lumps of half an estimate keep the journal short.
-    pub fn ahead(&self, policy: &Policy) -> Ahead {
+    /// Whether the reservation must be raised. It grows by at least half an estimate, to keep the journal short.
+    pub fn headroom(&self, policy: &Policy) -> Headroom {
         let left = self.left(policy);
         if self.live >= left {
-            return Ahead::Over;
+            return Headroom::Exhausted;
         }
         let need = self.live.plus(self.dearest.times(2));
         if need <= self.reserved {
-            return Ahead::Fine;
+            return Headroom::Enough;
         }
         let lump = self.dearest.max(Micro(policy.estimate.0 / 2));
-        Ahead::Raise(need.plus(lump).min(left.plus(self.dearest.times(2))))
+        Headroom::Raise(need.plus(lump).min(left.plus(self.dearest.times(2))))
     }
 
-    /// The cap is reached.
-    pub fn over(&self, policy: &Policy) -> Option<Objection> {
+    /// The cap is reached by finished calls.
+    pub fn exhausted(&self, policy: &Policy) -> Option<Objection> {
         (self.spent >= policy.max_cost)
             .then_some(Objection::CostReached { spent: self.spent, cap: policy.max_cost })
     }
@@ -114,19 +114,19 @@ mod tests {
     fn the_reservation_stays_two_dearest_turns_ahead_until_the_cap() {
         let policy = Policy::strict(5, Micro(1_000_000));
         let mut budget = Budget::default();
-        budget.granted(budget.first(&policy));
+        budget.granted(budget.first_reservation(&policy));
         assert_eq!(budget.reserved, Micro(500_000));
         budget.seen(&spent(100_000, 100_000));
-        assert_eq!(budget.ahead(&policy), Ahead::Fine);
+        assert_eq!(budget.headroom(&policy), Headroom::Enough);
         budget.seen(&spent(400_000, 100_000));
-        let Ahead::Raise(to) = budget.ahead(&policy) else { panic!("must raise") };
+        let Headroom::Raise(to) = budget.headroom(&policy) else { panic!("must raise") };
         assert!(to >= Micro(600_000));
         budget.granted(to);
         budget.seen(&spent(990_000, 100_000));
-        assert_eq!(budget.ahead(&policy), Ahead::Raise(Micro(1_200_000)));
+        assert_eq!(budget.headroom(&policy), Headroom::Raise(Micro(1_200_000)));
         budget.granted(Micro(1_200_000));
         budget.seen(&spent(1_000_000, 100_000));
-        assert_eq!(budget.ahead(&policy), Ahead::Over);
+        assert_eq!(budget.headroom(&policy), Headroom::Exhausted);
     }
 
     #[test]
@@ -134,10 +134,10 @@ mod tests {
         let policy = Policy::strict(5, Micro(600_000));
         let mut budget = Budget::default();
         budget.settled(Micro(450_000), PriceFrom::Reported, &Usage::default());
-        assert_eq!(budget.first(&policy), Micro(150_000));
-        assert!(budget.over(&policy).is_none());
+        assert_eq!(budget.first_reservation(&policy), Micro(150_000));
+        assert!(budget.exhausted(&policy).is_none());
         budget.settled(Micro(450_000), PriceFrom::Unpriced, &Usage::default());
-        assert!(budget.over(&policy).is_some());
+        assert!(budget.exhausted(&policy).is_some());
         assert_eq!(budget.unpriced, 1);
     }
 }

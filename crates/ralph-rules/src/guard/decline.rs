@@ -1,5 +1,5 @@
-//! Guard: the answers shrink. From the fourth iteration a final message under 30 % of the run's mean is a
-//! warning, or, where the policy says so, an open breaker.
+//! Guard: shrinking answers. From the fourth iteration on, a final message shorter than `decline_below` percent of the
+//! average is a warning or, if the policy says so, opens the breaker.
 
 use super::Closed;
 use crate::objection::Objection;
@@ -23,7 +23,7 @@ impl Decline {
         }
     }
 
-    /// The last answer is much shorter than those before it.
+    /// The last final message is much shorter than the average before it.
     pub fn verdict(&self, policy: &Policy) -> Option<Objection> {
         let before = self.count.checked_sub(1).filter(|n| *n >= 3)?;
         let mean = self.sum.saturating_sub(self.last) / before;

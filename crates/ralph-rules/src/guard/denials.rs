@@ -1,15 +1,15 @@
-//! Guard: tools are refused and nothing gets done.
+//! Guard: denied tools in several iterations in a row without progress.
 
 use super::Closed;
 use crate::objection::Objection;
 use crate::policy::Policy;
 
-/// Iterations running with refused tools and no progress.
+/// Iterations in a row with denied tools and no progress.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Denials {
     /// How many.
     pub running: u32,
-    /// The tools refused last.
+    /// The tools denied last.
     pub tools: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl Denials {
         (limit > 0 && self.running >= limit).then(|| self.objection(limit))
     }
 
-    /// A word for the next prompt.
+    /// Reported in the next prompt.
     pub fn note(&self, policy: &Policy) -> Option<Objection> {
         (self.running > 0).then(|| self.objection(policy.breaker.denials))
     }

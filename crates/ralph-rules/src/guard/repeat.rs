@@ -1,17 +1,17 @@
-//! Guard: the same error again. The fingerprint ignores numbers, directories and times, so "the same" means
-//! the same; an iteration that ends without an error clears the count.
+//! Guard: the same error again. Errors are compared by fingerprint, which ignores numbers, directories and times. An
+//! iteration without an error resets the count.
 
 use super::Closed;
 use crate::fingerprint::Fingerprint;
 use crate::objection::Objection;
 use crate::policy::Policy;
 
-/// The last error and how often it came running.
+/// The last error and how often it occurred in a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repeat {
     /// The error.
     pub error: Option<Fingerprint>,
-    /// How often running.
+    /// How often in a row.
     pub running: u32,
 }
 
@@ -21,7 +21,7 @@ impl Repeat {
         if iteration.failed {
             return;
         }
-        // Only the hash is compared: the line that is shown depends on the order in which errors were printed.
+        // Only the hash: the displayed line depends on the order in which errors were printed.
         let same = |now: &Fingerprint| self.error.as_ref().is_some_and(|before| before.hash == now.hash);
         self.running = match &iteration.error {
             None => 0,

@@ -1,10 +1,10 @@
-//! Guard: only tests are touched, again and again.
+//! Guard: several iterations in a row changed only tests.
 
 use super::Closed;
 use crate::objection::Objection;
 use crate::policy::Policy;
 
-/// Test-only iterations running.
+/// Test-only iterations in a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saturation {
     /// How many.

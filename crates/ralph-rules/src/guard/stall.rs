@@ -1,9 +1,9 @@
-//! Guard: no progress. Counts iterations whose files reached no new state; a failed call neither counts nor
-//! clears, progress always clears. `breaker.rs` turns the count into CLOSED, HALF_OPEN or OPEN.
+//! Guard: no progress. Counts iterations that brought the files to no new state. A failed call does not count; progress
+//! always resets the count. `breaker.rs` turns the count into CLOSED, HALF_OPEN or OPEN.
 
 use super::Closed;
 
-/// Iterations running without progress.
+/// Iterations in a row without progress.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stall {
     /// How many.

@@ -1,4 +1,4 @@
-//! Guard: the run's active time. Waits count; a wait that would end after the limit stops at once.
+//! Guard: the run's active time, waits included. A wait that would end after the limit is not started.
 
 use crate::objection::Objection;
 use crate::policy::{MINUTE, Policy};
@@ -14,28 +14,28 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// When a wait from here until then is over by active time.
+    /// The active time at which a wait from here to `until` is over.
     pub fn awake_until(self, until: Ms) -> Ms {
         self.ran.saturating_add(until.saturating_sub(self.at))
     }
 
-    /// A wait from here until then is over: the time of day has come, or the run was awake for as long. Without the
-    /// second a clock that is set back would prolong the wait.
+    /// Whether a wait from here to `until` is over, by time of day or by active time. Active time matters if the clock is
+    /// set back during the wait.
     pub fn waited(self, until: Ms, now: Moment) -> bool {
         now.at >= until || now.ran >= self.awake_until(until)
     }
 }
 
-/// How long a verification may last that follows a call which the limit ended: its work is still looked at.
-const LAST_LOOK: Ms = MINUTE;
+/// How long a verification may take after the limit stopped the call: its work is still verified.
+const FINAL_VERIFICATION: Ms = MINUTE;
 
-/// The active time at which the run's limit ends a verification that began at this one.
+/// The active time at which the run's limit ends a verification that began at `began`.
 pub fn ends_verification(began: Ms, policy: &Policy) -> Option<Ms> {
     let max = policy.max_time?;
-    Some(if began < max { max } else { began.saturating_add(LAST_LOOK) })
+    Some(if began < max { max } else { began.saturating_add(FINAL_VERIFICATION) })
 }
 
-/// The limit is reached now, or would be after `wait` more.
+/// The limit is reached now, or would be after waiting `wait` longer.
 pub fn over(ran: Ms, wait: Ms, policy: &Policy) -> Option<Objection> {
     let max = policy.max_time?;
     (ran.saturating_add(wait.max(0)) >= max).then_some(Objection::TimeReached { ran, max })

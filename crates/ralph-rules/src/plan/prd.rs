@@ -44,7 +44,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Plan, Unreadable> {
     }
     let prd: Prd = serde_json::from_slice(bytes).map_err(|e| unreadable(&e))?;
     if prd.stories.is_none() && prd.user_stories.is_none() {
-        let what = "there is neither `stories` nor `userStories`".into();
+        let what = "neither `stories` nor `userStories` found".into();
         return Err(Unreadable { line: 1, column: 1, what });
     }
     let stories: Vec<Story> = prd.stories.into_iter().chain(prd.user_stories).flatten().collect();
@@ -81,7 +81,7 @@ impl Story {
         match (words(&self.id), named) {
             (id, Some(text)) if id.is_empty() => text,
             (id, Some(text)) => format!("{id}: {text}"),
-            (id, None) if id.is_empty() => "a story without a title".into(),
+            (id, None) if id.is_empty() => "(story without a title)".into(),
             (id, None) => id,
         }
     }

@@ -5,8 +5,8 @@ use super::{head, tail};
 use crate::breaker::{Breaker, breaker};
 use crate::failure::Class;
 use crate::objection::Objection;
-use crate::part::Try;
 use crate::record::{CheckOutcome, RunStarted, Verified};
+use crate::state::IterationSummary;
 use crate::state::State;
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub struct Data {
     pub breaker: &'static str,
     pub half_open: bool,
     pub stuck: bool,
-    pub tried: Vec<Try>,
+    pub tried: Vec<IterationSummary>,
     pub rung: u32,
     pub agent: String,
     pub model: Option<String>,
@@ -127,7 +127,7 @@ pub fn data(state: &State, start: &RunStarted) -> Data {
         breaker: breaker.name(),
         half_open: breaker == Breaker::HalfOpen && !short,
         stuck: state.repeat.stuck(&start.policy).is_some() && !short,
-        tried: state.tried.last.clone(),
+        tried: state.recent.last.clone(),
         rung: state.ladder.rung,
         agent: agent.name.clone(),
         model: agent.model.clone(),

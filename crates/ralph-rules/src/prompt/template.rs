@@ -3,7 +3,7 @@
 
 use super::data::{Data, Failing, Files, LastError, Remaining, Said, Verification};
 use super::head;
-use crate::part::Try;
+use crate::state::IterationSummary;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
@@ -70,7 +70,7 @@ pub fn check(templates: &BTreeMap<String, String>) -> Result<(), Mistake> {
     for name in templates.keys() {
         if OWN.iter().all(|(own, _)| own != name) {
             let known: Vec<&str> = OWN.iter().map(|(own, _)| *own).collect();
-            let what = format!("there is no template of this name; they are {}", known.join(", "));
+            let what = format!("unknown template; the templates are {}", known.join(", "));
             return Err(Mistake { name: name.clone(), line: 0, what });
         }
         for data in examples() {
@@ -128,7 +128,7 @@ pub fn examples() -> [Data; 2] {
             passed: false,
             failing: vec![Failing {
                 command: "make test".into(),
-                said: "`make test` failed with exit 2".into(),
+                said: "`make test` failed with exit code 2".into(),
                 tail: "1 test failed".into(),
                 fence: "```".into(),
             }],
@@ -141,7 +141,7 @@ pub fn examples() -> [Data; 2] {
         breaker: "HALF_OPEN",
         half_open: true,
         stuck: true,
-        tried: vec![Try {
+        tried: vec![IterationSummary {
             iteration: 2,
             files: 1,
             names: line("src/parser.rs"),

@@ -38,7 +38,7 @@ impl PlanSeen {
     }
 
     /// It holds items, so it says something.
-    pub fn speaks(&self) -> bool {
+    pub fn has_items(&self) -> bool {
         self.problem.is_none() && (self.done > 0 || self.pending > 0)
     }
 }

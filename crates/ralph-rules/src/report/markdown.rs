@@ -1,4 +1,5 @@
-//! A report as Markdown, in the loop wrapper's words and order, with what ralph knows beside them.
+//! Writes a report as Markdown. Section names and order are those of the loop wrapper this report replaces; figures it
+//! did not have follow within each section.
 
 use super::{Agent, Group, Overall, Report};
 use crate::money::Micro;
@@ -14,8 +15,8 @@ impl Report {
         };
         let _ = writeln!(text, "# Ralph Loop Performance Report - {span}");
         if self.overall.loops == 0 {
-            let when = if self.from == self.to { "on this day" } else { "on these days" };
-            let _ = writeln!(text, "\nNo loops were run {when}.");
+            let when = if self.from == self.to { "on this day" } else { "in this period" };
+            let _ = writeln!(text, "\nNo loops ran {when}.");
             return text;
         }
         overall(&mut text, &self.overall);
@@ -33,7 +34,7 @@ impl Report {
         let _ = writeln!(text, "\n## Alerts");
         if self.alerts.is_empty() {
             let _ =
-                writeln!(text, "⚠️ None {}", if self.from == self.to { "today" } else { "in these days" });
+                writeln!(text, "⚠️ None {}", if self.from == self.to { "today" } else { "in this period" });
         }
         for alert in &self.alerts {
             let _ = writeln!(text, "- ⚠️ {}", cell(alert));
@@ -46,8 +47,8 @@ impl Report {
         let _ = writeln!(text, "\n## Waste");
         let (idle, retry) = (usd(waste.idle_cost, true), usd(waste.retry_cost, true));
         let _ = writeln!(text, "- Iterations after the last progress: {} ({idle})", waste.idle_iterations);
-        let _ = writeln!(text, "- Retries after failures of the provider: {} ({retry})", waste.retries);
-        let _ = writeln!(text, "- Times a limit held a loop up: {}", waste.limits);
+        let _ = writeln!(text, "- Retries after provider failures: {} ({retry})", waste.retries);
+        let _ = writeln!(text, "- Waits for a limit: {}", waste.limits);
     }
 }
 
@@ -56,7 +57,7 @@ fn overall(text: &mut String, all: &Overall) {
     let _ = writeln!(text, "\n## Overall Stats");
     let _ = writeln!(text, "- Total loops: {}", all.loops);
     if all.open > 0 {
-        let _ = writeln!(text, "- Not ended yet: {}", all.open);
+        let _ = writeln!(text, "- Still open: {}", all.open);
     }
     let on = mark(all.completion_on_target);
     let _ = writeln!(text, "- Completion rate: {:.0}% {on} (target: >70%)", all.completion_rate);
@@ -67,7 +68,7 @@ fn overall(text: &mut String, all: &Overall) {
     let _ = writeln!(text, "- Total cost: {}", usd(all.cost, known));
     match all.cost_per_verified {
         Some(cost) => writeln!(text, "- Cost per verified task: {}", usd(cost, known)),
-        None => writeln!(text, "- Cost per verified task: - (none was verified)"),
+        None => writeln!(text, "- Cost per verified task: - (none verified)"),
     }
     .ok();
     let on = mark(all.stall_on_target);
@@ -116,12 +117,12 @@ fn title(name: &str) -> String {
     cell(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// Text that stays in its place: no line, no column of its own.
+/// Text for a table cell or list item: control characters and `|` become spaces.
 fn cell(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || c == '|' { ' ' } else { c }).collect()
 }
 
-/// `~` marks an amount that is not wholly known.
+/// An amount in dollars; `~` marks one that is partly estimated.
 fn usd(amount: f64, complete: bool) -> String {
     let amount = Micro::from_usd(amount).unwrap_or_default();
     format!("{}{amount}", if complete { "" } else { "~" })

@@ -63,10 +63,10 @@ fn alerts_come_at_the_thresholds() {
     assert_eq!(
         report.alerts,
         [
-            "$40.00 of the day's $50.00 was spent, over all runs",
-            "run eeeeeeee spent $8.00 of at most $10.00",
-            "run eeeeeeee took 1 of at most 1 iterations",
-            "run eeeeeeee: the cost of one call is unknown, booked at the reservation",
+            "$40.00 of the daily $50.00 spent by all runs",
+            "run eeeeeeee spent $8.00 of $10.00",
+            "run eeeeeeee used 1 of 1 iterations",
+            "run eeeeeeee: cost unknown for 1 call, counted as the estimate",
         ]
     );
     assert!(report.markdown().contains("~$8.00"));

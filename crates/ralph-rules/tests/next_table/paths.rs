@@ -52,7 +52,10 @@ fn restored_the_run_goes_on_but_the_iteration_never_succeeds() {
     restored(&mut journal, &[]);
     journal.verified(CheckOutcome::Passed);
     journal.goes_on("prohibited_path");
-    assert!(compose(&journal.state).contains("protected: .env"), "the next prompt says so");
+    assert!(
+        compose(&journal.state).contains("protected paths were changed: .env"),
+        "the next prompt says so"
+    );
     journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }

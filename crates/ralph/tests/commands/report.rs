@@ -89,7 +89,7 @@ fn a_run_that_goes_on_has_its_line_once_and_a_lost_file_is_made_again() {
 fn the_days_report_counts_what_was_proven_and_what_it_cost() {
     let scene = Scene::new();
     let empty = scene.ralph(&["report"]);
-    assert!(empty.code == 0 && empty.out.contains("No loops were run on this day."), "{}", empty.out);
+    assert!(empty.code == 0 && empty.out.contains("No loops ran on this day."), "{}", empty.out);
     proven(&scene, "a");
     scene.sim("Go", &["--max-iterations", "1", "--max-cost", "1"], "say hm; spend 0.5; claim progress");
     let report = json(&scene, &["report", "today", "--json"]);

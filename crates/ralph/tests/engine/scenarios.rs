@@ -73,13 +73,13 @@ fn to_and_fro_is_no_progress_and_told() {
     let bed = Bed::git(&script);
     let done = comes_to(&bed, &["--max-iterations", "10"], (1, "STALL", 6));
     assert!(
-        done.err.contains("the files went back to the state of iteration 1: no progress"),
+        done.err.contains("the files are back in the state after iteration 1: no progress"),
         "{}",
         done.err
     );
     let story = Done::of(&mut bed.ralph(&["explain"])).out;
     assert!(
-        story.contains("[seen_before]") && story.contains("the files are as after iteration 2"),
+        story.contains("[seen_before]") && story.contains("the files are as they were after iteration 2"),
         "{story}"
     );
     assert_eq!(changes(&bed), ["half_open", "no_progress"]);
@@ -108,7 +108,7 @@ fn the_same_error_elsewhere_is_the_same_error() {
     let bed = Bed::git(&sections(error, 8));
     let done =
         comes_to(&bed, &[&SHOWS_ERROR[..], &["--max-iterations", "8"]].concat(), (1, "SAME_ERROR_5X", 5));
-    assert!(done.err.contains("the same error 3 times running (limit 5)"), "{}", done.err);
+    assert!(done.err.contains("the same error 3 times in a row (limit 5)"), "{}", done.err);
     let told = |n: &str| Done::of(&mut bed.ralph(&["explain", "--prompt", n])).out;
     assert!(!told("3").contains("Debug systematically"), "{}", told("3"));
     assert!(told("4").contains("You are stuck: this error keeps coming back"), "{}", told("4"));
@@ -127,7 +127,7 @@ fn the_same_error_elsewhere_is_the_same_error() {
 fn refused_tools_are_named_with_what_would_allow_them() {
     let bed = Bed::git("deny WebFetch example.org\nclaim progress");
     let done = comes_to(&bed, &[], (1, "PERMISSION_DENIED", 3));
-    assert!(done.err.contains("WebFetch refused in 3 iterations"), "{}", done.err);
+    assert!(done.err.contains("WebFetch denied in 3 iterations"), "{}", done.err);
     assert!(done.err.contains("agents.sim.args"), "{}", done.err);
 }
 
@@ -142,8 +142,8 @@ fn questions_are_answered_by_nobody_and_are_no_progress() {
     let bed = Bed::git("message Should I use the old parser?\nclaim none");
     comes_to(&bed, &[], (1, "STALL", 4));
     let told = Done::of(&mut bed.ralph(&["explain", "--prompt", "2"])).out;
-    assert!(told.contains("the agent asked a question; nobody will answer"), "{told}");
-    assert!(told.contains("Nobody will answer: choose the safest way and go on."), "{told}");
+    assert!(told.contains("the agent asked a question, but nobody is there to answer"), "{told}");
+    assert!(told.contains("Nobody will answer questions: choose the safest option and continue."), "{told}");
     let bed = Bed::git(&sections(|n| format!("write a.txt {n}\nmessage Should I go on?\nclaim none"), 5));
     comes_to(&bed, &[], (3, "MAX_ITERATIONS", 5));
 }
@@ -171,7 +171,7 @@ fn an_idle_agent_gets_one_other_approach_then_the_breaker_opens() {
     comes_to(&bed, &[], (1, "STALL", 4));
     let told = |n: &str| Done::of(&mut bed.ralph(&["explain", "--prompt", n])).out;
     assert!(!told("3").contains("You are stuck"), "{}", told("3"));
-    assert!(told("4").contains("You are stuck: no new state of the files"), "{}", told("4"));
+    assert!(told("4").contains("You are stuck: no file changes"), "{}", told("4"));
     assert!(
         told("4").contains("- Iteration 3: 0 files changed; it said: Look at the lexer"),
         "{}",
@@ -193,7 +193,7 @@ fn shrinking_answers_warn_or_open_as_the_settings_say() {
     };
     let bed = Bed::git(&sections(says, 5));
     let done = comes_to(&bed, &[], (3, "MAX_ITERATIONS", 5));
-    assert!(done.err.contains("the answer shrank to"), "{}", done.err);
+    assert!(done.err.contains("the final message shrank to"), "{}", done.err);
     settings(&bed, "[breaker]\ndecline = \"open\"\n");
     comes_to(&bed, &[], (1, "OUTPUT_DECLINE", 4));
     assert_eq!(changes(&bed), ["output_decline"]);
@@ -241,7 +241,8 @@ fn the_ladder_is_climbed_where_it_is_needed_and_left_on_progress() {
     let bed = with_ladder("say Thinking\nclaim progress", strong);
     let done = comes_to(&bed, &["--max-iterations", "9"], (0, "gate_passed", 8));
     assert_eq!(rungs(&done), [0, 0, 0, 1, 0, 0, 0, 1]);
-    for words in ["rung 1 of 1 is tried: sim with strong", "progress: back to sim", "rung 1, sim (strong) 2×"]
+    for words in
+        ["escalating to rung 1 of 1: sim with strong", "progress: back to sim", "rung 1, sim (strong) 2×"]
     {
         assert!(done.err.contains(words), "{words:?} is missing:\n{}", done.err);
     }

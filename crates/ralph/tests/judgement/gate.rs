@@ -21,7 +21,7 @@ fn until_verified_ends_at_the_first_passing_verification() {
     green.scratch.files(&[("done.txt", "yes")]);
     let done = green.done(&GREEN);
     assert_eq!(done.ends(1, "STALL")["iterations"], 4);
-    assert!(done.err.contains("green before the run and nothing has changed"), "{}", done.err);
+    assert!(done.err.contains("passed before the run too and no files have changed"), "{}", done.err);
 
     let unprovable = with("claim complete", until);
     assert_eq!(unprovable.done(&[]).code, 78);

@@ -1,4 +1,4 @@
-//! Verification results: the baseline before the run, and the latest one.
+//! Verification results: the baseline from before the run, and the latest one.
 
 use crate::fingerprint::Fingerprint;
 use crate::next::Why;
@@ -9,26 +9,26 @@ use crate::suite::Counts;
 /// Verification results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checks {
-    /// What was red before iteration 1.
+    /// The verification before iteration 1.
     pub baseline: Option<Verified>,
     /// The latest verification of the workspace as it is, after the latest call.
     pub last: Option<Verified>,
     /// The latest verification with the baseline's oracle.
     pub oracle: Option<Verified>,
-    /// The baseline, where its output told of tests; later ones must not be fewer.
+    /// Test counts of the baseline, if its output had any; later runs must not have fewer tests.
     counts: Option<Counts>,
-    /// The tree passed after it had failed unchanged.
+    /// The same tree failed before it passed.
     pub flaky: bool,
     /// Active time when the one under way began.
     pub began: Ms,
-    /// Why the one under way was told to end.
-    pub told: Option<Why>,
-    /// The latest result may be shown in a prompt, but proves nothing about the tree any more.
+    /// Why the one under way was interrupted.
+    pub interrupted_by: Option<Why>,
+    /// The latest result is from before the latest call: good for a prompt, but it proves nothing any more.
     stale: bool,
 }
 
 impl Checks {
-    /// A call begins: what was verified before it proves nothing any more.
+    /// A call begins: earlier results prove nothing any more.
     pub(crate) fn stale(&mut self) {
         self.stale = true;
         self.oracle = None;
@@ -37,7 +37,7 @@ impl Checks {
     /// A verification begins at this active time.
     pub(crate) fn begun(&mut self, ran: Ms) {
         self.began = ran;
-        self.told = None;
+        self.interrupted_by = None;
     }
 
     pub(crate) fn closed(&mut self, verified: &Verified) {
@@ -58,13 +58,13 @@ impl Checks {
         }
     }
 
-    /// A pass of a tree that did not pass before is luck on one side or the other.
+    /// The same tree failed before and passes now.
     fn flaky_now(&self, now: &Verified) -> bool {
         let before = self.last.as_ref().or(self.baseline.as_ref()).filter(|before| before.tree == now.tree);
         now.passed() && before.is_some_and(|before| self.flaky || !before.passed())
     }
 
-    /// Fewer tests ran than before the run, or more were skipped. One that does not tell any more ran none.
+    /// Fewer tests ran than before the run, or more were skipped. Output without test counts means that none ran.
     pub fn fewer(&self, verified: &Verified) -> Option<Objection> {
         let before = self.counts.filter(|counts| counts.total > 0)?;
         let now = verified.counts();
@@ -72,19 +72,19 @@ impl Checks {
         (!held).then_some(Objection::FewerTests { before, now })
     }
 
-    /// The same of the latest verification of the workspace as it is.
+    /// The same for the latest verification of the workspace as it is.
     pub fn fewer_tests(&self) -> Option<Objection> {
         self.last.as_ref().filter(|_| !self.stale).and_then(|last| self.fewer(last))
     }
 
-    /// The baseline's tests hold: all that passed as it is passes with them too, and none is missing.
+    /// Verification also passes with the baseline's tests restored, and no test is missing.
     pub fn oracle_holds(&self) -> Option<bool> {
         self.oracle.as_ref().map(|verified| verified.passed() && self.fewer(verified).is_none())
     }
 
-    /// A person resumed the run: a baseline that did not end, or that must be `anew`, is tried once more.
+    /// The run was resumed: a baseline that timed out, or that must be run `anew`, is discarded.
     pub(crate) fn resumed(&mut self, anew: bool) {
-        self.told = None;
+        self.interrupted_by = None;
         if anew || self.baseline_timed_out().is_some() {
             self.baseline = None;
         }
@@ -108,7 +108,7 @@ impl Checks {
         self.last.as_ref()?.results.iter().find(|r| r.how != CheckOutcome::Passed)
     }
 
-    /// What the latest verification shows, also while it is stale: for prompts.
+    /// The latest result for prompts, even if it is stale.
     pub fn shown(&self) -> Option<&Verified> {
         self.last.as_ref().or(self.baseline.as_ref())
     }

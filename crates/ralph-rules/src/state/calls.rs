@@ -1,4 +1,4 @@
-//! Which iteration and attempt a run is at, and what is known of its latest call.
+//! The current iteration and attempt, and the latest call.
 
 use crate::guard::time::Moment;
 use crate::next::Why;
@@ -7,7 +7,7 @@ use crate::record::{Admitted, Attempt, CallEnded, FileRef, Ms};
 /// Iterations and attempts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
-    /// Iterations that count, closed.
+    /// Iterations closed.
     pub done: u32,
     /// Grants in the iteration under way: the attempts' number.
     pub grants: u32,
@@ -29,7 +29,7 @@ pub struct Calls {
     pub extension_refused: bool,
     /// It counted as an iteration.
     pub counted: bool,
-    /// The guards were told of its iteration; a second verification of it is no second iteration.
+    /// The guards have counted its iteration; a second verification must not count it again.
     pub judged: bool,
     /// Tools it was refused.
     pub denials: Vec<String>,

@@ -1,9 +1,9 @@
-//! The words around a phrase that take its meaning away: denials, doubts, conditions, the future, exceptions.
-//! One sentence is looked through once, however many phrases it holds. `phrases.rs` asks, `words.rs` compares.
+//! Qualifiers: words around a phrase that negate or weaken it (denials, doubts, conditions, the future, exceptions). Each
+//! sentence is scanned once, however many phrases it has. Used by `phrases.rs`; `word_match.rs` compares words.
 
-use super::words::{after, after_any, contracted, first, has_stem, starts};
+use super::word_match::{after, after_any, contracted, first, has_stem, starts};
 
-/// Denials, doubts, wishes and the future: they reach to the end of their clause.
+/// Denials, doubts, wishes and the future. They apply to the end of their clause.
 #[rustfmt::skip] // a list, not a column
 const DOUBT: &[&str] = &[
     "not", "no", "never", "none", "neither", "nor", "cannot", "without", "hardly", "barely", "almost",
@@ -19,7 +19,7 @@ const DOUBT: &[&str] = &[
     "appears", "false", "wrong", "untrue", "lie", "myth", "previously", "formerly", "used to",
 ];
 
-/// Conditions: before the phrase they reach over the whole sentence.
+/// Conditions. Before the phrase they apply to the whole sentence.
 #[rustfmt::skip] // a list, not a column
 const CONDITION: &[&str] = &[
     "if", "once", "when", "whenever", "until", "till", "unless", "provided", "assuming", "whether",
@@ -27,14 +27,14 @@ const CONDITION: &[&str] = &[
     "depends", "depending", "suppose", "doubt", "unclear", "unsure",
 ];
 
-/// With a colon: labels of what is still to come. They reach as far as conditions.
+/// With a colon: labels of future work. They apply like conditions.
 #[rustfmt::skip] // a list, not a column
 const LABEL: &[&str] = &[
     "todo", "fixme", "next", "next step", "next steps", "goal", "goals", "remaining", "pending", "left",
     "criteria", "requirement", "requirements", "definition of done",
 ];
 
-/// A denial, then one of these: a whole statement is denied. They reach as far as conditions.
+/// A denial followed by one of `STATEMENT` denies a whole statement. It applies like a condition.
 const DENIAL: &[&str] = &["not", "never", "cannot", "unable to", "without"];
 #[rustfmt::skip] // a list, not a column
 const STATEMENT: &[&str] = &[
@@ -53,7 +53,7 @@ const EXCEPTION: &[&str] = &[
     "but a few",
 ];
 
-/// Right before the phrase: it is made, not found.
+/// Right before the phrase: it is a goal, not an observation.
 #[rustfmt::skip] // a list, not a column
 const LEADS: &[&str] = &[
     "before", "after", "by the time", "make", "makes", "making", "get", "gets", "getting", "keep",
@@ -70,7 +70,7 @@ const BETWEEN: &[&str] = &[
     "is", "are", "was", "were", "has", "have", "does", "do", "did", "it",
 ];
 
-/// In a heading, or a line that ends with a colon: what its list holds is still to come.
+/// In a heading, or a line that ends with a colon: the list below describes future work.
 #[rustfmt::skip] // a list, not a column
 const LEAD_IN: &[&str] = &[
     "if", "once", "when", "until", "unless", "before", "will", "should", "must", "need", "needs", "not",
@@ -78,8 +78,8 @@ const LEAD_IN: &[&str] = &[
     "criteria", "requirement", "requirements", "definition of done", "plan", "failing", "failed", "missing",
 ];
 
-/// Does this line put off what the list under it says ("Done when:", "## Acceptance criteria")?
-pub(super) fn puts_off(lead_in: &str) -> bool {
+/// Whether this line postpones what the list below it says ("Done when:", "## Acceptance criteria").
+pub(super) fn postpones(lead_in: &str) -> bool {
     let sentence = lead_in.rsplit(". ").next().unwrap_or_default();
     let sentence = sentence.replace('’', "'").to_ascii_lowercase();
     starts(&sentence).any(|at| {
@@ -88,8 +88,8 @@ pub(super) fn puts_off(lead_in: &str) -> bool {
     })
 }
 
-/// Where the cues of one sentence stand.
-pub(super) struct Cues {
+/// Positions of the qualifiers in one sentence.
+pub(super) struct Qualifiers {
     sentence: String,
     asked: bool,
     doubts: Vec<usize>,
@@ -99,11 +99,11 @@ pub(super) struct Cues {
     exception: Option<usize>,
 }
 
-impl Cues {
-    /// Looks a sentence through.
-    pub(super) fn of(sentence: &str) -> Cues {
+impl Qualifiers {
+    /// Scans a sentence.
+    pub(super) fn of(sentence: &str) -> Qualifiers {
         let sentence = sentence.to_ascii_lowercase();
-        let mut cues = Cues {
+        let mut qualifiers = Qualifiers {
             asked: sentence.trim_end_matches([')', '"', '\'']).ends_with('?'),
             doubts: Vec::new(),
             conditions: Vec::new(),
@@ -113,10 +113,10 @@ impl Cues {
             sentence: String::new(),
         };
         for at in starts(&sentence) {
-            cues.look_at(at, sentence.get(at..).unwrap_or_default());
+            qualifiers.look_at(at, sentence.get(at..).unwrap_or_default());
         }
-        cues.sentence = sentence;
-        cues
+        qualifiers.sentence = sentence;
+        qualifiers
     }
 
     fn look_at(&mut self, at: usize, rest: &str) {
@@ -136,18 +136,18 @@ impl Cues {
         }
     }
 
-    /// Is the phrase at `start..end` of the sentence denied, doubted, put off, asked or made conditional?
-    pub(super) fn spoil(&self, start: usize, end: usize) -> bool {
+    /// Whether the phrase at `start..end` is denied, doubted, postponed, asked or conditional.
+    pub(super) fn negate(&self, start: usize, end: usize) -> bool {
         self.asked
             || self.exception.is_some_and(|at| at >= start)
             || self.conditions.first().is_some_and(|at| *at < start)
             || last_before(&self.doubts, start) > last_before(&self.breaks, start)
-            || self.put_off(end)
+            || self.is_postponed(end)
             || leads(self.near_before(start))
             || is_denied(self.near_after(end))
     }
 
-    fn put_off(&self, end: usize) -> bool {
+    fn is_postponed(&self, end: usize) -> bool {
         let first = |places: &[usize]| places.get(places.partition_point(|at| *at < end)).copied();
         first(&self.later).is_some_and(|at| first(&self.breaks).is_none_or(|stop| at < stop))
     }
@@ -157,19 +157,19 @@ impl Cues {
         self.sentence.get(from..start).unwrap_or_default()
     }
 
-    /// A few words after a place, cut so that a long sentence costs no more than a short one.
+    /// The 48 bytes after a position; bounded so that long sentences cost no more than short ones.
     pub(super) fn near_after(&self, end: usize) -> &str {
         let to = self.sentence.floor_char_boundary((end + 48).min(self.sentence.len()));
         self.sentence.get(end..to).unwrap_or_default()
     }
 }
 
-/// The last of the sorted places before `start`.
+/// The last of the sorted positions before `start`.
 fn last_before(places: &[usize], start: usize) -> Option<usize> {
     places.partition_point(|at| *at < start).checked_sub(1).and_then(|nth| places.get(nth)).copied()
 }
 
-/// Ends of clauses: marks, and the words that begin another one.
+/// Ends of clauses: punctuation, and words that begin another clause.
 fn breaks(sentence: &str) -> Vec<usize> {
     let mut places = Vec::new();
     for (at, byte) in sentence.bytes().enumerate() {
@@ -215,7 +215,7 @@ fn is_number(rest: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Does the text before a phrase end with a word that makes it a wish?
+/// Whether the text before a phrase ends with a word that makes it a goal.
 fn leads(before: &str) -> bool {
     let Some(before) = before.strip_suffix(' ') else { return false };
     LEADS.iter().any(|word| {

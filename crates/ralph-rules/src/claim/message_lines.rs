@@ -1,15 +1,15 @@
-//! A message as its non-empty lines, each with its number and its place: prose, a `>` quote, a code fence.
+//! A message as its non-empty lines, each with its number and its kind: prose, a `>` quote, a code fence.
 //! Everything that reads a claim (`block.rs`, `promise.rs`, `prose.rs`) walks these lines once.
 
-/// Where a line stands.
+/// What kind of text a line is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LineKind {
     /// Ordinary text.
     Prose,
-    /// A line that begins with `>`, or one of an HTML comment: shown or hidden, not said.
+    /// A line that begins with `>`, or part of an HTML comment: not the agent's own statement.
     Quote,
     /// The opening or closing line of the fence with this index.
-    Edge(usize),
+    FenceEdge(usize),
     /// Inside the fence with this index.
     Code(usize),
 }
@@ -21,25 +21,25 @@ pub(super) struct Line<'a> {
     pub number: usize,
     /// Without the white space around it.
     pub text: &'a str,
-    /// Where it stands.
-    pub place: Place,
+    /// What kind of text it is part of.
+    pub kind: LineKind,
 }
 
-/// A message, cut into lines.
+/// A message, split into lines.
 pub(super) struct Message<'a> {
     /// The lines that are not empty, in order.
     pub lines: Vec<Line<'a>>,
-    /// For each fence: has it a closing line?
+    /// For each fence, whether it has a closing line.
     closed: Vec<bool>,
-    /// A comment goes on.
+    /// Inside an HTML comment.
     comment: bool,
 }
 
-/// The mark that opened a fence: its character and how often it stands there.
+/// The mark that opened a fence: its character and length.
 type Mark = (u8, usize);
 
 impl<'a> Message<'a> {
-    /// Cuts the text. CRLF, indentation and a byte order mark are of no meaning.
+    /// Splits the text. CRLF, indentation and a byte order mark are ignored.
     pub(super) fn new(text: &'a str) -> Message<'a> {
         let mut message = Message { lines: Vec::new(), closed: Vec::new(), comment: false };
         let mut open: Option<Mark> = None;
@@ -48,16 +48,16 @@ impl<'a> Message<'a> {
             if text.is_empty() {
                 continue;
             }
-            let place = message.place(text, &mut open);
-            message.lines.push(Line { number: index + 1, text, place });
+            let kind = message.kind_of(text, &mut open);
+            message.lines.push(Line { number: index + 1, text, kind });
         }
         message
     }
 
-    fn place(&mut self, text: &str, open: &mut Option<Mark>) -> Place {
+    fn kind_of(&mut self, text: &str, open: &mut Option<Mark>) -> LineKind {
         if open.is_none() && (self.comment || text.starts_with("<!--")) {
             self.comment = !text.contains("-->");
-            return Place::Quote;
+            return LineKind::Quote;
         }
         let current = self.closed.len().saturating_sub(1);
         match (*open, fence_mark(text)) {
@@ -66,23 +66,23 @@ impl<'a> Message<'a> {
                 if let Some(last) = self.closed.last_mut() {
                     *last = true;
                 }
-                Place::Edge(current)
+                LineKind::FenceEdge(current)
             }
-            (Some(_), _) => Place::Code(current),
+            (Some(_), _) => LineKind::Code(current),
             (None, Some((mark, _))) => {
                 *open = Some(mark);
                 self.closed.push(false);
-                Place::Edge(self.closed.len() - 1)
+                LineKind::FenceEdge(self.closed.len() - 1)
             }
-            (None, None) if text.starts_with('>') => Place::Quote,
-            (None, None) => Place::Prose,
+            (None, None) if text.starts_with('>') => LineKind::Quote,
+            (None, None) => LineKind::Prose,
         }
     }
 
-    /// The fence a line stands in. A fence that is never closed is none: nobody can say what it surrounds.
+    /// The fence around a line. A fence that is never closed does not count: its extent is unknown.
     pub(super) fn fence(&self, line: &Line<'_>) -> Option<usize> {
-        match line.place {
-            Place::Code(id) if self.closed.get(id) == Some(&true) => Some(id),
+        match line.kind {
+            LineKind::Code(id) if self.closed.get(id) == Some(&true) => Some(id),
             _ => None,
         }
     }

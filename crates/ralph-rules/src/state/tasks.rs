@@ -1,16 +1,16 @@
-//! The bound plan as it stands: how many items are ticked, which are open. What an agent ticks is a claim; the counts
-//! are ralph's own. Without a named plan this part stays empty and nothing follows from it.
+//! The plan file of the run: how many items are ticked and which are open. A ticked item is only a claim of the agent.
+//! Without a plan this part stays empty and has no effect.
 
 use crate::record::{PlanGiven, PlanSeen};
 
-/// The bound plan as it stands.
+/// The state of the plan file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tasks {
     /// As the user named it.
     pub file: String,
-    /// How it stood when it was read last; none where no plan is bound.
+    /// Its content when it was last read; none without a plan.
     pub latest: Option<PlanSeen>,
-    /// Open items when it last held any.
+    /// Open items when it last had any items.
     open: u32,
 }
 
@@ -22,15 +22,15 @@ impl Tasks {
 
     pub(crate) fn inspected(&mut self, seen: Option<&PlanSeen>) {
         let Some(seen) = seen else { return };
-        if seen.speaks() {
+        if seen.has_items() {
             self.open = seen.pending;
         }
         self.latest = Some(seen.clone());
     }
 
-    /// Open items; none where no plan is bound or it holds no item.
+    /// Open items; none without a plan or if it has no items.
     pub fn pending(&self) -> Option<u32> {
-        self.latest.as_ref().filter(|seen| seen.speaks()).map(|seen| seen.pending)
+        self.latest.as_ref().filter(|seen| seen.has_items()).map(|seen| seen.pending)
     }
 
     /// The next open items' texts.
@@ -38,14 +38,14 @@ impl Tasks {
         self.latest.as_ref().map_or(&[], |seen| seen.next.as_slice())
     }
 
-    /// What in the plan speaks against a claim to be done.
-    pub fn against(&self) -> Option<String> {
+    /// Why the plan contradicts a claim to be done. The text is part of decisions in journals, so it must not change.
+    pub fn contradiction(&self) -> Option<String> {
         let seen = self.latest.as_ref()?;
         let file = &self.file;
         match &seen.problem {
             Some(problem) => Some(format!("the plan {file} cannot be read: {problem}")),
-            // They were taken away, not done.
-            None if !seen.speaks() && self.open > 0 => {
+            // They were removed, not done.
+            None if !seen.has_items() && self.open > 0 => {
                 Some(format!("the plan {file} had open items and now has none at all"))
             }
             None if seen.pending == 0 => None,

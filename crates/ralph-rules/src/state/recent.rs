@@ -1,4 +1,4 @@
-//! What the last iterations tried and came to: for the prompt that asks for another approach.
+//! What the last iterations did and how they ended, for the prompt that asks for another approach.
 
 use crate::fingerprint::Fingerprint;
 use crate::prompt::head;
@@ -11,17 +11,17 @@ const NAMES: usize = 3;
 /// Length of one shown line.
 const LINE: usize = 120;
 
-/// What the last iterations tried.
+/// Summaries of the last iterations.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tried {
+pub struct RecentIterations {
     /// Oldest first.
-    pub last: Vec<Try>,
+    pub last: Vec<IterationSummary>,
 }
 
-/// One iteration in a line.
+/// One iteration, short enough for one line of the prompt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Try {
-    /// Which one.
+pub struct IterationSummary {
+    /// Its number.
     pub iteration: u32,
     /// Files it changed.
     pub files: u32,
@@ -29,11 +29,11 @@ pub struct Try {
     pub names: Vec<String>,
     /// The error it ended with.
     pub error: Option<String>,
-    /// Its own summary: RECOMMENDATION, where it gave one.
+    /// RECOMMENDATION of its status block, or empty.
     pub said: String,
 }
 
-impl Tried {
+impl RecentIterations {
     /// An iteration closed.
     pub(crate) fn closed(
         &mut self,
@@ -45,7 +45,7 @@ impl Tried {
         if self.last.len() >= KEPT {
             self.last.remove(0);
         }
-        self.last.push(Try {
+        self.last.push(IterationSummary {
             iteration,
             files,
             names: names.iter().take(NAMES).map(|name| head(name, LINE)).collect(),

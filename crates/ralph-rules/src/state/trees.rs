@@ -1,5 +1,5 @@
-//! The workspace as seen in this run: which states of the files were there already, what the last call
-//! changed, and which protected paths were touched.
+//! The workspace in this run: which states of the files have occurred, what the last call changed, and which protected
+//! paths were changed.
 
 use crate::record::{Inspected, Restored, Violation};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many names are kept for prompt and receipt.
 const NAMES: usize = 500;
 
-/// The workspace as seen.
+/// The workspace as observed in this run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
-    /// Every state so far, and the iteration that brought it; 0 is before the first.
+    /// Every state so far and the iteration it first occurred in; 0 is before the first.
     seen: BTreeMap<u128, u32>,
     /// The tree now.
     pub now: u128,
@@ -18,9 +18,9 @@ pub struct Trees {
     pub before: u128,
     /// The latest call reached a state not seen before in this run.
     pub progress: bool,
-    /// It went back to the state that this iteration had left.
+    /// It returned to the state after this iteration.
     pub seen_at: Option<u32>,
-    /// Some call of this run did.
+    /// Some call of this run changed files to a new state.
     progressed: bool,
     /// Files the latest call changed.
     pub files: u32,
@@ -32,17 +32,17 @@ pub struct Trees {
     pub all: BTreeSet<String>,
     /// Subjects of the latest commits.
     pub commits: Vec<String>,
-    /// Protected paths touched and not put back.
+    /// Protected paths changed and not restored.
     pub violations: Vec<Violation>,
-    /// Every one touched since the latest call began, put back or not.
+    /// Every one changed since the latest call began, restored or not.
     pub touched: Vec<Violation>,
     /// Oracle files that differ from the baseline's.
     pub oracle: Vec<String>,
-    /// Some of them could not be put back.
+    /// Some protected paths could not be restored.
     pub unrestorable: bool,
-    /// How often protected paths were put back.
+    /// How often protected paths were restored.
     pub restores: u32,
-    /// Where the latest offending content was put aside.
+    /// Where the latest offending content was quarantined.
     pub quarantine: Option<String>,
     /// The agent wrote the marker file.
     pub marker: bool,
@@ -50,12 +50,12 @@ pub struct Trees {
 
 impl Trees {
     pub(crate) fn began(&mut self, tree: u128) {
-        self.is_now(tree, 0);
+        self.record_tree(tree, 0);
     }
 
-    /// What differs from the last tree seen is not the agent's, and no progress later on.
+    /// What differs from the last tree was not changed by the agent, so it is not progress later on.
     pub(crate) fn before_call(&mut self, tree: u128, iteration: u32) {
-        self.is_now(tree, iteration.saturating_sub(1));
+        self.record_tree(tree, iteration.saturating_sub(1));
         self.before = tree;
         self.touched.clear();
     }
@@ -65,7 +65,7 @@ impl Trees {
         self.progress = seen.tree != self.before && known.is_none();
         self.seen_at = known.filter(|_| seen.tree != self.before);
         self.progressed |= self.progress;
-        self.is_now(seen.tree, iteration);
+        self.record_tree(seen.tree, iteration);
         self.files = seen.files;
         self.changed.clone_from(&seen.changed);
         self.test_only = seen.test_only;
@@ -82,30 +82,30 @@ impl Trees {
     }
 
     pub(crate) fn restored(&mut self, restored: &Restored, iteration: u32) {
-        // Counted when it is done: a restore that a crash cut short is not one more.
+        // Counted when done: a restore that was cut short by a crash does not count.
         self.restores += 1;
         self.unrestorable |= !restored.left.is_empty();
-        // Work beside the offending paths is progress; the offence itself is not.
+        // Work outside the protected paths is progress; the change to those paths is not.
         self.progress = restored.tree != self.before && !self.seen.contains_key(&restored.tree);
         self.quarantine.clone_from(&restored.quarantine);
         let left: BTreeSet<&String> = restored.left.iter().collect();
         self.violations.retain(|v| left.contains(&v.path));
-        self.is_now(restored.tree, iteration);
+        self.record_tree(restored.tree, iteration);
     }
 
-    /// Verification closed: what it changed is not the agent's.
+    /// Verification closed. What it changed was not changed by the agent.
     pub(crate) fn settled(&mut self, tree: u128, violations: &[Violation], iteration: u32) {
         self.violations.extend_from_slice(violations);
         self.touched.extend_from_slice(violations);
-        self.is_now(tree, iteration);
+        self.record_tree(tree, iteration);
     }
 
-    /// Some call of this run changed the files; what verification or the user changed is not the agent's.
+    /// Some call of this run changed files. Changes by verification or by the user do not count.
     pub fn changed_in_run(&self) -> bool {
         self.progressed
     }
 
-    fn is_now(&mut self, tree: u128, iteration: u32) {
+    fn record_tree(&mut self, tree: u128, iteration: u32) {
         self.now = tree;
         self.seen.entry(tree).or_insert(iteration);
     }

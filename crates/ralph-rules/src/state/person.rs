@@ -1,24 +1,24 @@
-//! What people asked for and has not been done yet.
+//! Requests from the user that are still open.
 
 use crate::record::Request;
 
 /// Open requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Person {
-    /// End now, by this signal.
+    /// Stop now; the signal that asked for it.
     pub stop: Option<i32>,
-    /// End after the iteration, by this signal.
+    /// Stop after the iteration; the signal that asked for it.
     pub stop_after: Option<i32>,
-    /// Hold before the next call.
+    /// Paused before the next call.
     pub paused: bool,
-    /// Do not wait any longer.
+    /// Skip the current wait.
     pub skip_wait: bool,
-    /// Words for the next prompt.
+    /// Hints for the next prompt.
     pub hints: Vec<String>,
 }
 
 impl Person {
-    /// `between`: no call is under way. Who says "go on" during one does not mean a wait that comes later.
+    /// `between`: no call is under way. Continuing during a call does not skip a wait that comes later.
     pub(crate) fn asked(&mut self, request: &Request, between: bool) {
         match request {
             Request::Stop { after: true, signal } => self.stop_after = Some(*signal),
@@ -32,14 +32,14 @@ impl Person {
         }
     }
 
-    /// Who resumes a run wants it to go on.
+    /// Resuming a run withdraws earlier requests to stop or pause.
     pub(crate) fn resumed(&mut self) {
         self.stop = None;
         self.stop_after = None;
         self.paused = false;
     }
 
-    /// A hint is used up when a call that carried it ended without a provider's failure.
+    /// A hint is used up when a call that included it ended without a provider failure.
     pub(crate) fn hints_used(&mut self, carried: u32) {
         let carried = (carried as usize).min(self.hints.len());
         self.hints.drain(..carried);

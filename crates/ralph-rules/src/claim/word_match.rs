@@ -1,7 +1,7 @@
-//! Lists of words instead of patterns: to compile a pattern takes longer than to read a short message. All texts here
-//! are in lower case, with single spaces. `cues.rs`, `phrases.rs`, `questions.rs` and `work.rs` ask.
+//! Matches words and phrases without regular expressions, since compiling one takes longer than reading a short message.
+//! All texts are lower case with single spaces. Used by `qualifiers.rs`, `phrases.rs`, `questions.rs` and `work.rs`.
 
-/// Is it part of a word?
+/// Whether the byte is part of a word.
 fn in_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
@@ -22,20 +22,20 @@ pub(super) fn first(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Does the text begin with this phrase, as whole words? What follows it then.
+/// What follows the phrase, if the text begins with it as whole words.
 pub(super) fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(phrase)?;
     (!rest.bytes().next().is_some_and(in_word)).then_some(rest)
 }
 
-/// Does the text begin with one of these phrases? What follows the first of them that fits.
+/// What follows the first of these phrases that the text begins with.
 pub(super) fn after_any<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
     let initial = text.bytes().next()?;
     let mut fitting = phrases.iter().filter(|phrase| phrase.bytes().next() == Some(initial));
     fitting.find_map(|phrase| after(text, phrase))
 }
 
-/// Does the text begin with a word that denies or foretells by its ending: "isn't", "we'll"?
+/// Whether the text begins with a contraction with this ending: "isn't", "we'll".
 pub(super) fn contracted(text: &str, ending: &str) -> bool {
     let word = first(text);
     let (stem, tail) = ending.split_once('\'').unwrap_or((ending, ""));
@@ -46,7 +46,7 @@ pub(super) fn contracted(text: &str, ending: &str) -> bool {
         && rest.strip_prefix('\'').is_some_and(|rest| after(rest, tail).is_some())
 }
 
-/// Does the text begin with a word that begins so and goes on in letters?
+/// Whether the text begins with a word that has one of these stems.
 pub(super) fn has_stem(text: &str, stems: &[&str]) -> bool {
     let word = first(text);
     stems.iter().any(|stem| {
@@ -54,7 +54,7 @@ pub(super) fn has_stem(text: &str, stems: &[&str]) -> bool {
     })
 }
 
-/// Is one of these anywhere in the text?
+/// Whether the text contains any of these.
 pub(super) fn contains_any(text: &str, pieces: &[&str]) -> bool {
     pieces.iter().any(|piece| text.contains(piece))
 }
