@@ -326,3 +326,42 @@ fn a_preset_may_ask_for_the_signal_twice() {
     journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
 }
+
+/// Verification passed before the run and nothing changed: the iteration before must have made the same claim.
+#[test]
+fn only_the_same_claim_counts_as_the_first_of_two() {
+    let contradictory = block(Progress::Complete, Tests::Failing, true);
+    for (first, how) in [
+        (ONE_PHRASE.to_string(), CheckOutcome::Passed),
+        (more(), CheckOutcome::Passed),
+        (contradictory, CheckOutcome::Passed),
+        (done(), CheckOutcome::Failed),
+    ] {
+        let mut journal = Journal::after_baseline(true, |_| {});
+        journal.iteration(&first, false, Some(how));
+        journal.iteration(&done(), false, Some(CheckOutcome::Passed));
+        journal.goes_on("see_it_twice");
+        journal.iteration(&done(), false, Some(CheckOutcome::Passed));
+        journal.ended_with(Reason::AlreadyComplete, 0);
+    }
+}
+
+/// Without an explicit signal every iteration in the row needs enough indicators and the same verification result.
+#[test]
+fn only_equal_signals_count_as_in_a_row() {
+    for (first, how) in [
+        (NO_WORD, CheckOutcome::Passed),
+        (TWO_PHRASES, CheckOutcome::Failed),
+        (PROMISE, CheckOutcome::Failed),
+    ] {
+        let mut journal = verified(first, how);
+        journal.iteration(TWO_PHRASES, true, Some(CheckOutcome::Passed));
+        journal.goes_on("no_claim");
+        journal.iteration(TWO_PHRASES, true, Some(CheckOutcome::Passed));
+        journal.ended_with(Reason::CompletionSignals, 0);
+    }
+    let mut journal = unverified(PROMISE);
+    journal.goes_on("claim_without_evidence");
+    journal.iteration(TWO_PHRASES, true, None);
+    journal.goes_on("no_claim");
+}
