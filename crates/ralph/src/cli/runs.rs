@@ -10,7 +10,7 @@ use ralph_view::run_state::row_now;
 pub use ralph_view::run_state::{is_running, short_id as short};
 
 /// The store, which must be there.
-pub fn store(home: &Home) -> Result<Problem> {
+pub fn store(home: &Home) -> Result<Database, Problem> {
     let store = home.store_if_any().map_err(|e| broken(&e))?;
     store.ok_or_else(|| {
         Problem::new(Code::Usage, "there are no runs yet")

@@ -138,17 +138,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_is_typed_mended_sent_and_left() {
-        let mut foot = Foot::default();
+    fn a_hint_is_typed_corrected_sent_and_cancelled() {
+        let mut line = KeyLine::default();
         for keys in ["?", "hLook at ü\u{7f}", "\u{15}", "the lexerr\u{8}", "\u{1b}[A\u{1b}[1;5D"] {
-            assert_eq!(foot.typed(keys.as_bytes()), []);
+            assert_eq!(line.typed(keys.as_bytes()), []);
         }
         let hint = Request::Hint { text: "the lexer".into() };
-        assert_eq!(foot.typed(b"\rp"), [hint, Request::Pause], "keys that come at once");
-        assert_eq!(foot.typed(b"hno\x1b"), []);
-        assert_eq!(foot.hint, None, "Escape leaves");
-        foot.paused = true;
+        assert_eq!(line.typed(b"\rp"), [hint, Request::Pause], "keys that come at once");
+        assert_eq!(line.typed(b"hno\x1b"), []);
+        assert_eq!(line.hint, None, "Escape cancels");
+        line.paused = true;
         let stop = Request::Stop { after: true, signal: 2 };
-        assert_eq!(foot.typed(b"pxs"), [Request::Continue, stop]);
+        assert_eq!(line.typed(b"pxs"), [Request::Continue, stop]);
     }
 }
