@@ -1,5 +1,5 @@
-//! What the user bound to a run by name and the agent may write: the plan and the marker file. Only the named file itself
-//! is read: no symbolic link is followed on the way, no pipe or device is opened for long, no more than a bound is read.
+//! Files that the user names for a run and the agent may write: the plan and the marker file. They are read without
+//! following links, without blocking on a pipe or device, and only up to a size limit.
 
 use crate::redact::Redactor;
 use ralph_os::HELD;

@@ -1,6 +1,6 @@
-//! Old files of a run, cleaned with today's secrets: prompts, transcripts, verification output. A file is replaced as a
-//! whole or not at all, and what was done is noted beside it first (`redacted.jsonl`), so that the hashes which the
-//! journal holds can still be followed. The face takes the workspace's lock before: no live run is touched.
+//! `ralph redact`: removes today's known secrets from old files of a run (prompts, transcripts, verify output). A file is
+//! replaced as a whole, and the change is noted first (`redacted.jsonl`), so that the hashes in the journal can still be
+//! matched. The caller holds the workspace's lock, so no active run is touched.
 
 use crate::redact::Redactor;
 use crate::transcript;
@@ -11,9 +11,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What is said beside a run's files.
+/// File with the notes, in the run's folder.
 pub const NOTES: &str = "redacted.jsonl";
-/// What a run's files that hold words end with.
+/// Endings of a run's files that contain text.
 const WORDS: &[&str] = &[".prompt.md", ".out.jsonl", ".err", ".out", "receipt.md", "receipt.json"];
 const BLOCK: usize = 256 << 10;
 
@@ -37,7 +37,7 @@ pub struct Cleaned {
     pub at: i64,
 }
 
-/// The run's files that hold words, by name.
+/// The run's files that contain text, sorted by name.
 pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -56,10 +56,10 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Cleans one file; none where it held no secret. With `only_look` nothing is changed.
+/// Redacts one file; `None` if it held no secret. With `only_look` nothing is changed.
 pub fn clean(path: &Path, redactor: &Redactor, now: i64, only_look: bool) -> io::Result<Option<Cleaned>> {
     if !only_look && path.extension().is_some_and(|end| end != "md") {
-        // What a crash left in two pieces is joined first: a secret may lie across them.
+        // A transcript that a crash left in two pieces is joined first: a secret may span both.
         transcript::recover(path)?;
     }
     let mut looked = Passed::default();
@@ -82,15 +82,14 @@ pub fn clean(path: &Path, redactor: &Redactor, now: i64, only_look: bool) -> io:
     Ok(Some(done))
 }
 
-/// What was cleaned in this run's folder so far, oldest first.
+/// The notes of this run's folder, oldest first.
 pub fn notes(folder: &Path) -> Vec<Cleaned> {
     let Ok(file) = File::open(folder.join(NOTES)) else { return Vec::new() };
     let lines = BufReader::new(file).lines().map_while(Result::ok);
     lines.filter_map(|line| serde_json::from_str(&line).ok()).collect()
 }
 
-/// Whether a file that hashes to `now` is the one the journal knows by the hash `then`: the same, or what cleaning made
-/// of it.
+/// Whether a file with the hash `now` is the one the journal knows by the hash `then`: the same, or its redacted form.
 pub fn is_same_file(folder: &Path, file: &str, then: &str, now: &str) -> bool {
     let mut hash = then.to_owned();
     for note in notes(folder).into_iter().filter(|note| note.file == file) {
@@ -101,7 +100,7 @@ pub fn is_same_file(folder: &Path, file: &str, then: &str, now: &str) -> bool {
     hash == now
 }
 
-/// What one pass over a file came to.
+/// Counts and hashes of one pass over a file.
 #[derive(Default)]
 struct Passed {
     found: u64,
@@ -144,8 +143,8 @@ fn pass(
     trouble
 }
 
-/// Writes the clean file beside the old one and puts it in its place. The note is on disk before: were ralph to die in
-/// between, it says what the file would have become, and the next time does it.
+/// Writes the redacted file beside the old one, notes the change, and renames it into place. If ralph dies in between, the
+/// note describes the file as it would have become, and the next call completes it.
 fn replace(path: &Path, redactor: &Redactor, done: &Cleaned) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mode = fs::symlink_metadata(path)?.permissions().mode() & 0o777;

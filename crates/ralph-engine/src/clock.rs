@@ -1,14 +1,13 @@
-//! The two clocks of a run. `at` is the time of day, UTC, and never goes back within a run. `ran` is active time:
-//! it stands still while ralph is stopped (Ctrl-Z), suspended or not running, so that a closed laptop is not
-//! mistaken for a hang.
+//! The two clocks of a run. `at` is UTC and never goes back within a run. `ran` is active time: it stands still while
+//! ralph is stopped (Ctrl-Z), suspended or not running, so that a closed laptop does not look like a hang.
 
 use ralph_rules::record::Ms;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A beat that comes this much too late means that the process was stopped in between.
+/// A reading that comes later than this means that the process was stopped in between.
 const GAP: Duration = Duration::from_secs(5);
-/// How often the clock is looked at, at least.
+/// Longest time between two readings while something is awaited.
 pub const BEAT: Duration = Duration::from_secs(1);
 
 /// Time of day, UTC, in milliseconds.
@@ -17,7 +16,7 @@ pub fn utc() -> Ms {
     Ms::try_from(since.as_millis()).unwrap_or(Ms::MAX)
 }
 
-/// Active time, shared by whoever must know it.
+/// Active time, shared between threads.
 #[derive(Clone, Debug)]
 pub struct Clock(Arc<Mutex<Active>>);
 
@@ -29,27 +28,27 @@ struct Active {
 }
 
 impl Clock {
-    /// Goes on from the active time a journal ended with.
+    /// Continues from the active time that a journal ended with.
     pub fn from(ran: Ms) -> Clock {
         let ran = Duration::from_millis(u64::try_from(ran).unwrap_or(0));
         Clock(Arc::new(Mutex::new(Active { ran, beat: Instant::now(), paused: false })))
     }
 
-    /// Active time now. Called at least once a `BEAT` while something is awaited; a longer gap was no activity.
+    /// Active time now. Read it at least once per `BEAT` while waiting; a gap of more than a few seconds does not count.
     pub fn ran(&self) -> Ms {
         let mut active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         active.beat();
         Ms::try_from(active.ran.as_millis()).unwrap_or(Ms::MAX)
     }
 
-    /// Stands still until `resume`.
+    /// Stops the clock until `resume`.
     pub fn pause(&self) {
         let mut active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         active.beat();
         active.paused = true;
     }
 
-    /// Goes on.
+    /// Starts the clock again.
     pub fn resume(&self) {
         let mut active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         active.beat = Instant::now();

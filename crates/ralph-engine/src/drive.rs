@@ -1,19 +1,19 @@
-//! THE LOOP. Everything ralph does is one turn of this, again and again:
+//! The loop. A run is this turn, repeated:
 //!
-//!   ask the rules what now → write the answer down → do it in the world → hear what comes of it
+//!   ask the rules what to do next → write the decision to the journal → start the step → wait for what happens
 //!
-//! Three speak: the world (a step that was begun), people (a signal, `ralph stop`, a hint) and the clock. First
-//! the disk, then the world, then the screens: nothing is begun that is not written down, and whatever was begun
-//! is heard out. A crash at any point leaves a journal from which the next process goes on.
+//! What happens is an observation: a step finished, a person asked for something (a signal, `ralph stop`, a hint), or a
+//! timer expired. Nothing starts before its decision is on disk, screens learn of it last, and every step that was
+//! started ends with exactly one observation. So a crash at any point leaves a journal that the next process continues.
 //!
-//! `next` is in the rules crate and pure. `Run` keeps state and journal in step (run.rs), `World` begins steps
-//! (world.rs), `EventSource` brings the next fact (event_source.rs).
+//! `next` is a pure function of the rules crate. `Run` keeps state and journal in step (run.rs), `World` starts steps
+//! (world.rs), `EventSource` delivers observations (event_source.rs).
 
 use crate::run::{Run, Unwritable};
 use ralph_rules::ending::Ending;
 use ralph_rules::next::{Next, next};
 
-/// Takes a run to its end, or to where this process leaves it.
+/// Drives a run until it ends, or until this process has to leave it.
 pub fn drive(run: &mut Run<'_>) -> Result<Ending, Unwritable> {
     loop {
         if let Some(ending) = turn(run)? {
@@ -22,8 +22,8 @@ pub fn drive(run: &mut Run<'_>) -> Result<Ending, Unwritable> {
     }
 }
 
-/// One turn of the loop; `Some` is the end. `decide` and `flush` are false when the ledger refused a reservation:
-/// then the fact is another one, and the rules are asked again.
+/// One turn of the loop; `Some` ends it. `decide` and `flush` return false when the ledger refused a reservation: then
+/// the pending fact has become a refusal, and the rules are asked again.
 pub fn turn(run: &mut Run<'_>) -> Result<Option<Ending>, Unwritable> {
     let answer = next(&run.state);
     match &answer.next {

@@ -1,6 +1,6 @@
-//! One channel through which the world, people and the clock speak. The loop hears one fact at a time; whoever
-//! speaks first is heard first. The clock speaks only when it was asked to, but looks at both of its hands every
-//! second, so that a suspended machine or a jump of the time of day is noticed.
+//! Where the loop waits: one channel for everything that can happen, received one at a time in order of arrival, with a
+//! timeout for the wake-up time that the rules asked for. Both clocks are read every second, so that a suspended machine
+//! or a change of the system time is noticed.
 
 use crate::clock::{BEAT, Clock, utc};
 use crate::observation::Observation;
@@ -9,34 +9,34 @@ use ralph_rules::record::{Ms, Seen};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// Brings the next fact.
+/// Delivers observations to the loop.
 pub trait EventSource {
-    /// Waits until somebody speaks, at the latest when `wake` says.
+    /// Waits for the next observation; at the wake-up time it is `Woke`.
     fn recv(&mut self, wake: Wake) -> Observation;
     /// Time of day and active time.
     fn now(&self) -> (Ms, Ms);
 }
 
-/// The real event_source.
+/// An event source that steps, signals and the inbox send to.
 pub struct ChannelEvents {
     clock: Clock,
     from: Receiver<Observation>,
-    /// Heard already, while looking whether newer usage waits.
+    /// Received already, while looking for newer usage.
     next: Option<Observation>,
 }
 
-/// A sender for one of the speakers.
+/// Sends observations to the loop.
 pub type EventSender = Sender<Observation>;
 
 impl ChannelEvents {
-    /// EventSource, and the sender that speaks into them.
+    /// An event source and its sender.
     pub fn new(clock: Clock) -> (ChannelEvents, EventSender) {
         let (sender, from) = channel();
         (ChannelEvents { clock, from, next: None }, sender)
     }
 
-    /// Usage is a running total: where several are waiting, the newest says it all. An agent that speaks faster than
-    /// the disk writes would else hold up everyone behind it.
+    /// Usage is a running total, so of several that are waiting only the newest matters. Otherwise an agent that
+    /// reports faster than the disk writes would delay everything behind it.
     fn newest(&mut self, mut observation: Observation) -> Observation {
         while matches!(observation.seen, Seen::Spent(_))
             && let Ok(newer) = self.from.try_recv()
@@ -51,7 +51,7 @@ impl ChannelEvents {
         observation
     }
 
-    /// Milliseconds until the clock should speak.
+    /// Milliseconds until the wake-up time.
     fn due_in(&self, wake: Wake) -> Option<Ms> {
         let by_day = wake.at.map(|at| at - utc());
         let by_activity = wake.ran.map(|ran| ran - self.clock.ran());
@@ -75,7 +75,7 @@ impl EventSource for ChannelEvents {
                 Err(RecvTimeoutError::Timeout) => {
                     self.clock.ran();
                 }
-                // Nobody can speak any more: only the clock is left to end a wait.
+                // All senders are gone: only the wake-up time can end the wait.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(BEAT)),
             }
         }

@@ -1,5 +1,5 @@
-//! The files of a commit, laid out in a directory, without git touching anything: no checkout, no filters, no hooks, no
-//! configuration of the repository that runs code.
+//! Writes the files of a commit into a directory, with plumbing commands only: no checkout, no filters, no hooks, no
+//! configuration of the repository that could run code.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// git that runs nothing on the way and asks nobody.
+/// A git command that runs no other program and never prompts.
 fn git(repo: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(repo).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
@@ -17,19 +17,19 @@ fn git(repo: &Path) -> Command {
     git
 }
 
-/// What git answers, in one line; none where it does not know.
+/// Git's answer in one line; `None` if it has none.
 pub fn ask(repo: &Path, args: &[&str]) -> Option<String> {
     let output = git(repo).args(args).output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// The full name of the commit that a word means.
+/// The full hash of the commit that a revision names.
 pub fn named(repo: &Path, word: &str) -> Option<String> {
     ask(repo, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{word}^{{commit}}")])
 }
 
-/// Where `head` left the branch that others go by; itself where there is none.
+/// The merge base of `head` and the main branch; `head` itself if there is none.
 pub fn base_of(repo: &Path, head: &str) -> Option<String> {
     let remote = ask(repo, &["rev-parse", "--abbrev-ref", "origin/HEAD"]);
     let names =

@@ -1,4 +1,4 @@
-//! What earlier runs tell about the next one: those of the same agent and model in the same workspace.
+//! Estimates a run from earlier ones of the same agent and model in the same workspace.
 
 use crate::rows::accounts;
 use ralph_rules::account::RunAccount;
@@ -9,7 +9,7 @@ use ralph_store::{AccountFilter, Store};
 /// Only the latest runs: what a repository was like long ago says little.
 const RUNS: u32 = 50;
 
-/// What runs like this one took; none where there was none, or where it cannot be found out.
+/// What earlier runs took; `None` if there were none, or they cannot be read.
 pub fn estimate(store: &dyn Store, workspace: &str, agent: &AgentChoice) -> Option<Estimate> {
     let filter = AccountFilter {
         workspace: Some(workspace.into()),

@@ -1,5 +1,5 @@
-//! Where ralph keeps the truth: `$XDG_STATE_HOME/ralph/`, outside every workspace, where an agent's clean-ups do not
-//! reach. Only the face knows the environment; it hands the path over.
+//! ralph's state directory, `$XDG_STATE_HOME/ralph/`: outside every workspace, so that an agent's clean-up cannot remove
+//! it. The command line reads the environment and passes the path.
 
 use ralph_store::{Database, StoreError};
 use std::io;
@@ -13,7 +13,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// This directory.
+    /// The state directory at this path.
     pub fn at(dir: impl Into<PathBuf>) -> Home {
         Home { dir: dir.into() }
     }
@@ -23,12 +23,12 @@ impl Home {
         &self.dir
     }
 
-    /// The store, created where it is not there yet.
+    /// Opens the store and creates it if it does not exist.
     pub fn store(&self) -> Result<Database, StoreError> {
         ralph_store::open(&self.dir)
     }
 
-    /// The store, only if it is there: reading commands create nothing.
+    /// Opens the store if it exists: commands that only read create nothing.
     pub fn store_if_any(&self) -> Result<Option<Database>, StoreError> {
         ralph_store::open_existing(&self.dir)
     }
@@ -48,23 +48,23 @@ impl Home {
         self.dir.join("trees").join(name_of(workspace))
     }
 
-    /// The contents of a workspace's files, put aside before agents change them.
+    /// The snapshot store of a workspace.
     pub fn snapshots(&self, workspace: &Path) -> PathBuf {
         self.dir.join("keep").join(name_of(workspace))
     }
 
-    /// What was found at protected paths, by run.
+    /// Quarantined content of protected paths, by run.
     pub fn quarantine(&self) -> PathBuf {
         self.dir.join("quarantine")
     }
 
-    /// Creates a directory of ours that nobody else may read.
+    /// Creates a directory that only the owner may read, with those above it.
     pub fn create_private_dir(dir: &Path) -> io::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
     }
 }
 
-/// A name for a workspace's own files: its path may be longer than a name can be.
+/// A file name for a workspace: its path may be too long to be one.
 fn name_of(workspace: &Path) -> String {
     let hash = blake3::hash(workspace.as_os_str().as_encoded_bytes()).to_hex();
     hash.get(..32).unwrap_or_default().to_owned()

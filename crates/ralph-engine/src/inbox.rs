@@ -1,5 +1,5 @@
-//! The inbox: what people ask of a run from another terminal. Any process may leave a row there; only the run's own
-//! writer, through this thread, turns it into a fact.
+//! The inbox: requests to a run from another terminal (`ralph stop`, `ralph hint` and others). Any process may add a row;
+//! this thread of the run's own process turns it into an observation.
 
 use crate::event_source::EventSender;
 use crate::home::Home;
@@ -9,7 +9,7 @@ use ralph_store::{RequestId, Store};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// How soon a request is noticed.
+/// How often the inbox is read.
 const LOOK: Duration = Duration::from_millis(150);
 
 /// Reads the inbox until dropped.
@@ -17,7 +17,7 @@ pub struct InboxReader {
     _open: Sender<()>,
 }
 
-/// Begins to read the inbox of a run. Without a store of its own (none could be opened) nobody can ask.
+/// Starts reading the inbox of a run. If the store cannot be opened again, requests stay unanswered.
 pub fn read(home: &Home, run: &str, sender: EventSender) -> InboxReader {
     let (open, over) = channel::<()>();
     let (home, run) = (home.clone(), run.to_string());
@@ -51,8 +51,7 @@ fn deliver(store: &dyn Store, run: &str, sender: &EventSender, mut last: Request
     last
 }
 
-/// Requests to stop, to pause or to go on that nobody heard: whoever resumes the run wants it to go on. A hint is still
-/// one.
+/// Unanswered requests to stop, pause or continue: whoever resumes the run wants it to continue. Hints stay valid.
 pub fn outdated(store: &dyn Store, run: &str) -> Vec<RequestId> {
     let asked = store.requests(run).unwrap_or_default().into_iter();
     asked

@@ -1,5 +1,5 @@
-//! How a run's money meets the store's meters: names, reservations, settlements, refusals. Reserve may be refused,
-//! settle never.
+//! A run's spending in the store's ledger: names of meters, reservations, settlements, refusals. A reservation may be
+//! refused, a settlement never.
 
 use crate::provider::TRY;
 use crate::reset_time::day_of;
@@ -8,8 +8,8 @@ use ralph_rules::record::{Attempt, DaySpend, HOUR, Limits, Ms, Refused, Refuser,
 use ralph_rules::state::{Phase, State};
 use ralph_store::{Limit, Refusal, Reserve, Settle, Store, StoreError, Used, WindowUse};
 
-/// Whose money a run spends, and on which day. A scripted agent spends none: it has accounts of its own, so that a
-/// demo never uses up a real day's budget.
+/// The accounts that a run's spending is booked to, on one day. A scripted agent spends no real money and has accounts
+/// of its own, so that a demo never uses up a day's budget.
 pub struct LedgerAccounts {
     run: String,
     prefix: &'static str,
@@ -17,15 +17,15 @@ pub struct LedgerAccounts {
 }
 
 impl LedgerAccounts {
-    /// The accounts of this run, at this moment.
+    /// The accounts of this run at this time.
     pub fn of(start: &RunStarted, at: Ms) -> LedgerAccounts {
-        // One agent on the ladder that spends real money is enough.
+        // A single agent that spends real money makes it a real run.
         let scripted = std::iter::once(&start.agent).chain(&start.ladder).all(|a| a.name == SCRIPTED);
         let prefix = if scripted { "scripted/" } else { "" };
         LedgerAccounts { prefix, ..LedgerAccounts::new(&start.run, &day_of(at, &start.zone)) }
     }
 
-    /// The accounts of the call under way: it is booked on the day that it was admitted on, however long it lasts.
+    /// The accounts of the current call: it is booked to the day it was admitted on, however long it lasts.
     pub fn of_call(state: &State) -> Option<LedgerAccounts> {
         let start = state.start.as_deref()?;
         let accounts = LedgerAccounts::of(start, state.at);
@@ -41,7 +41,7 @@ impl LedgerAccounts {
         LedgerAccounts { run: run.into(), prefix: "", day: day.into() }
     }
 
-    /// The calendar day they are at.
+    /// The calendar day.
     pub fn day(&self) -> &str {
         &self.day
     }
@@ -50,13 +50,13 @@ impl LedgerAccounts {
         self.meter(&format!("day/{}", self.day))
     }
 
-    /// What the day has left for all runs; none where it is used up, or unknown.
+    /// What is left of the day's budget for all runs; `None` if nothing is, or it is unknown.
     pub fn rest(&self, store: &dyn Store, limits: &Limits) -> Option<Micro> {
         let used = store.meter(&self.day_meter()).ok()?.total();
         Some(limits.day.minus(Micro(used))).filter(|rest| *rest > Micro::ZERO)
     }
 
-    /// What all runs have on the day, with a call that is being closed: its charge in place of its reservation.
+    /// What all runs have spent that day, counting the charge of an ending call instead of its reservation.
     pub fn spend(&self, store: &dyn Store, held: Micro, charged: Micro) -> Option<DaySpend> {
         let used = Micro(store.meter(&self.day_meter()).ok()?.total());
         Some(DaySpend { date: self.day.clone(), spent: used.minus(held).max(Micro::ZERO).plus(charged) })
@@ -71,7 +71,7 @@ impl LedgerAccounts {
     }
 }
 
-/// What the sliding hour before `now` holds of all runs: calls, and tokens.
+/// Calls and tokens of all runs in the hour before `now`.
 pub fn hour(store: &dyn Store, start: &RunStarted, now: Ms) -> Result<(WindowUse, WindowUse), StoreError> {
     let accounts = LedgerAccounts::of(start, now);
     let calls = store.window(&accounts.meter(CALLS), HOUR, now)?;
@@ -90,7 +90,7 @@ pub fn run_meter(run: &str) -> String {
     format!("run/{run}")
 }
 
-/// Asks for money and a slot for a call.
+/// Reserves money and a slot for a call.
 pub fn reserve(accounts: &LedgerAccounts, id: Attempt, amount: Micro, limits: &Limits) -> Reserve {
     let mut reserve = extend(accounts, id, amount, limits);
     reserve.against.push(Limit::Window {
@@ -103,13 +103,13 @@ pub fn reserve(accounts: &LedgerAccounts, id: Attempt, amount: Micro, limits: &L
         meter: accounts.meter(TOKENS),
         span: HOUR,
         cap: limits.tokens_per_hour.map(|t| i64::try_from(t).unwrap_or(i64::MAX)),
-        // A window that is full to the last token is full; what the call takes is known when it ends.
+        // How many tokens a call takes is known when it ends; until then it only needs a window that is not full.
         add: 1,
     });
     reserve
 }
 
-/// Asks for more money under the same id.
+/// Raises the reservation of a call.
 pub fn extend(accounts: &LedgerAccounts, id: Attempt, to: Micro, limits: &Limits) -> Reserve {
     Reserve {
         id: accounts.id(id),
@@ -121,7 +121,7 @@ pub fn extend(accounts: &LedgerAccounts, id: Attempt, to: Micro, limits: &Limits
     }
 }
 
-/// LedgerAccounts what a call really took.
+/// Books what a call really used.
 pub fn settle(accounts: &LedgerAccounts, id: Attempt, charged: Micro, usage: &Usage) -> Settle {
     let tokens = i64::try_from(usage.total()).unwrap_or(i64::MAX);
     Settle {
@@ -132,7 +132,7 @@ pub fn settle(accounts: &LedgerAccounts, id: Attempt, charged: Micro, usage: &Us
     }
 }
 
-/// A run that is left between grant and call gives the money back.
+/// Releases the reservation of a call that was admitted but never started.
 pub fn unused(state: &State) -> Option<Settle> {
     let start = state.start.as_ref()?;
     let accounts = LedgerAccounts::of(start, state.at);
@@ -140,7 +140,7 @@ pub fn unused(state: &State) -> Option<Settle> {
         .then(|| settle(&accounts, state.calls.id, Micro::ZERO, &Usage::default()))
 }
 
-/// A refusal in the rules' words.
+/// A refusal of the store as the rules know it.
 pub fn refused(refusal: &Refusal) -> Refused {
     let name = refusal.meter.strip_prefix("scripted/").unwrap_or(&refusal.meter);
     let by = match name {

@@ -1,7 +1,8 @@
-//! THE HANDS. Does what the rules ask, writes down what happened. No async runtime.
+//! The engine: carries out what the rules decide and records what happened. Threads and channels, no async runtime.
 //!
-//! Start with `drive.rs`: the loop, on one screen. `run.rs` keeps state and journal in step, `event_source.rs` brings facts,
-//! `hands.rs` begins steps (a file each in `world/`), `open.rs` starts and resumes runs, `watch.rs` feeds the screens.
+//! Start with `drive.rs`: the loop, on one screen. `run.rs` keeps state and journal in step, `event_source.rs` delivers
+//! observations, `live_world.rs` starts steps (one file per step in `world/`), `verification.rs` runs verify commands,
+//! `open.rs` starts and resumes runs, `watch.rs` feeds the screens.
 
 pub mod bound_files;
 pub mod circuit;

@@ -1,10 +1,11 @@
-//! The real world: begins steps for the loop. Short steps are done at once, long ones by a worker thread (steps never
-//! overlap, so one is enough); each speaks exactly one closing fact into the loop's event_source.
+//! Starts steps for the loop. Short steps run at once, long ones on a worker thread (steps never overlap, so one thread
+//! is enough). Each step sends exactly one closing observation.
 
 use crate::observation::Observation;
 use crate::oracle::run_oracle;
 use crate::step_context::StepContext;
 use crate::world::{World, admit, call, extend, inspect, proof, recover, restore, verify};
+use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
 use ralph_rules::record::{Check, Seen};
@@ -18,19 +19,19 @@ use std::sync::mpsc::{Sender, channel};
 
 type Work = Box<dyn FnOnce(&StepContext) -> Observation + Send>;
 
-/// The real world.
+/// The world of a real run: processes, files and the store.
 pub struct LiveWorld<'a> {
     ctx: Arc<StepContext>,
     store: &'a dyn Store,
     worker: Sender<Work>,
     /// The prompt composed by the latest `Admit`; the file beside the journal is redacted, this is not.
     prompt: String,
-    /// What the day had left for all runs then.
+    /// What was left of the day's budget at that time.
     rest: Option<Micro>,
 }
 
 impl<'a> LiveWorld<'a> {
-    /// LiveWorld at this ctx.
+    /// Starts the worker thread.
     pub fn new(ctx: Arc<StepContext>, store: &'a dyn Store) -> io::Result<LiveWorld<'a>> {
         let (worker, jobs) = channel::<Work>();
         let worker_ctx = Arc::clone(&ctx);
@@ -43,11 +44,11 @@ impl<'a> LiveWorld<'a> {
     }
 
     fn in_worker(&self, work: impl FnOnce(&StepContext) -> Observation + Send + 'static) {
-        // The worker lives as long as this sender does.
+        // Cannot fail: the worker lives as long as this sender.
         let _ = self.worker.send(Box::new(work));
     }
 
-    /// What the run and the day have left for the call.
+    /// What the call may spend: the smaller of what the run and the day have left.
     fn left(&self, state: &State) -> Option<Micro> {
         let run = state.start.as_ref().map(|start| state.budget.left(&start.policy));
         run.into_iter().chain(self.rest).min()
@@ -60,8 +61,8 @@ impl<'a> LiveWorld<'a> {
         run_oracle::begins(&self.ctx);
         self.ctx.tell_spend_from.store(request.tell_spend_from.0, Ordering::Relaxed);
         self.in_worker(move |ctx| call::call(ctx, request));
-        // The agent works now; meanwhile the write-ahead log can be folded into the database.
-        let _ = self.store.housekeep();
+        // Done while the agent works, so that no commit has to do it.
+        self.store.housekeep().discard("housekeeping of the store");
     }
 }
 

@@ -11,6 +11,7 @@ use crate::home::Home;
 use crate::rows::{account, accounts};
 use crate::workspace_files::{Durable, WorkspaceFiles};
 use calendar::Days;
+use ralph_diagnostics::Discard;
 use ralph_rules::account::RunAccount;
 use ralph_rules::metrics::RalphMetrics;
 use ralph_rules::money::Micro;
@@ -41,7 +42,7 @@ impl MetricsWriter {
         let catch_up = move || {
             if let Ok(Some(store)) = of_thread.store_if_any() {
                 // Tried again at the next run.
-                let _ = catch_up(&of_thread, &store, &dir, &zone);
+                catch_up(&of_thread, &store, &dir, &zone).discard("write missing metrics and reports");
             }
         };
         let catching_up = std::thread::Builder::new().name("metrics".into()).spawn(catch_up).ok();
@@ -54,7 +55,7 @@ impl MetricsWriter {
             let _ = thread.join();
         }
         if let Some(account) = account(store, run) {
-            let _ = write_lines(&self.home, &self.workspace, &[account]);
+            write_lines(&self.home, &self.workspace, &[account]).discard("write the metrics of the run");
         }
     }
 }
@@ -95,7 +96,9 @@ fn write_reports(store: &dyn Store, workspace: &Path, text: &str, zone: &str) ->
         }
     }
     let memo = vec![(key, Some(today.to_string()))];
-    let _ = store.commit(&Batch { memo, now: utc(), ..Batch::default() });
+    store
+        .commit(&Batch { memo, now: utc(), ..Batch::default() })
+        .discard("remember which reports are written");
     Ok(())
 }
 

@@ -1,10 +1,10 @@
-//! What the event_source bring to the loop: a fact, and what must be written in the same commit as it (a reservation that
-//! may be refused, a settlement that never is, a request that is answered).
+//! What the loop receives: a fact, and what must be written in the same commit (a reservation, which may be refused; a
+//! settlement, which may not; requests that are thereby answered).
 
 use ralph_rules::record::Seen;
 use ralph_store::{RequestId, Reserve, Settle};
 
-/// A fact on its way into the journal.
+/// A fact that is to be written to the journal.
 #[derive(Debug)]
 pub struct Observation {
     /// The fact.

@@ -1,5 +1,5 @@
-//! How a run begins and goes on: take the workspace's lock, make sure nobody of an earlier run is alive, write down
-//! what was given, and drive. Recovery belongs to taking the lock, not to a command.
+//! Starting and resuming runs: take the workspace's lock, end processes that an earlier run left behind, record what the
+//! run was given, and drive it. Recovery after a crash is part of taking the lock, not a command of its own.
 
 use crate::circuit::{self, OpenBreaker, Unusable};
 use crate::clock::{Clock, utc};
@@ -22,6 +22,7 @@ use crate::step_context::{StepContext, TAG};
 use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
 use crate::{bound_files, inbox, receipt, signals};
+use ralph_diagnostics::Discard;
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::policy::Policy;
@@ -37,7 +38,7 @@ use std::time::Duration;
 /// Why a run did not start, or stopped abruptly.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Somebody else works in this workspace.
+    /// Another run is active in this workspace.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The workspace's breaker is open.
@@ -57,7 +58,7 @@ pub enum OpenError {
     /// A protected glob cannot be read.
     #[error(transparent)]
     Glob(#[from] BadGlob),
-    /// The workspace cannot be looked at.
+    /// The workspace cannot be read.
     #[error(transparent)]
     Walk(#[from] WalkError),
     /// The store cannot be opened or read.
@@ -69,16 +70,16 @@ pub enum OpenError {
     /// The journal cannot be written.
     #[error(transparent)]
     Unwritable(#[from] Unwritable),
-    /// The journal could not be written any more while the run was under way.
+    /// The journal could no longer be written while the run was active.
     #[error("{error}")]
     Cut {
-        /// What is known of the run by then; what its last call really cost is not.
+        /// What is known of the run so far; the real cost of its last call is not.
         outcome: Box<Outcome>,
         /// Why.
         #[source]
         error: Unwritable,
     },
-    /// The state directory or a thread could not be had.
+    /// The state directory or a thread could not be created.
     #[error("{what}")]
     System {
         /// What was tried.
@@ -89,7 +90,7 @@ pub enum OpenError {
     },
 }
 
-/// Starts a new run and takes it to its end.
+/// Starts a new run and drives it to its end.
 pub fn start(
     home: &Home,
     id: &str,
@@ -109,8 +110,8 @@ pub fn start(
     go(home, &store, started, State::default(), facts, (tree, index), deps, watchers)
 }
 
-/// Goes on with a run that is not over. `change` may raise its limits; `whole` gives what the run was given its secrets
-/// back, which the journal does not hold.
+/// Resumes a run that is not over. `change` may raise its limits; `whole` restores secrets in what the run was given,
+/// which the journal does not hold.
 pub fn resume(
     home: &Home,
     id: &str,
@@ -122,7 +123,7 @@ pub fn resume(
     let store = home.store()?;
     let workspace = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?.workspace;
     let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
-    // Read only under the lock: whoever held it before may have written more.
+    // Read under the lock: its previous holder may have written more.
     let state = State::of(&journal::read(&store, id)?);
     let started = match &state.start {
         Some(started) if state.phase != Phase::Over => started.as_ref().clone(),
@@ -187,9 +188,9 @@ fn go(
     if let Some(moment) = before_the_crash(home, &state, &id) {
         ctx.protection.restore_from(moment.repositories);
     }
-    let world = LiveWorld::new(Arc::clone(&ctx), store).map_err(system("no thread could be started"))?;
+    let world = LiveWorld::new(Arc::clone(&ctx), store).map_err(system("a thread could not be started"))?;
     let signal_thread = signals::listen(for_signals.0, for_signals.1, ctx.under_way.clone())
-        .map_err(system("signals cannot be heard"))?;
+        .map_err(system("signal handlers could not be installed"))?;
     copy_database_daily(home, &ctx.start.zone);
     let metrics = MetricsWriter::start(home, &ctx.workspace, &ctx.start.zone);
     let mut run = Run::new(&id, state, store, Box::new(world), Box::new(event_source), watchers)
@@ -200,11 +201,11 @@ fn go(
     }
     let ended = drive(&mut run);
     if ended.is_err() {
-        // Nothing can be written down any more, so nothing may go on.
+        // Nothing can be recorded any more, so nothing may keep running.
         ctx.under_way.end(Why::Person, Duration::ZERO);
     }
-    let _ = ctx.index().save(&home.index(&ctx.workspace));
-    let _ = tree_copy::remove(&ctx.folder.join(BYTECODE));
+    ctx.index().save(&home.index(&ctx.workspace)).discard("save the index of the workspace");
+    tree_copy::remove(&ctx.folder.join(BYTECODE)).discard("remove the bytecode of verifications");
     take_last_snapshot(home, store, &ctx);
     metrics.finish(store, &id);
     let (state, reasons) = run.finish();
@@ -213,33 +214,33 @@ fn go(
     watcher_threads.close();
     drop(signal_thread);
     let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
-    let _ = store.truncate();
+    store.truncate().discard("truncate the write-ahead log");
     Ok(outcome(&state, ending, &reasons))
 }
 
-/// What was proven, beside the run's other files. Without it the journal still tells all of it.
+/// Writes the receipt into the run's folder. Without it, the journal still holds all of it.
 fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State) {
     let rows = store.iterations(&ctx.start.run).unwrap_or_default();
     let head = store.head(&stream_of(&ctx.start.run)).ok().flatten();
     let before = ctx.snapshots.after(0);
     let receipt = receipt::of_run(state, &rows, head.as_ref(), (before.as_ref(), &ctx.index()));
-    let _ = std::fs::write(ctx.folder.join("receipt.md"), receipt.markdown());
+    std::fs::write(ctx.folder.join("receipt.md"), receipt.markdown()).discard("write receipt.md");
     let _ = std::fs::write(
         ctx.folder.join("receipt.json"),
         serde_json::to_vec_pretty(&receipt).unwrap_or_default(),
     );
 }
 
-/// The workspace as the run leaves it, and the keep made small again. Neither changes how the run ended.
+/// Takes a snapshot of the workspace as the run leaves it, and removes old ones. Neither changes how the run ended.
 fn take_last_snapshot(home: &Home, store: &dyn Store, ctx: &StepContext) {
-    let _ = ctx.snapshots.left(&ctx.index());
+    ctx.snapshots.left(&ctx.index()).discard("take the last snapshot");
     let workspace = Some(ctx.start.workspace.clone());
     let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
     let oldest_first: Vec<String> = runs.into_iter().rev().map(|run| run.id).collect();
-    let _ = ctx.snapshots.prune(home, &oldest_first);
+    ctx.snapshots.prune(home, &oldest_first).discard("prune snapshots");
 }
 
-/// The tree before the step that was under way when an earlier process died: what differs from it is the agent's.
+/// The workspace before the step during which an earlier process died: what differs from it is the agent's work.
 fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
     let under_way = matches!(
         state.phase,
@@ -255,17 +256,17 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
     under_way.then(|| Moment::load(&home.run(id), BEFORE)).flatten()
 }
 
-/// A copy of the database once a day, beside the loop; the next run tries again where it fails.
+/// Copies the database once a day, on a thread of its own; if it fails, the next run tries again.
 fn copy_database_daily(home: &Home, zone: &str) {
     let (home, day) = (home.clone(), day_of(utc(), zone).replace('-', ""));
     let _ = std::thread::Builder::new().name("copy".into()).spawn(move || {
         if let Ok(Some(store)) = home.store_if_any() {
-            let _ = store.daily_copy(&day);
+            store.daily_copy(&day).discard("copy the database");
         }
     });
 }
 
-/// Takes the lock; whoever of an earlier run in this workspace is still alive is ended first.
+/// Takes the lock and ends processes that an earlier run in this workspace left behind.
 fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Result<WorkspaceLock, OpenError> {
     let locks = home.locks();
     Home::create_private_dir(&locks).map_err(system("the folder for locks cannot be made"))?;

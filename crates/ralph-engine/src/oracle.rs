@@ -18,28 +18,28 @@ use ralph_tree::{Entry, Index, Kind, Oracle, TreePath};
 use std::io::Read;
 use std::path::Path;
 
-/// A larger file of today is not taken apart or shown.
+/// A larger file is not split into parts or shown.
 const LARGEST: u64 = 4 << 20;
 
-/// What became of a file of the oracle.
+/// How an oracle file changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It was not there.
+    /// It is new.
     Added,
-    /// It says something else.
+    /// Its content changed.
     Modified,
     /// It is gone.
     Deleted,
-    /// The part of it that is the oracle's says something else.
+    /// The part of it that belongs to the oracle changed.
     Part,
 }
 
-/// A file of the oracle that is not as it was.
+/// An oracle file that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// Path within the workspace.
     pub path: TreePath,
-    /// What became of it.
+    /// How it changed.
     pub how: How,
 }
 
@@ -55,7 +55,7 @@ impl std::fmt::Display for Changed {
     }
 }
 
-/// Where contents come from: the baseline's from the keep, today's from the workspace.
+/// Where contents come from: the baseline's from the snapshot store, current ones from the workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     /// The baseline's contents.
@@ -72,7 +72,7 @@ impl Sources<'_> {
         Some(bytes)
     }
 
-    /// A content of today; not through links.
+    /// The current content of a file; not through links.
     pub fn now(&self, path: &[u8]) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let file = ralph_os::open_file_beneath(self.root, path).ok()?;
@@ -81,7 +81,7 @@ impl Sources<'_> {
     }
 }
 
-/// What of the oracle is not as the baseline has it.
+/// Which oracle files differ from the baseline.
 pub fn changed(oracle: &Oracle, base: &Baseline, now: &Index, sources: Sources<'_>) -> Vec<Changed> {
     let mut found = Vec::new();
     base.for_each_pair(now, |path, old, new| {
@@ -101,7 +101,7 @@ pub fn changed(oracle: &Oracle, base: &Baseline, now: &Index, sources: Sources<'
     found
 }
 
-/// A source file with tests in it: moved or removed it is work, and its tests are counted.
+/// A source file with tests in it: moving or removing it is work, and its tests are counted.
 fn oracle_is_code(path: &[u8]) -> bool {
     path.ends_with(b".rs")
 }

@@ -1,7 +1,7 @@
-//! Protection: what must not change while somebody's code runs, and what did. The moment before is taken anew for every
-//! call and every verification, so that what changes in between is the user's. Three things are looked at: the protected
-//! paths of the workspace (the tree's manifest), what git obeys in its repositories, and the commits that were made.
-//! Whatever is found is kept beside the run, so that `world/restore.rs` can mend exactly that, also after a crash.
+//! Protected paths: records the state before every call and every verification, and finds what changed during it; changes
+//! in between are the user's. Three things are compared: protected paths of the workspace, files that git obeys in its
+//! repositories (configuration, hooks), and new commits. Findings are kept in the run's folder, so that
+//! `world/restore.rs` restores exactly those, also after a crash.
 
 mod config;
 mod git;
@@ -17,6 +17,7 @@ pub use repositories::{GitDir, Repositories, obeyed};
 use crate::step_context::StepContext;
 use git::Git;
 use known_commits::KnownCommits;
+use ralph_diagnostics::Discard;
 use ralph_rules::record::{How, Violation};
 use ralph_tree::{Index, TreePath, violations};
 use std::fs;
@@ -24,20 +25,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The moment before the step under way, in the run's folder.
+/// Name of the state before the current step, in the run's folder.
 pub const BEFORE: &str = "before";
-/// The moment after it, where something was found.
+/// Name of the state after it, written if something was found.
 pub const SEEN: &str = "seen";
-/// Names kept in a record.
+/// Most names kept in a record.
 const NAMES: usize = 1000;
 
-/// What was there before the step under way.
+/// The repositories before the current step.
 #[derive(Debug, Default)]
 pub struct Protection {
     latest: Mutex<Arc<Repositories>>,
 }
 
-/// One moment, as it is kept.
+/// The state at one moment.
 #[derive(Debug)]
 pub struct Moment {
     /// The workspace.
@@ -47,7 +48,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Reads one back.
+    /// Reads a state from the run's folder.
     pub fn load(folder: &Path, name: &str) -> Option<Moment> {
         let files = Index::load(&folder.join(format!("{name}.tree")))?;
         let repositories = Repositories::load(&folder.join(format!("{name}.git"))).unwrap_or_default();
@@ -61,33 +62,36 @@ impl Moment {
 }
 
 impl Protection {
-    /// The repositories as they were before the step under way.
+    /// The repositories as they were before the current step.
     pub fn repositories(&self) -> Arc<Repositories> {
         Arc::clone(&self.latest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// After a crash: as the earlier process had them.
+    /// After a crash: continues with what the earlier process recorded.
     pub fn restore_from(&self, repositories: Repositories) {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(repositories);
     }
 
-    /// Takes the moment before a step that now begins. Were ralph to die in it, the next process could not tell
-    /// otherwise what was done; and nothing could be put back whose content is not kept.
+    /// Records the state before a step that now begins. Without it, the process after a crash could not tell what the
+    /// step changed, and content that is not stored cannot be restored.
     pub fn begin(&self, ctx: &StepContext) {
         let files = ctx.index();
         let now = Arc::new(Repositories::look(&ctx.workspace, &files, &self.repositories()));
         for git_dir in &now.git_dirs {
-            // What cannot be kept cannot be put back, and is then told as such.
-            let _ = ctx.snapshots.store().take_also(&git_dir.dir, &git_dir.index);
+            // What cannot be stored cannot be restored; the restore then reports it.
+            ctx.snapshots
+                .store()
+                .take_also(&git_dir.dir, &git_dir.index)
+                .discard("store a repository's files");
         }
         KnownCommits::load(&ctx.folder).begins(&now, &ctx.folder);
-        // Without it only a crash in this very step loses sight of a change; the step itself is not in danger.
-        let _ = Moment::save(&ctx.folder, BEFORE, &files, &now);
+        // Needed only if ralph crashes during this step.
+        Moment::save(&ctx.folder, BEFORE, &files, &now).discard("save the state before the step");
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 }
 
-/// Everything that was touched since the step began. What is found is kept beside the run first.
+/// Everything that was changed since the step began. Findings are written to the run's folder first.
 pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation> {
     let was = ctx.protection.repositories();
     let is = was.again();
@@ -104,10 +108,10 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation>
         ..Violation::new(touched.path.clone(), How::InHistory)
     }));
     if !all.is_empty() {
-        // Without it the step that puts things back takes what it finds then for what was found now.
-        let _ = Moment::save(&ctx.folder, SEEN, after, &is);
+        // Without it, the restore compares with the state it finds then.
+        Moment::save(&ctx.folder, SEEN, after, &is).discard("save the state after the step");
         let list = serde_json::to_vec(&commits).unwrap_or_default();
-        let _ = fs::write(ctx.folder.join(COMMITS), list);
+        fs::write(ctx.folder.join(COMMITS), list).discard("save the list of commits");
     }
     all.truncate(NAMES);
     all
@@ -116,9 +120,9 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation>
 /// Commits that were found, in the run's folder.
 pub const COMMITS: &str = "seen.commits.json";
 
-/// What git obeys in one directory, and did not before.
+/// Files that git obeys in one directory and that changed.
 fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Violation> {
-    // A directory that is gone as a whole is the tree's to tell.
+    // A directory that is gone altogether is reported by the workspace's walk.
     if !is.dir.is_dir() {
         let outside = !is.dir.starts_with(&ctx.workspace) && !was.index.is_empty();
         return outside.then(|| Violation::new(was.name.clone(), How::Deleted)).into_iter().collect();
@@ -130,7 +134,7 @@ fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Viola
         .collect()
 }
 
-/// A config in which only the branches follow other branches.
+/// Whether only branch tracking changed in a repository's config.
 pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> bool {
     let (Some(old), true) = (was.index.get(path), path == b"config") else { return false };
     let Some(new) = is.index.get(path).filter(|new| new.mode == old.mode && new.kind == old.kind) else {
@@ -144,7 +148,7 @@ pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) ->
     }
 }
 
-/// Protected paths in commits that were made meanwhile.
+/// Protected paths in commits made during the step.
 fn histories(ctx: &StepContext, files: &Index, was: &Repositories, is: &Repositories) -> Vec<Touched> {
     let trust = KnownCommits::load(&ctx.folder);
     let mut all = Vec::new();
@@ -165,9 +169,9 @@ fn histories(ctx: &StepContext, files: &Index, was: &Repositories, is: &Reposito
             let git = Git::beside(program, &was.repository, &ctx.folder.join("history.git"))?;
             history::touched(&git, &was.repository, &before, &range)
         });
-        // Commits that cannot be looked at prove nothing; to take them for clean would hide what is in them.
+        // Commits that cannot be read must not pass for harmless.
         let cannot = |error: io::Error| {
-            let path = format!("{}: the new commits cannot be looked at ({error})", was.repository.name);
+            let path = format!("{}: the new commits cannot be read ({error})", was.repository.name);
             vec![Touched { commit: String::new(), path, object: None }]
         };
         all.extend(looked.unwrap_or_else(cannot));

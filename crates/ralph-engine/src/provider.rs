@@ -1,6 +1,6 @@
-//! What all runs know of a provider, kept in the store: written in the same commit as the fact it follows from, asked
-//! before a call is admitted. While a provider fails, nobody calls it; when its time has come, one run tries and the
-//! others wait for what it finds (`ralph_rules::provider` has the rules).
+//! What all runs know about a provider, kept in the store: written in the same commit as the fact it follows from, read
+//! before a call is admitted. While a provider fails, no run calls it; after its back-off one run tries, and the others
+//! wait for the result (`ralph_rules::provider` has the rules).
 
 use ralph_rules::failure::Reaction;
 use ralph_rules::policy::MINUTE;
@@ -18,9 +18,9 @@ pub(crate) const TRY: &str = "try/";
 /// Whether a provider may be called.
 #[derive(Debug)]
 pub enum Answer {
-    /// Nothing is known against it.
+    /// Yes.
     Free,
-    /// It failed, and its time has come: to be reserved with the call, so that one run at a time tries.
+    /// It failed and its back-off is over: reserve this with the call, so that one run at a time tries.
     Try(Limit),
     /// Not yet.
     Held(Refused),

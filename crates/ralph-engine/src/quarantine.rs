@@ -1,5 +1,5 @@
-//! What was found where it must not be: the offending content of protected paths, put aside before they are put back.
-//! One folder for each time, with a list people and programs can read. Nothing here is ever removed by ralph itself.
+//! Quarantine: the content found at protected paths, copied here before those paths are restored. One folder per restore,
+//! with a list that people and programs can read. ralph never removes anything from it.
 
 use crate::protection::Touched;
 use ralph_snapshots::{QuarantineCopy, copy_to_quarantine};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The list in each folder.
 const LIST: &str = "list.json";
 
-/// One folder.
+/// The list of one folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
     /// The run.
@@ -25,7 +25,7 @@ pub struct Case {
     pub workspace: String,
     /// What was found.
     pub found: Vec<Found>,
-    /// Commits that hold protected paths. They stay in the history, where only their owner may remove them.
+    /// Commits that contain protected paths. They stay in the history; only their owner may remove them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<Touched>,
 }
@@ -35,13 +35,13 @@ pub struct Case {
 pub struct Found {
     /// The path as it is shown.
     pub path: String,
-    /// Its bytes in hexadecimal, where they are not what is shown; relative to `root`.
+    /// Its bytes in hexadecimal, if they differ from what is shown; relative to `root`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<String>,
-    /// The directory it lies in, where that is not the workspace: a repository's own.
+    /// The directory it is in, if not the workspace: a repository's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// What had happened to it.
+    /// What happened to it.
     pub how: String,
     /// Its permissions when it was found.
     pub mode: u16,
@@ -66,11 +66,11 @@ impl Found {
     }
 }
 
-/// Something to put aside.
+/// A path to quarantine.
 pub struct Item<'a> {
-    /// Where the path begins.
+    /// The directory that the path is relative to.
     pub root: &'a Path,
-    /// What stands before it on screens; empty for the workspace.
+    /// Prefix for display; empty for the workspace.
     pub name: &'a str,
     /// The path.
     pub path: TreePath,
@@ -78,8 +78,8 @@ pub struct Item<'a> {
     pub how: String,
 }
 
-/// A folder that is being filled. Everything is on disk when it is closed; one that a crash cut short is filled anew,
-/// one that was closed stays as it is.
+/// A folder that is being filled. After `close` everything is on disk. One that a crash left incomplete is filled again;
+/// a complete one is not touched.
 pub struct Folder {
     path: PathBuf,
     case: Case,
@@ -87,7 +87,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The folder of this time; none where it was filled and closed before.
+    /// Creates a folder; `None` if it is complete already.
     pub fn open(path: PathBuf, case: Case) -> io::Result<Option<Folder>> {
         if path.join(LIST).exists() {
             return Ok(None);
@@ -99,7 +99,7 @@ impl Folder {
         Ok(Some(Folder { path, case, count: 0 }))
     }
 
-    /// Puts aside what is at a path now.
+    /// Copies what is at a path now.
     pub fn put(&mut self, item: &Item<'_>) -> io::Result<()> {
         self.count += 1;
         let name = self.count.to_string();
@@ -111,12 +111,12 @@ impl Folder {
         Ok(())
     }
 
-    /// Notes a path where nothing is any more.
+    /// Lists a path that no longer exists.
     pub fn gone(&mut self, item: &Item<'_>) {
         self.note(item, &QuarantineCopy::default(), None);
     }
 
-    /// Puts aside what a commit holds.
+    /// Copies the content of a path in a commit.
     pub fn commit(&mut self, touched: &Touched, content: Option<&[u8]>) -> io::Result<()> {
         let mut found = Found {
             path: touched.path.clone(),
@@ -154,7 +154,7 @@ impl Folder {
         });
     }
 
-    /// Writes the list: from now on the folder is whole.
+    /// Writes the list, which makes the folder complete.
     pub fn close(self) -> io::Result<PathBuf> {
         let draft = self.path.join("list.tmp");
         let mut list = File::create(&draft)?;
@@ -166,8 +166,8 @@ impl Folder {
     }
 }
 
-/// Every case there is, oldest first, each with its folder. A folder without a readable list was cut short by a crash;
-/// the case was put aside again.
+/// All cases with their folders, oldest first. A folder without a readable list was left incomplete by a crash; its case
+/// was recorded again.
 pub fn all(quarantine: &Path) -> Vec<(PathBuf, Case)> {
     let folders = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let cases = folders(quarantine).flat_map(|run| folders(&run).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The read model, made anew from the journals. The journals are the truth; rows that disagree with them are wrong.
+//! Rebuilds the read model from the journals, which are authoritative: rows that disagree with them are wrong.
 
 use crate::journal::{self, JournalError};
 use crate::rows::Memory;
@@ -28,7 +28,7 @@ pub enum RebuildError {
     Commit(#[from] CommitError),
 }
 
-/// What a journal comes to.
+/// The rows of one run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     /// The run's row; none for a journal without a start.
@@ -40,7 +40,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows that this run's journal leads to. Nobody is known to hold it.
+    /// The rows computed from a run's journal, as of a run that is not active.
     pub fn of(store: &dyn Store, run: &str) -> Result<Rows, RebuildError> {
         let records =
             journal::read(store, run).map_err(|source| RebuildError::Journal { run: run.into(), source })?;

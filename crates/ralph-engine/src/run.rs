@@ -1,5 +1,5 @@
-//! A run in memory and on disk, kept in step: what was heard, what was decided, and one durable commit for both.
-//! The only error that ends a run abruptly is that its journal cannot be written.
+//! A run in memory and on disk, kept in step: an observation and the decision that follows it go into one durable
+//! commit. Only a journal that cannot be written ends a run abruptly.
 
 use crate::circuit;
 use crate::event_source::EventSource;
@@ -17,24 +17,24 @@ use ralph_rules::state::State;
 use ralph_store::{Batch, CommitError, Put, Store, StoreError};
 use std::sync::Arc;
 
-/// The journal cannot be written; everything up to the last commit is safe.
+/// Why the journal cannot be written. Everything up to the last commit is safe.
 #[derive(Debug, thiserror::Error)]
 pub enum Unwritable {
     /// The store failed.
     #[error("the journal cannot be written, so the run stops here")]
     Store(#[source] StoreError),
-    /// Somebody else writes to this run.
+    /// Another process writes to this run.
     #[error("another process writes to this run, so this one stops: {0}")]
     Conflict(String),
 }
 
 /// A run that is being driven.
 pub struct Run<'a> {
-    /// Where it stands.
+    /// Its current state.
     pub state: State,
-    /// Begins steps.
+    /// Starts steps.
     pub world: Box<dyn World + 'a>,
-    /// Brings facts.
+    /// Delivers observations.
     pub events: Box<dyn EventSource + 'a>,
     store: &'a dyn Store,
     stream: String,
@@ -45,11 +45,11 @@ pub struct Run<'a> {
     last_reasons: Vec<Objection>,
 }
 
-/// A fact that was heard and is not on disk yet: it waits for the decision that follows it.
+/// An observation that is applied to the state but not on disk yet: it is written with the decision that follows.
 struct Pending {
     record: Record,
     observation: Observation,
-    /// The state before it, kept only where the ledger may still refuse it.
+    /// The state before it, kept if the ledger may still refuse it.
     before: Option<State>,
 }
 
@@ -69,13 +69,13 @@ impl<'a> Run<'a> {
         Run { state, world, events, store, stream, watchers, redactor, pending, memory, last_reasons }
     }
 
-    /// The same run, whose facts are kept without secrets. What is decided follows from what is kept, so a journal
-    /// read again decides alike.
+    /// Removes secrets from facts before they are applied and written. Decisions follow from the redacted facts, so a
+    /// replay of the journal decides the same.
     pub fn redacting(self, redactor: Arc<Redactor>) -> Run<'a> {
         Run { redactor: Some(redactor), ..self }
     }
 
-    /// A fact was heard: it is in the mind, and goes to disk with the decision that follows.
+    /// Applies an observation to the state. It goes to disk with the decision that follows.
     pub fn note(&mut self, mut observation: Observation) {
         if let Some(redactor) = &self.redactor {
             observation.seen = redactor.fact(observation.seen);
@@ -87,7 +87,7 @@ impl<'a> Run<'a> {
         self.pending = Some(Pending { record, observation, before });
     }
 
-    /// A call that closes says what its day came to, over all runs.
+    /// Adds to an ended call what all runs have spent that day.
     fn add_day_spend(&self, observation: &mut Observation) {
         if let Seen::CallEnded(call) = &mut observation.seen {
             let accounts = LedgerAccounts::of_call(&self.state);
@@ -95,7 +95,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes the pending fact and this decision in one commit. False: a reservation was refused, ask again.
+    /// Writes the pending fact and this decision in one commit. False if a reservation was refused: ask the rules again.
     pub fn decide(&mut self, decision: &Decision) -> Result<bool, Unwritable> {
         let record = self.record(Fact::Decided(decision.clone()));
         if !self.write(Some(&record))? {
@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// Writes the pending fact alone. False: a reservation was refused, ask again.
+    /// Writes the pending fact alone. False if a reservation was refused: ask the rules again.
     pub fn flush(&mut self) -> Result<bool, Unwritable> {
         if self.pending.is_none() {
             return Ok(true);
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
         self.write(None)
     }
 
-    /// Where the run stands now, and why it ended so; hands, event_source and watchers are let go.
+    /// The final state and the reasons of the last decision. Drops world, event source and watchers.
     pub fn finish(self) -> (State, Vec<Objection>) {
         (self.state, self.last_reasons)
     }
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The ledger refused: what was heard is not a grant but a refusal.
+    /// The ledger refused a reservation: the pending grant becomes a refusal.
     fn take_back(&mut self, pending: Option<Pending>, refusal: &ralph_store::Refusal) {
         let Some(Pending { before: Some(before), .. }) = pending else { return };
         self.state = before;

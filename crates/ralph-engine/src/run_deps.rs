@@ -1,4 +1,4 @@
-//! What the hands work with, found out by the face: ralph never looks at the environment from in here.
+//! What a run depends on. The command line resolves it; the engine itself never reads the environment.
 
 use crate::redact::Redactor;
 use ralph_agents::AgentInfo;
@@ -8,28 +8,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the hands work with.
+/// What a run depends on.
 #[derive(Clone)]
 pub struct RunDeps {
-    /// The binary that tends: ralph itself.
+    /// The binary that supervises processes: ralph itself.
     pub supervisor: PathBuf,
-    /// The arguments that make it tend.
+    /// The arguments that make it a supervisor.
     pub supervisor_args: Vec<OsString>,
-    /// The agent the run begins with.
+    /// The agent the run starts with.
     pub agent: AgentBinding,
-    /// Those of the ladder's rungs.
+    /// The agents of the ladder's rungs.
     pub rungs: Vec<AgentBinding>,
-    /// Git, where it is installed: only to look at commits that were made.
+    /// Git, if it is installed: used to inspect commits made during a step.
     pub git: Option<PathBuf>,
-    /// What models cost.
+    /// Prices of models.
     pub prices: Prices,
-    /// Removes known secrets and key shapes from everything that is kept.
+    /// Removes known secrets, and what looks like a key, from everything that is stored.
     pub redactor: Arc<Redactor>,
     /// Variables that agents and verification must not inherit.
     pub env_remove: Vec<OsString>,
-    /// From TERM to KILL.
+    /// Time between SIGTERM and SIGKILL.
     pub end_grace: Duration,
-    /// From a final result until a lingering agent is ended.
+    /// Time between a final result and ending an agent that does not exit.
     pub final_grace: Duration,
     /// ralph's version, for the journal.
     pub version: String,
@@ -45,7 +45,7 @@ pub struct AgentBinding {
 }
 
 impl RunDeps {
-    /// Who works on a rung; 0 is the agent the run began with, one too high is the highest.
+    /// The agent of a rung; 0 is the one the run starts with, a number too high means the highest.
     pub fn on(&self, rung: u32) -> &AgentBinding {
         let highest = self.rungs.len().min(rung as usize);
         highest.checked_sub(1).and_then(|at| self.rungs.get(at)).unwrap_or(&self.agent)

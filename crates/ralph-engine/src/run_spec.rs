@@ -1,5 +1,5 @@
-//! What a run is started with, resolved: flags, files and ceilings are behind it. The face makes it, `open.rs` writes
-//! it down as `RunStarted`.
+//! What a run is started with, fully resolved from flags, files and ceilings. The command line makes it, `open.rs`
+//! records it as `RunStarted`.
 
 use ralph_rules::estimate::Estimate;
 use ralph_rules::policy::Policy;
@@ -15,17 +15,17 @@ pub struct RunSpec {
     pub prompt: String,
     /// Where it came from: a file name, or `argument`.
     pub prompt_from: String,
-    /// Who works.
+    /// The agent to start with.
     pub agent: AgentChoice,
-    /// Who works where the run is stuck: the rungs above.
+    /// The agents to escalate to when the run is stuck.
     pub ladder: Vec<AgentChoice>,
     /// How prompts are made.
     pub prompting: Prompting,
-    /// The numbers it obeys.
+    /// Limits and thresholds.
     pub policy: Policy,
-    /// What earlier runs took, where there were any; the policy's estimate comes from it.
+    /// What earlier runs took, if there were any; the policy's cost estimate comes from it.
     pub history: Option<Estimate>,
-    /// The commands that prove the work.
+    /// The verify commands.
     pub verify: Vec<String>,
     /// The protected globs, defaults included.
     pub protect: Vec<String>,

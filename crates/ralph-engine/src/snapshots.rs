@@ -1,6 +1,5 @@
-//! The safety net: the workspace as it was before each call, and as the run left it. The contents lie in the
-//! workspace's keep, shared by all its runs; a run's folder holds one small index for each moment. Only `ralph undo`
-//! reads them.
+//! Snapshots of a run: the workspace before each call, and as the run left it. Contents are in the workspace's snapshot
+//! store, shared by all its runs; a run's folder holds one small index per snapshot. `ralph undo` reads them.
 
 use crate::home::Home;
 use ralph_snapshots::{SnapshotStore, TakeReport, prune};
@@ -8,12 +7,12 @@ use ralph_tree::Index;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the contents of one workspace may take; the oldest moments are given up first.
+/// Most bytes of one workspace's contents; the oldest snapshots are removed first.
 const MOST: u64 = 2 << 30;
-/// The moment after the last iteration.
+/// The snapshot after the last iteration.
 const LEFT: &str = "left.tree";
 
-/// The moments of one run.
+/// The snapshots of one run.
 #[derive(Debug)]
 pub struct Snapshots {
     keep: SnapshotStore,
@@ -23,7 +22,7 @@ pub struct Snapshots {
 }
 
 impl Snapshots {
-    /// Of this run in this workspace.
+    /// The snapshots of this run in this workspace.
     pub fn of(home: &Home, workspace: &Path, run: &str) -> Snapshots {
         Snapshots {
             keep: SnapshotStore::at(home.snapshots(workspace)),
@@ -33,17 +32,17 @@ impl Snapshots {
         }
     }
 
-    /// Where the contents lie.
+    /// The store of contents.
     pub fn store(&self) -> &SnapshotStore {
         &self.keep
     }
 
-    /// Where this run's offending contents go.
+    /// The directory of this run's quarantined content.
     pub fn quarantine(&self) -> &Path {
         &self.quarantine
     }
 
-    /// Puts the workspace aside before an iteration's call. A second attempt does not replace the first's.
+    /// Takes a snapshot before an iteration's call. A second attempt does not replace the first one's.
     pub fn before(&self, iteration: u32, index: &Index) -> io::Result<TakeReport> {
         let path = self.path(iteration);
         let taken = self.take(index)?;
@@ -53,14 +52,14 @@ impl Snapshots {
         Ok(taken)
     }
 
-    /// Puts it aside as the run leaves it, to be told from what somebody changes later.
+    /// Takes a snapshot as the run leaves the workspace, to recognise what is changed later.
     pub fn left(&self, index: &Index) -> io::Result<TakeReport> {
         let taken = self.take(index)?;
         index.save(&self.moments.join(LEFT)).map_err(|error| error.source)?;
         Ok(taken)
     }
 
-    /// Puts it aside without a moment, durably: before something is replaced.
+    /// Stores the contents durably, without a snapshot of their own: before something is replaced.
     pub fn take_durably(&self, index: &Index) -> io::Result<TakeReport> {
         Home::create_private_dir(&self.moments)?;
         self.keep.take_durably(&self.workspace, index)
@@ -71,19 +70,19 @@ impl Snapshots {
         self.keep.take(&self.workspace, index)
     }
 
-    /// The workspace after this iteration; after the last one where there is no later moment.
+    /// The workspace after an iteration; after the last one if there is no later snapshot.
     pub fn after(&self, iteration: u32) -> Option<Index> {
         let next = Index::load(&self.path(iteration.checked_add(1)?));
         next.or_else(|| self.last().filter(|_| self.iterations().last() == Some(&iteration)))
     }
 
-    /// The workspace as the run left it, as far as that is known.
+    /// The workspace as the run left it, if known.
     pub fn last(&self) -> Option<Index> {
         Index::load(&self.moments.join(LEFT))
             .or_else(|| self.iterations().last().and_then(|n| Index::load(&self.path(*n))))
     }
 
-    /// Iterations that began, in order.
+    /// Iterations that started, in order.
     pub fn iterations(&self) -> Vec<u32> {
         let entries = std::fs::read_dir(&self.moments).into_iter().flatten().flatten();
         let number = |name: &str| name.strip_suffix(".tree")?.parse().ok();
@@ -92,7 +91,7 @@ impl Snapshots {
         found
     }
 
-    /// Keeps the keep small. `runs` are those of this workspace, oldest first.
+    /// Removes the oldest snapshots above the size limit. `runs` are those of this workspace, oldest first.
     pub fn prune(&self, home: &Home, runs: &[String]) -> io::Result<()> {
         let indexes = runs.iter().flat_map(|run| {
             let entries = std::fs::read_dir(moments(home, run)).into_iter().flatten().flatten();

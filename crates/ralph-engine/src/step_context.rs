@@ -1,4 +1,4 @@
-//! What every step may need, shared with the threads that carry steps out.
+//! What steps have in common: the run's parameters, files, processes and channels. Shared by the loop and the worker.
 
 use crate::clock::{Clock, utc};
 use crate::event_source::EventSender;
@@ -20,13 +20,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What every step may need.
+/// What steps have in common.
 pub struct StepContext {
-    /// What the run was given.
+    /// What the run was started with.
     pub start: RunStarted,
-    /// Where the agent works.
+    /// The directory the agent works in.
     pub workspace: PathBuf,
-    /// The run's files.
+    /// The directory of the run's files.
     pub folder: PathBuf,
     /// The workspace's files.
     pub tree: Tree,
@@ -38,30 +38,30 @@ pub struct StepContext {
     pub deps: RunDeps,
     /// Active time.
     pub clock: Clock,
-    /// Sees what the agent does.
+    /// Screens, JSON output and views.
     pub watchers: Watchers,
-    /// The process under way.
+    /// The process that runs now.
     pub under_way: UnderWay,
-    /// Usage, two dearest turns ahead, above which the loop is told (micro-dollars).
+    /// The loop is told of usage when usage plus two times the most expensive turn exceeds this (micro-dollars).
     pub tell_spend_from: AtomicI64,
-    /// What is really held for the call under way (micro-dollars).
+    /// What is reserved for the current call (micro-dollars).
     pub held: AtomicI64,
-    /// The call under way tries a provider that failed: its first sign of life is told.
+    /// The current call tests a provider that failed before: the loop is told of its first sign of life.
     pub trying: AtomicBool,
     sender: Mutex<EventSender>,
-    /// The oracle before the agent; known from the first call on.
+    /// The oracle before the agent worked; known from the first call on.
     base: Mutex<Option<Baseline>>,
     latest: Mutex<Latest>,
 }
 
-/// The latest walk, and when it was; none for one that an earlier process made.
+/// The latest walk and its time; `None` if an earlier process made it.
 struct Latest {
     index: Arc<Index>,
     at: Option<Instant>,
 }
 
 impl StepContext {
-    /// A ctx whose workspace was just walked; or, after a crash, with the walk before the step that was under way.
+    /// `index` is a walk made just now or, after a crash, the one before the interrupted step.
     #[allow(clippy::too_many_arguments)] // a plain list of what it holds
     pub fn new(
         start: RunStarted,
@@ -75,7 +75,7 @@ impl StepContext {
     ) -> StepContext {
         StepContext {
             workspace: PathBuf::from(&start.workspace),
-            // A process that comes after a crash may have to prove before it calls.
+            // After a crash, a verification may come before the next call.
             base: Mutex::new(Baseline::load(&folder)),
             start,
             folder,
@@ -94,19 +94,19 @@ impl StepContext {
         }
     }
 
-    /// Where this run's money is booked now.
+    /// The ledger accounts that this run's spending is booked to now.
     pub fn ledger_accounts(&self) -> LedgerAccounts {
         LedgerAccounts::of(&self.start, utc())
     }
 
-    /// Speaks into the loop's event_source.
+    /// Sends an observation to the loop.
     pub fn send(&self, observation: impl Into<Observation>) {
-        // Nobody hears only when the loop has ended; then there is nothing left to tell.
+        // Fails only after the loop has ended, when no observation matters any more.
         let _ = self.sender.lock().unwrap_or_else(PoisonError::into_inner).send(observation.into());
     }
 
-    /// Walks the workspace. A workspace that is gone is an empty one: everything in it was deleted. One that cannot
-    /// be looked at, tried again, counts as gone too: to take it for unchanged would hide what happened.
+    /// Walks the workspace. One that is gone counts as empty: everything in it was deleted. So does one that cannot be
+    /// read after several attempts, because to call it unchanged would hide what happened.
     pub fn walk(&self) -> Arc<Index> {
         let began = Instant::now();
         let mut latest = self.latest();
@@ -123,7 +123,7 @@ impl StepContext {
         Arc::clone(&latest.index)
     }
 
-    /// The latest walk, made anew where it is older than this.
+    /// The latest walk, or a new one if it is older than `age`.
     pub fn walked_within(&self, age: Duration) -> Arc<Index> {
         let latest = self.latest();
         if latest.at.is_some_and(|at| at.elapsed() <= age) {
@@ -133,20 +133,20 @@ impl StepContext {
         self.walk()
     }
 
-    /// Puts the workspace aside before an iteration's call. A net that cannot be spread is no reason not to work, but
-    /// it is said.
+    /// Takes a snapshot of the workspace before an iteration's call. If that fails, the user is told and the run
+    /// continues.
     pub fn take_snapshot(&self, iteration: u32) {
         let why = match self.snapshots.before(iteration, &self.index()) {
             Ok(_) => return,
             Err(error) => error,
         };
         let text = format!(
-            "ralph: the workspace could not be put aside ({why}); `ralph undo` cannot come back here"
+            "ralph: no snapshot of the workspace could be taken ({why}); `ralph undo` cannot return to this point"
         );
         self.watchers.activity(&Activity::Noise { text });
     }
 
-    /// The oracle before the agent, where it is known.
+    /// The oracle before the agent worked, if it is known.
     pub fn oracle(&self) -> MutexGuard<'_, Option<Baseline>> {
         self.base.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,7 +160,7 @@ impl StepContext {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A program in the workspace, under the supervisor, tagged with the run.
+    /// A launch of a program in the workspace, under the supervisor, tagged with the run.
     pub fn launch(&self, program: impl Into<OsString>, iteration: u32) -> Launch {
         let mut launch = Launch::new(&self.deps.supervisor, program, &self.workspace);
         launch.supervisor_args.clone_from(&self.deps.supervisor_args);
@@ -189,8 +189,8 @@ pub fn sweep_after(exit: &Exit, run: &str) -> u32 {
     u32::try_from(ralph_supervisor::sweep(TAG, run)).unwrap_or(u32::MAX)
 }
 
-/// How often a walk is tried.
+/// Attempts to walk the workspace.
 const WALKS: u32 = 3;
 
-/// The variable by which ralph's processes are known, also after a crash.
+/// The environment variable that marks a run's processes, so that they can be found after a crash.
 pub const TAG: &str = "RALPH_RUN";

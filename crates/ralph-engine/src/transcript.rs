@@ -1,6 +1,6 @@
 //! What one attempt said, kept in a file: the first half of the cap as it comes, then the newest half in a ring
 //! beside it, joined at the end with a line that says how much was left out. Memory stays small whatever comes.
-//! What comes here has been through a `redact::Stream`; after a crash `transcript/back.rs` reads both pieces again.
+//! What comes here has been through a `redact::Stream`; after a crash `transcript/ring_reader.rs` reads both pieces again.
 
 mod piece;
 mod ring;

@@ -1,12 +1,12 @@
-//! The process under way, agent or verification, as everybody may reach it: the loop tells it to end, a signal freezes
-//! it. Told to end before it has started, it ends as soon as it has.
+//! The process that runs now, agent or verify command, as other threads reach it: the loop ends it, Ctrl-Z freezes it.
+//! If the step is interrupted before its process has started, the process is ended as soon as it has.
 
 use ralph_rules::next::Why;
 use ralph_supervisor::ProcessHandle;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The process under way.
+/// The process that runs now, if any.
 #[derive(Clone, Default)]
 pub struct UnderWay(Arc<Mutex<Current>>);
 
@@ -18,7 +18,7 @@ struct Current {
 }
 
 impl UnderWay {
-    /// A step begins that will have processes.
+    /// A step begins: forgets the process and the interruption of the last one.
     pub fn clear(&self) {
         *self.current() = Current::default();
     }
@@ -37,7 +37,7 @@ impl UnderWay {
         self.current().process = None;
     }
 
-    /// Tells the step to end.
+    /// Interrupts the step and ends its process.
     pub fn end(&self, why: Why, grace: Duration) {
         let mut current = self.current();
         current.interrupted_by.get_or_insert(why);
@@ -47,19 +47,19 @@ impl UnderWay {
         }
     }
 
-    /// Why the step was told to end, if it was.
+    /// Why the step was interrupted, if it was.
     pub fn interrupted_by(&self) -> Option<Why> {
         self.current().interrupted_by
     }
 
-    /// Freezes it (Ctrl-Z).
+    /// Stops the process (Ctrl-Z).
     pub fn freeze(&self) {
         if let Some(process) = &self.current().process {
             process.stop();
         }
     }
 
-    /// Lets it go on.
+    /// Continues a stopped process.
     pub fn thaw(&self) {
         if let Some(process) = &self.current().process {
             process.cont();

@@ -1,6 +1,6 @@
-//! The watchers: screens, JSON, views. They only watch: each record reaches them after it is on disk, in order and
-//! without loss; what the agent does right now reaches them as far as they keep up. Each runs in a thread of its own, so
-//! that a slow terminal or a pipe that nobody reads holds neither the loop nor another watcher.
+//! Watchers: screens, JSON output, views. They receive every record after it is on disk, in order, and the agent's
+//! activities as far as they keep up. Each has its own thread, so that a slow terminal or a pipe that nobody reads delays
+//! neither the loop nor another watcher.
 
 use ralph_agents::Activity;
 use ralph_rules::record::Record;
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 /// Activities that may wait to be shown; further ones are dropped, records never are.
 const BACKLOG: usize = 128;
-/// How long the end of a run waits for watchers that do not get on: a pipe nobody reads.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+/// How long the end of a run waits for a watcher that makes no progress, such as one writing to a pipe nobody reads.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One who watches a run.
+/// Observes a run.
 pub trait Watcher: Send {
     /// A record was written.
     fn record(&mut self, record: &Record);
-    /// The agent does something.
+    /// The agent said or did something.
     fn activity(&mut self, _activity: &Activity) {}
     /// Nothing happened for a while (about every 200 ms).
     fn tick(&mut self) {}
@@ -54,12 +54,12 @@ struct WatcherThread {
 }
 
 impl Watchers {
-    /// Nobody watches.
+    /// No watchers.
     pub fn none() -> Watchers {
         Watchers { channels: Vec::new() }
     }
 
-    /// These watch.
+    /// Starts a thread for each watcher.
     pub fn start(watchers: Vec<Box<dyn Watcher>>) -> (Watchers, WatcherThreads) {
         let (mut channels, mut threads) = (Vec::new(), Vec::new());
         for watcher in watchers {
@@ -99,10 +99,11 @@ impl Watchers {
 }
 
 impl WatcherThreads {
-    /// Lets the watchers say their last words, as long as one of them gets on. Every `Watchers` must be dropped before.
+    /// Waits for the watchers to finish, as long as they make progress. Every `Watchers` must be dropped before.
     pub fn close(self) {
         let (mut moved, mut seen) = (Instant::now(), 0);
-        while self.threads.iter().any(|watcher| !watcher.thread.is_finished()) && moved.elapsed() < LAST_WORDS
+        while self.threads.iter().any(|watcher| !watcher.thread.is_finished())
+            && moved.elapsed() < CLOSE_TIMEOUT
         {
             std::thread::sleep(Duration::from_millis(1));
             let now = self.threads.iter().map(|watcher| watcher.seen.load(Ordering::Relaxed)).sum();

@@ -1,5 +1,5 @@
-//! The world: where steps are begun. One file a step; each does what its record says and closes with exactly one fact.
-//! `hands.rs` is the real one, the simulation brings its own.
+//! The steps of the loop, one file each: a step does what its record says and closes with exactly one fact.
+//! `live_world.rs` starts them in a real run; the simulation has a world of its own.
 
 pub mod admit;
 pub mod call;
@@ -19,12 +19,12 @@ use ralph_rules::record::Seen;
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 
-/// Begins steps and tells them to end.
+/// Starts and interrupts steps.
 pub trait World {
-    /// Begins a step that is already written down.
+    /// Starts a step whose decision is on disk.
     fn begin(&mut self, step: &Step, state: &State);
-    /// Tells what is under way to end; it still closes with its own fact.
+    /// Interrupts the current step; it still closes with its own fact.
     fn interrupt(&mut self, why: Why);
-    /// A fact is on disk: a reservation that was asked for is really held.
+    /// A fact is on disk, and with it the reservation it asked for.
     fn kept(&mut self, _seen: &Seen) {}
 }

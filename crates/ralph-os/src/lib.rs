@@ -1,7 +1,8 @@
-//! The seam to the operating system: the one place that names a platform (`tests/seam.rs` keeps it so).
+//! The interface to the operating system: the only crate that names a platform (`tests/seam.rs` checks that).
 //!
-//! [`linux`] and [`portable`] offer the same functions; what this crate shows is Linux's on Linux and the fallbacks
-//! elsewhere, or where the feature `portable` asks for them. What a fallback cannot do, it says in [`missing`].
+//! [`linux`] and [`portable`] have the same functions. The crate exports those of Linux on Linux, and the fallbacks
+//! elsewhere or with the feature `portable`. [`missing`] lists what the fallbacks cannot do. [`NoFollowDir`] builds on
+//! either of them.
 
 #[cfg(target_os = "linux")]
 pub mod linux;
@@ -21,8 +22,8 @@ pub use stat::Stat;
 /// Something this system cannot do for ralph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// What is not done, in a few words.
+    /// What is missing, in a few words.
     pub what: &'static str,
-    /// What follows from it, and what is done instead.
+    /// The consequence, and what is done instead.
     pub so: &'static str,
 }

@@ -1,5 +1,5 @@
-//! Contents by their hash: one file each, never changed once it is there. The hash is the index's own, so that an index
-//! alone says what to look for. A content comes in under a draft's name and is renamed when it is whole.
+//! Contents by hash, one file each, never changed once written. The hash is the one in the index, so an index alone says
+//! what to look for. A content is written under a temporary name and renamed when complete.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -14,13 +14,13 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// In this directory; it is made when the first content comes.
+    /// Contents in this directory, which is created with the first one.
     #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> Blobs {
         Blobs { dir: dir.into() }
     }
 
-    /// Where a content lies, if it is there.
+    /// The path of a content, whether it exists or not.
     #[must_use]
     pub fn path(&self, hash: u128) -> PathBuf {
         let name = format!("{hash:032x}");
@@ -28,7 +28,7 @@ impl Blobs {
         self.dir.join(two).join(rest)
     }
 
-    /// Whether a content is there.
+    /// Whether a content is stored.
     #[must_use]
     pub fn has(&self, hash: u128) -> bool {
         self.path(hash).symlink_metadata().is_ok()
@@ -39,7 +39,7 @@ impl Blobs {
         File::open(self.path(hash))
     }
 
-    /// Copies a content out, and looks that it is what its name says: a power cut can leave less than was written.
+    /// Copies a content out and checks its hash: a power failure can leave less than was written.
     pub fn copy_to(&self, hash: u128, to: &mut File) -> io::Result<()> {
         let (mut from, mut hasher, mut buffer) = (self.open(hash)?, blake3::Hasher::new(), vec![0; BUFFER]);
         loop {
@@ -57,12 +57,12 @@ impl Blobs {
         Err(io::Error::new(io::ErrorKind::InvalidData, "what is kept of it is damaged"))
     }
 
-    /// Has these contents on the disk, before something in the workspace is replaced.
+    /// Syncs these contents to disk.
     pub(crate) fn sync(&self, hashes: &[u128]) -> io::Result<()> {
         hashes.iter().try_for_each(|hash| self.open(*hash)?.sync_all())
     }
 
-    /// Takes a file's content in and says what its hash really was: it may have changed since it was looked at.
+    /// Stores a file's content and returns its hash: the file may have changed since it was indexed.
     pub fn take(&self, from: &mut File, expected: u128) -> io::Result<u128> {
         let at = self.path(expected);
         let draft = self.draft(&at)?;
@@ -70,7 +70,7 @@ impl Blobs {
         self.settle(taken, &draft)
     }
 
-    /// Takes a few bytes in: where a link points.
+    /// Stores a few bytes, such as the target of a link.
     pub fn take_bytes(&self, bytes: &[u8]) -> io::Result<u128> {
         let hash = hash_of(blake3::Hasher::new().update(bytes));
         let draft = self.draft(&self.path(hash))?;
@@ -101,7 +101,7 @@ impl Blobs {
         settled
     }
 
-    /// The directory with all of it.
+    /// The directory.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }

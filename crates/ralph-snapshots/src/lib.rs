@@ -1,8 +1,9 @@
-//! The keep: contents of a workspace, put aside outside it before anything may change them, and put back.
+//! Snapshots of a workspace, stored outside it, and restoring from them.
 //!
-//! [`SnapshotStore::take`] puts aside whatever an [`ralph_tree::Index`] names and is not there yet (`blobs`, by content);
-//! [`back`] says what it would take to make a workspace as it was, and does it; [`mend`] does so for a few paths only. Nothing is ever overwritten whose
-//! content is not in the keep first. No path is followed through a link: an agent may have put one anywhere.
+//! [`SnapshotStore::take`] stores the contents that a [`ralph_tree::Index`] names and that are not stored yet (`blobs`, by
+//! hash). [`restore`] plans and applies what makes a workspace as an index says it was; [`restore_paths`] does so for a
+//! few paths. Nothing is overwritten whose content is not stored first, and no path is followed through a link, because
+//! an agent may have put one anywhere.
 
 mod blobs;
 mod prune;

@@ -1,5 +1,5 @@
-//! Keeping the keep small: contents that no kept index names are removed, and above a bound the oldest indexes are
-//! given up first. Drafts that a crash left go too.
+//! Removes contents that no index names. Above a size limit the oldest indexes are removed first. Temporary files left by
+//! a crash are removed too.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
@@ -11,24 +11,24 @@ use ralph_tree::Index;
 
 use crate::snapshot_store::SnapshotStore;
 
-/// A draft this old belongs to nobody any more.
+/// A temporary file this old was left by a crash.
 const OLD_DRAFT: Duration = Duration::from_secs(3600);
 
 /// What was removed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Indexes that were given up, oldest first.
+    /// Indexes that were removed, oldest first.
     pub indexes: u32,
-    /// Contents that nothing names any more.
+    /// Contents that no index names any more.
     pub contents: u32,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes that are left.
+    /// Bytes that remain.
     pub left: u64,
 }
 
-/// Removes what `indexes` (oldest first) do not name; gives up the oldest of them while more than `most` bytes are
-/// kept, but never the newest. The files of given-up indexes are removed.
+/// Removes contents that `indexes` (oldest first) do not name, and the oldest indexes while more than `most` bytes are
+/// stored, but never the newest.
 pub fn prune(keep: &SnapshotStore, indexes: &[PathBuf], most: u64) -> io::Result<Pruned> {
     let mut pruned = Pruned::default();
     let contents = contents(keep)?;

@@ -1,6 +1,6 @@
-//! Going back: what it takes to make a workspace as an index says it was, and doing it. Planned first and shown, then
-//! done act by act; each act can be repeated, so that a run of them that was cut short is simply done again. What
-//! somebody changed since the last look is left alone unless that was asked for.
+//! Restoring a workspace to an index: planned first, so that it can be shown, then applied action by action. Actions can be
+//! repeated, so an interrupted restore is simply run again. What was changed since the run is left alone unless
+//! requested.
 
 use std::fmt;
 use std::io;
@@ -13,23 +13,23 @@ use rustix::fs::{Mode, RawMode};
 use crate::blobs::Blobs;
 use crate::snapshot_store::{PathProblem, is_kept};
 
-/// Where to go, and from where.
+/// What to restore, and from which state.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreRequest<'a> {
-    /// As it should be.
+    /// The state to restore.
     pub target: &'a Index,
-    /// As it was left: what differs from this was changed by somebody else since.
+    /// The state the run left: what differs from it was changed later.
     pub left: &'a Index,
-    /// As it is.
+    /// The current state.
     pub now: &'a Index,
-    /// Also what somebody else changed since.
+    /// Also restore what was changed later.
     pub newer_too: bool,
 }
 
 /// One change to the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RestoreAction {
-    /// Gives a file this content and mode; `new` where it is gone now.
+    /// Writes a file; `new` if it does not exist now.
     Write {
         /// The file.
         path: TreePath,
@@ -37,17 +37,17 @@ pub enum RestoreAction {
         hash: u128,
         /// Its permissions.
         mode: u16,
-        /// It is not there now.
+        /// It does not exist now.
         new: bool,
     },
-    /// Makes a link that points where this content says.
+    /// Makes a symbolic link whose target is this content.
     Link {
         /// The link.
         path: TreePath,
         /// Where it points.
         hash: u128,
     },
-    /// Gives a file or a protected directory these permissions.
+    /// Sets the permissions of a file or a protected directory.
     Mode {
         /// The path.
         path: TreePath,
@@ -66,13 +66,12 @@ pub enum RestoreAction {
         /// The path.
         path: TreePath,
     },
-    /// Removes whatever is there, with all that lies in it. Never planned for undoing; only for what lies in
-    /// quarantine already.
+    /// Removes whatever is there, with everything in it. Planned only for what is in quarantine already, never for undo.
     Clear {
         /// The path.
         path: TreePath,
     },
-    /// Removes a directory, if nothing is left in it.
+    /// Removes a directory if it is empty.
     RemoveEmpty {
         /// The path.
         path: TreePath,
@@ -80,7 +79,7 @@ pub enum RestoreAction {
 }
 
 impl RestoreAction {
-    /// What it is done to.
+    /// The path it changes.
     #[must_use]
     pub fn path(&self) -> &TreePath {
         match self {
@@ -109,27 +108,27 @@ impl fmt::Display for RestoreAction {
     }
 }
 
-/// What it takes.
+/// The plan of a restore.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Restore {
-    /// What to do, in this order.
+    /// Actions, in order.
     pub acts: Vec<RestoreAction>,
-    /// Changed by somebody since, and therefore left alone.
+    /// Changed later, and therefore left alone.
     pub newer: Vec<TreePath>,
-    /// What cannot be brought back.
+    /// What cannot be restored.
     pub missing: Vec<PathProblem>,
 }
 
-/// What was done.
+/// What a restore did.
 #[derive(Debug, Default)]
 pub struct RestoreReport {
-    /// Acts that succeeded.
+    /// Number of actions that succeeded.
     pub acts: u32,
     /// Those that did not.
     pub failed: Vec<PathProblem>,
 }
 
-/// Plans the way back. Paths that neither index names are not looked at.
+/// Plans a restore. Paths that neither index names are ignored.
 #[must_use]
 pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
     let RestoreRequest { target, left, now, newer_too } = wanted;
@@ -151,14 +150,14 @@ pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
             removals.push(remove(&is));
         }
     }
-    // What lies in a directory goes before the directory, and everything goes before anything comes.
+    // Removals first, and the contents of a directory before the directory.
     removals.reverse();
     removals.append(&mut plan.acts);
     plan.acts = closing_last(removals);
     plan
 }
 
-/// Directories that nobody may write into are closed when everything in them is done, the deepest first.
+/// Permissions of unwritable directories come last, the deepest first, when everything in them is done.
 pub(crate) fn closing_last(acts: Vec<RestoreAction>) -> Vec<RestoreAction> {
     let mut closing = Vec::new();
     let mut ordered = Vec::with_capacity(acts.len());
@@ -204,7 +203,7 @@ impl Restore {
         self.missing.push(PathProblem { path, why: why.to_owned() });
     }
 
-    /// Does it. What fails is told and the rest is done all the same.
+    /// Applies the plan. Failures are reported; the rest is done all the same.
     pub fn apply(&self, root: &Path, blobs: &Blobs) -> io::Result<RestoreReport> {
         let root = NoFollowDir::open(root)?;
         let mut done = RestoreReport::default();
@@ -229,7 +228,7 @@ fn remove(is: &Entry<'_>) -> RestoreAction {
     }
 }
 
-/// The same thing as far as going back is concerned. A directory nobody looked at closely has no mode.
+/// Whether two entries need no restore. The mode of a directory may be unknown (0).
 pub(crate) fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
     match (a, b) {
         (None, None) => true,
@@ -240,7 +239,7 @@ pub(crate) fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
     }
 }
 
-/// A directory that does not let its owner write is opened for the moment it takes.
+/// Applies an action; an unwritable directory is made writable for as long as it takes.
 fn apply(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Result<()> {
     match apply_once(root, act, blobs) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -264,7 +263,7 @@ fn apply_once(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Res
         RestoreAction::Mode { path, mode } => root.set_mode(path.as_bytes(), *mode),
         RestoreAction::Remove { path } => root.remove_file(path.as_bytes()),
         RestoreAction::RemoveEmpty { path } => match root.remove_dir(path.as_bytes()) {
-            // Something is left in it that nobody looks at; it may stay.
+            // Files that are not tracked are left in it; it may stay.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
             other => other,
         },

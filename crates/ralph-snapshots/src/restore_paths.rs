@@ -1,7 +1,6 @@
-//! Mending: putting back exactly the paths that were touched and nothing else. What is there now goes into a folder
-//! first; what stands in the way (a link or a file where a directory was) goes there too. Can be repeated: a path that
-//! is as it should be is left alone, and so is one that is neither as it should be nor as it was found, because then
-//! somebody has worked on it since.
+//! Restores exactly the paths that were touched. What is there now is copied to quarantine first, including what blocks a
+//! path (a link or a file where a directory was). Can be repeated: a path that is as it should be is left alone, and so
+//! is one that is neither as it should be nor as it was found, because it was changed again since.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -16,43 +15,43 @@ use crate::blobs::Blobs;
 use crate::restore::{RestoreAction, alike, closing_last};
 use crate::snapshot_store::{PathProblem, is_kept};
 
-/// What is to be mended.
+/// The paths to restore, and the states to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct TouchedPaths<'a> {
-    /// As it should be.
+    /// The state to restore.
     pub before: &'a Index,
-    /// As it was found.
+    /// The state in which the change was found.
     pub seen: &'a Index,
-    /// As it is.
+    /// The current state.
     pub now: &'a Index,
     /// The paths that were touched.
     pub touched: &'a [TreePath],
 }
 
-/// What it takes.
+/// The plan.
 #[derive(Debug, Default)]
 pub struct PathRestore {
     /// What goes into quarantine first, in this order.
     pub aside: Vec<TreePath>,
-    /// What to do then.
+    /// Actions after that, in order.
     pub acts: Vec<RestoreAction>,
     /// What is left alone, and why.
     pub left: Vec<PathProblem>,
 }
 
-/// Something that was put aside.
+/// A copy made by [`copy_to_quarantine`].
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct QuarantineCopy {
     /// Its permissions.
     pub mode: u32,
     /// What it was: `file`, `link`, `directory` or `special`.
     pub kind: &'static str,
-    /// Its content lies under the name that was given (a link's: where it pointed). Special files have none.
+    /// Whether there is a copy (of a link: its target). Special files have no content.
     pub kept: bool,
 }
 
-/// Directories that hide from their owner what lies at the touched paths. They are opened before anything else is
-/// decided, because what lies in them may have been changed too.
+/// Makes directories above the touched paths readable for their owner; true if there were any. This comes first, because
+/// what is in them may have been changed too.
 pub fn make_readable(root: &Path, damage: TouchedPaths<'_>) -> io::Result<bool> {
     let root = NoFollowDir::open(root)?;
     let mut opened = false;
@@ -72,7 +71,7 @@ pub fn make_readable(root: &Path, damage: TouchedPaths<'_>) -> io::Result<bool> 
     Ok(opened)
 }
 
-/// Plans it.
+/// Plans the restore.
 pub fn restore_paths(root: &Path, damage: TouchedPaths<'_>, blobs: &Blobs) -> io::Result<PathRestore> {
     let root = NoFollowDir::open(root)?;
     let (mut plan, mut dirs, mut blocked) = (PathRestore::default(), BTreeSet::new(), BTreeSet::new());
@@ -85,7 +84,7 @@ pub fn restore_paths(root: &Path, damage: TouchedPaths<'_>, blobs: &Blobs) -> io
         }
         let found = damage.seen.get(bytes);
         if !same(found.as_ref(), is.as_ref()) && !was_covered(damage.seen, bytes) {
-            plan.left.push(missed(path, "somebody changed it since"));
+            plan.left.push(missed(path, "it was changed again since"));
             continue;
         }
         let come = match was.as_ref().map(|was| comes_back(was, is.as_ref(), blobs)).transpose() {
@@ -119,7 +118,7 @@ pub fn restore_paths(root: &Path, damage: TouchedPaths<'_>, blobs: &Blobs) -> io
     Ok(plan)
 }
 
-/// How a path comes back, or why it cannot.
+/// The action that restores a path, or why there is none.
 fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<RestoreAction, &'static str> {
     let path: TreePath = was.path.into();
     let content = is.filter(|is| is.kind == was.kind && is.hash == was.hash && !is.unreadable);
@@ -138,7 +137,7 @@ fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<
     }
 }
 
-/// The directories above a path that comes back: those that are gone are made, what stands in their place goes aside.
+/// The directories above a restored path: missing ones are created, what blocks them is quarantined.
 fn above(
     root: &NoFollowDir,
     damage: &TouchedPaths<'_>,
@@ -159,7 +158,7 @@ fn above(
     }
 }
 
-/// Directories under protection that were not there before and hold nothing when the rest is done.
+/// Protected directories that are new and will be empty after the restore.
 fn emptied(damage: &TouchedPaths<'_>) -> Vec<RestoreAction> {
     let new = |entry: &Entry<'_>| {
         entry.kind == Kind::Directory && entry.protected && damage.before.get(entry.path).is_none()
@@ -174,7 +173,7 @@ fn emptied(damage: &TouchedPaths<'_>) -> Vec<RestoreAction> {
     acts
 }
 
-/// A directory that could not be looked into covered the path when it was found.
+/// Whether the path was inside an unreadable directory when the change was found.
 fn was_covered(seen: &Index, path: &[u8]) -> bool {
     let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     let dirs = ends.filter_map(|end| seen.get(path.get(..end).unwrap_or_default()));
@@ -196,7 +195,7 @@ fn missed(path: &TreePath, why: &str) -> PathProblem {
     PathProblem { path: path.clone(), why: why.to_owned() }
 }
 
-/// Copies what is at a path to a new place outside the workspace, whatever it is, and forces it to the disk.
+/// Copies what is at a path, whatever it is, to a new place outside the workspace, and syncs it to disk.
 pub fn copy_to_quarantine(root: &Path, path: &TreePath, to: &Path) -> io::Result<QuarantineCopy> {
     let root = NoFollowDir::open(root)?;
     let (_dir, here) = root.resolved(path.as_bytes())?;

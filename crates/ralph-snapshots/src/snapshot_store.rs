@@ -1,5 +1,5 @@
-//! Taking: what an index names and the keep has not yet is put aside. Only what differs from the index that was taken
-//! before is looked at, so that an unchanged workspace costs one comparison in memory.
+//! The snapshot store: keeps the contents that an index names. Only what differs from the last index is examined, so that
+//! an unchanged workspace costs one comparison in memory.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,9 +14,9 @@ use crate::blobs::Blobs;
 
 /// A larger file is not kept: it is data, not work, and would fill the disk.
 const LARGEST: u64 = 64 << 20;
-/// A protected one must be there to be put back; above this size its hash does not stand for its content.
+/// Limit for protected files, which must be restorable; above it the index does not hash the whole content.
 const LARGEST_PROTECTED: u64 = 1 << 30;
-/// The index whose contents are all here, so that the next process need not look for each of them.
+/// The last index whose contents are all stored, so that the next process need not check each of them.
 const LATEST: &str = "latest.tree";
 
 /// The contents of one workspace.
@@ -27,16 +27,16 @@ pub struct SnapshotStore {
     latest: Mutex<Option<Arc<Index>>>,
 }
 
-/// What was put aside.
+/// What [`SnapshotStore::take`] stored.
 #[derive(Debug, Default)]
 pub struct TakeReport {
     /// Contents that were new.
     pub contents: Vec<u128>,
     /// Their bytes.
     pub bytes: u64,
-    /// What could not be kept.
+    /// What could not be stored.
     pub missed: Vec<PathProblem>,
-    /// Something was missed that may succeed another time.
+    /// Something failed that may succeed another time.
     unsure: bool,
 }
 
@@ -48,7 +48,7 @@ impl TakeReport {
     }
 }
 
-/// A path whose content is not in the keep.
+/// A path that could not be stored or restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathProblem {
     /// The path.
@@ -58,7 +58,7 @@ pub struct PathProblem {
 }
 
 impl SnapshotStore {
-    /// In this directory, one for each workspace.
+    /// The store in this directory; each workspace has its own.
     #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> SnapshotStore {
         let dir = dir.into();
@@ -71,8 +71,8 @@ impl SnapshotStore {
         &self.blobs
     }
 
-    /// Puts aside what this index names and is not there yet. An error is one of the keep itself (a full disk); what
-    /// cannot be read in the workspace is in `missed`.
+    /// Stores the contents that this index names and that are not stored yet. An error concerns the store itself (a full
+    /// disk); files that cannot be read are listed in the report.
     pub fn take(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         let taken = self.take_beside(root, index, &self.latest())?;
         if !taken.unsure {
@@ -81,7 +81,7 @@ impl SnapshotStore {
         Ok(taken)
     }
 
-    /// The same for a directory beside the workspace, such as a repository's own: few files, looked for each time.
+    /// The same for a directory outside the workspace, such as a repository's own: few files, checked each time.
     pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         self.take_beside(root, index, &Index::default())
     }
@@ -109,8 +109,8 @@ impl SnapshotStore {
         Ok(taken)
     }
 
-    /// Takes, and has what was new on the disk when it returns: before something of it is replaced or removed. What was
-    /// taken earlier, before the call, has long been written by the system.
+    /// The same, with new contents synced to disk: before something is replaced or removed. Contents stored before the
+    /// call have long been written by the system.
     pub fn take_durably(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         let taken = self.take(root, index)?;
         self.blobs.sync(&taken.contents)?;
@@ -136,7 +136,7 @@ impl SnapshotStore {
         Ok(())
     }
 
-    /// The index that was taken last, by this process or an earlier one.
+    /// The last index, stored by this process or an earlier one.
     fn latest(&self) -> Arc<Index> {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(
@@ -149,7 +149,7 @@ impl SnapshotStore {
         if latest.as_ref().is_some_and(|latest| latest.same_contents(index)) {
             return;
         }
-        // Without the file the next process looks for every content by name, which is only slower.
+        // Without this file the next process checks every content, which is only slower.
         let _ = index.save(&self.dir.join(LATEST));
         *latest = Some(Arc::new(index.clone()));
     }

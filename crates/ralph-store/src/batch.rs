@@ -1,5 +1,5 @@
 //! One durable commit: records, money, answered requests, read-model rows and memos, all or nothing.
-//! The words here are plain data; `ledger.rs` says what the money part means.
+//! Plain data; `ledger.rs` defines what the money part means.
 
 use crate::entry::Position;
 use crate::model::{AccountRow, IterationRow, RunRow};

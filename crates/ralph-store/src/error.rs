@@ -34,7 +34,7 @@ pub enum StoreError {
     },
     /// The file was written by a newer ralph: it can be read, not written.
     #[error(
-        "the database has schema {found}, this ralph knows up to {known}: it can be read but not written. Update ralph to go on"
+        "the database has schema {found}, this ralph knows up to {known}: it can be read but not written. Update ralph to continue"
     )]
     Newer {
         /// Schema of the file.
@@ -87,7 +87,7 @@ pub enum StoreError {
         waited: Duration,
     },
     /// A name that may not become a file name.
-    #[error("{name:?} is no date for a copy; expected digits and dashes only")]
+    #[error("{name:?} is not a date for a copy; expected digits and dashes only")]
     BadDate {
         /// What was given.
         name: String,
@@ -170,7 +170,7 @@ fn kept_words(kept: &Option<PathBuf>) -> String {
 pub enum CommitError {
     /// Somebody else appended to the stream first.
     #[error(
-        "{stream} has moved on to record {head}, expected {expected}: another process writes to this run. Let it go on, or stop it first"
+        "{stream} has moved on to record {head}, expected {expected}: another process writes to this run. Let it finish, or stop it first"
     )]
     Conflict {
         /// The stream.

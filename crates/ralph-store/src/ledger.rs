@@ -1,5 +1,5 @@
-//! The money rules, written once: reserve may be refused, settle never, the same id counts once, windows slide.
-//! [`LedgerStorage`] is the little that a store must offer; `memory/ledger_storage.rs` and `sqlite/ledger_storage.rs` do.
+//! The accounting rules, written once for all stores: a reservation may be refused, a settlement never, the same id counts
+//! once, windows slide. [`LedgerStorage`] is what a store must provide for them.
 
 use crate::batch::{Batch, Grant, Limit, Reserve, Settle};
 use crate::error::{CommitError, Refusal, StoreError};
@@ -26,7 +26,7 @@ impl Totals {
 /// What a sliding window holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WindowUse {
-    /// Sum of what lies in the window.
+    /// Sum of the events in the window.
     pub used: i64,
     /// When the oldest of it leaves, UTC milliseconds.
     pub leaves: Option<i64>,
@@ -85,7 +85,7 @@ pub(crate) fn note_clock_change(books: &mut impl LedgerStorage, batch: &Batch) -
     Ok(moved)
 }
 
-/// LedgerStorage the settlements of a batch, then its reservation.
+/// Books the settlements of a batch, then its reservation.
 pub(crate) fn apply(books: &mut impl LedgerStorage, batch: &Batch) -> Result<Option<Grant>, CommitError> {
     for settle in &batch.settle {
         book(books, settle, batch.now)?;

@@ -1,4 +1,4 @@
-//! What any store promises. `memory.rs` and `sqlite.rs` keep the promise; the engine knows only this trait.
+//! What every store provides. `memory.rs` and `sqlite.rs` implement it; the engine knows only this trait.
 
 use crate::batch::{Batch, Committed, Request, RequestId};
 use crate::entry::{Entry, Head, Position, Tail};

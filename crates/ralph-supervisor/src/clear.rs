@@ -1,19 +1,19 @@
-//! The supervisor's hold on its tree: signals to everyone in it, and the sweep that leaves nobody alive.
-//! Processes are found through `ralph-os`; `supervisor` decides when.
+//! Signals to a process tree, and the sweep that kills every process in it. Processes are found through `ralph-os`;
+//! `supervisor` decides when.
 
 use std::collections::HashSet;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-/// Freezing is repeated until no newcomer is found, or this often against one that forks without end.
+/// Freezing is repeated until no new process is found, at most this often if one forks without end.
 const MOST_FREEZES: usize = 32;
 
-/// Everyone below this process.
+/// All processes below this one.
 #[derive(Debug)]
 pub(crate) struct Tree {
     me: Pid,
     my_group: i32,
-    /// Only then every group of the tree holds nobody but the tree.
+    /// Only then do the process groups in the tree contain no other processes.
     own_session: bool,
     killed: HashSet<Pid>,
 }
@@ -27,14 +27,14 @@ impl Tree {
         Self { me, my_group, own_session: my_session == me.as_raw_pid(), killed: HashSet::new() }
     }
 
-    /// Asks everyone to end, parents first: an agent should hear it before it sees its tool die.
+    /// Sends SIGTERM to all, parents first: an agent should receive it before it sees its tool die.
     pub(crate) fn terminate(&self) {
         for process in ralph_os::descendants(self.me) {
             let _ = kill_process(process.pid, Signal::TERM);
         }
     }
 
-    /// Freezes everyone, newcomers included.
+    /// Stops all processes, including new ones.
     pub(crate) fn stop(&self) {
         let mut stopped = HashSet::new();
         for _ in 0..MOST_FREEZES {
@@ -50,16 +50,16 @@ impl Tree {
         }
     }
 
-    /// Lets everyone run again, children first, so that no parent waits for a frozen child.
+    /// Continues all processes, children first, so that no parent waits for a stopped child.
     pub(crate) fn cont(&self) {
         for process in ralph_os::descendants(self.me).into_iter().rev() {
             let _ = kill_process(process.pid, Signal::CONT);
         }
     }
 
-    /// Kills the group of a process that is not reaped yet, which keeps the number ours. A signal to a group
-    /// reaches also the child that is being forked at this moment, which no list can: it ends a fork bomb
-    /// in one stroke, before anyone has to be looked for.
+    /// Kills the group of a process that is not reaped yet, so that its number cannot have been reused. A signal to a
+    /// group also reaches a child that is being forked at this moment, which no list of processes can: it ends a fork
+    /// bomb at once.
     pub(crate) fn kill_group(&self, group: Pid) {
         let raw = group.as_raw_pid();
         if self.own_session && raw > 1 && raw != self.my_group {
@@ -67,8 +67,8 @@ impl Tree {
         }
     }
 
-    /// Kills everyone found now and says how many that were. Between the look and the signal lie
-    /// microseconds, far too few for a pid to come round again.
+    /// Kills all processes found now and returns how many. Microseconds pass between finding and killing, far too few
+    /// for a pid to be reused.
     pub(crate) fn kill(&mut self) -> usize {
         let (mut groups, mut found) = (HashSet::new(), Vec::new());
         ralph_os::each_descendant(self.me, |process| {
@@ -84,7 +84,7 @@ impl Tree {
         found.len()
     }
 
-    /// A child that was reaped during the sweep and had been killed by it unseen.
+    /// Counts a child that was killed by the sweep and reaped before it was listed.
     pub(crate) fn was_killed(&mut self, pid: Pid) {
         self.killed.insert(pid);
     }

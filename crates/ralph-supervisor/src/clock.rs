@@ -1,5 +1,5 @@
-//! Time that stands still while a call is paused, so that Ctrl-Z costs nobody their grace.
-//! Used by `tended` for silence, the grace after a final result, and the length of the call.
+//! A clock that stops while a call is paused, so that grace periods do not expire during Ctrl-Z. Used for silence, the
+//! grace after a final result, and the duration of the call.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! How a tended program ended: the one fact the pump returns.
+//! How a supervised program ended.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// The end of one call, heard out to the last byte and the last process.
+/// How a program ended, known after its last byte is read and its last process is dead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
     /// The program's exit code, if it exited.
@@ -18,17 +18,17 @@ pub struct Exit {
     pub not_started: Option<NotStarted>,
     /// Processes besides the program that were still there and had to be killed.
     pub outlived: u32,
-    /// Processes that withstood SIGKILL (another user's, or stuck in the kernel). Their supervisor goes on trying.
+    /// Processes that survived SIGKILL (another user's, or stuck in the kernel). Their supervisor keeps trying.
     pub left: u32,
-    /// What brought the end about.
+    /// Why it ended.
     pub how: How,
-    /// Every byte was read up to the end of both streams; false when a stranger held a pipe open.
+    /// Both streams were read to their end; false if an unrelated process held a pipe open.
     pub drained: bool,
     /// Milliseconds from start to end, without the pauses.
     pub ms: u64,
 }
 
-/// What brought the end of a program about.
+/// Why a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
     /// It ended by itself.
@@ -39,7 +39,7 @@ pub enum How {
     Lingered,
     /// It was never started.
     NotStarted,
-    /// Its supervisor died. What could be found was killed; sweep by tag before going on.
+    /// Its supervisor died. What could be found was killed; sweep by tag before continuing.
     SupervisorLost,
 }
 
@@ -62,13 +62,13 @@ pub enum NotStarted {
         /// The system's error number.
         errno: i32,
     },
-    /// The system does not let this user lay a view of its own over a directory.
-    #[error("no private view of the workspace: {}", reason(*errno))]
+    /// The system does not let this user mount an overlay.
+    #[error("the overlay over the workspace was refused: {}", reason(*errno))]
     Overlay {
         /// The system's error number.
         errno: i32,
     },
-    /// The supervisor ended before it said anything; its own words, if any, are on stderr.
+    /// The supervisor ended without a report; its error, if any, is on stderr.
     #[error("the supervisor `{}` ended before it started the program. Its stderr says why; check that ralph's own binary is intact.", supervisor.display())]
     Supervisor {
         /// The supervisor's binary.

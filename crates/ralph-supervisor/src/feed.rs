@@ -1,5 +1,4 @@
-//! What goes into the program's stdin. The pump writes it whenever the pipe has room, so a program that
-//! does not read can never block ralph.
+//! The program's stdin. The pump writes whenever the pipe has room, so a program that does not read never blocks ralph.
 
 use std::collections::VecDeque;
 use std::io::PipeWriter;

@@ -45,7 +45,7 @@ pub struct Launch {
     pub env: Vec<(OsString, OsString)>,
     /// Variables removed.
     pub env_remove: Vec<OsString>,
-    /// Begin with no variables at all.
+    /// Start without any inherited variables.
     pub env_clear: bool,
     /// What it reads.
     pub stdin: Input,
@@ -53,11 +53,11 @@ pub struct Launch {
     pub merge_stderr: bool,
     /// An overlay over a directory that only the program sees.
     pub overlay: Option<Overlay>,
-    /// The three waits of the mechanism itself.
+    /// Grace periods and timeouts.
     pub limits: Limits,
 }
 
-/// What a program finds on its stdin.
+/// A program's stdin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// Nothing: /dev/null.
@@ -68,14 +68,14 @@ pub enum Input {
     Pipe,
 }
 
-/// How long the mechanism itself waits.
+/// Grace periods and timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// From `ProcessHandle::final_seen` until a program that does not exit is ended.
     pub final_grace: Duration,
     /// From TERM to KILL for a program that lingered.
     pub end_grace: Duration,
-    /// For the end of the streams after everyone is dead, when a stranger holds them.
+    /// How long to wait for the end of the streams after all processes are dead, if an unrelated process holds them.
     pub drain: Duration,
 }
 
@@ -92,7 +92,7 @@ impl Default for Limits {
 /// Why nothing could be started at all.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// No pipes or sockets to be had.
+    /// Pipes or sockets could not be created.
     #[error("cannot open the pipes for `{}`: {source}. Close other programs or raise the limit of open files (ulimit -n).", program.display())]
     Pipes {
         /// What was to be run.

@@ -1,9 +1,9 @@
-//! The supervisor stands between ralph and everything ralph runs: the agent and the verification commands.
+//! Supervises everything that ralph runs: agents and verify commands.
 //!
 //! Two halves. [`supervise`] is the small program `ralph __supervise`: it starts the real program, adopts every
 //! descendant, and leaves only when all of them are dead. [`start`] is ralph's side of it: it starts a
 //! supervisor and returns a [`ProcessHandle`] (to give orders from any thread) and a [`Pump`] (which one thread runs).
-//! Mechanisms only: which deadline ends what is for the rules to say.
+//! Mechanism only: deadlines are decided by the rules.
 
 mod clear;
 mod clock;

@@ -1,23 +1,23 @@
-//! An overlay over a directory that only one program and its descendants see: the directory's own files below, another
-//! directory's above, at the directory's own path. What is written goes into the upper one. The view ends with the last
-//! process that sees it; nothing has to be taken down.
+//! An overlay over a directory that only one program and its descendants see, at the directory's own path: its files
+//! below, those of another directory above. Writes go to the upper directory. The overlay disappears with the last
+//! process that sees it; nothing has to be unmounted.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What lies over what.
+/// An overlay mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlay {
-    /// The directory that is covered, and where the view is seen.
+    /// The lower directory, and where the overlay is mounted.
     pub over: PathBuf,
-    /// What lies over it, and takes what is written.
+    /// The upper directory, which receives writes.
     pub upper: PathBuf,
     /// An empty directory beside `upper` for the file system's own use.
     pub work: PathBuf,
 }
 
 impl Overlay {
-    /// This process, which has one thread, and all its children see the overlay from now on.
+    /// Mounts the overlay for this process, which must have a single thread, and all its children.
     pub(crate) fn enter(&self) -> io::Result<()> {
         ralph_os::mount_overlay(&self.over, &self.upper, &self.work)
     }

@@ -1,5 +1,5 @@
-//! The handle of a running program: any thread may give orders and ask questions through it.
-//! Orders go straight to the supervisor, so they work also while the pump's sink takes its time.
+//! The handle of a running program, usable from any thread. Orders go straight to the supervisor, so they work even while
+//! the sink is slow.
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
@@ -17,7 +17,7 @@ use crate::wire::Order;
 /// turns over now and then.
 const IDLE_SHARE: u32 = 100;
 
-/// A running program, as seen by those who watch it.
+/// A running program.
 #[derive(Debug, Clone)]
 pub struct ProcessHandle(Arc<Shared>);
 
@@ -29,17 +29,17 @@ struct Shared {
     known: Mutex<Known>,
 }
 
-/// What handle and pump both know.
+/// State shared by handle and pump.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) clock: Clock,
     pub(crate) last_byte: Duration,
     pub(crate) final_at: Option<Duration>,
     pub(crate) to_stdin: Vec<Feeding>,
-    /// What brought the end about; the first cause counts.
+    /// Why the program ends; the first reason counts.
     pub(crate) cause: Option<How>,
     pub(crate) program: Option<u32>,
-    /// Nobody is left to be asked about.
+    /// All processes are gone.
     pub(crate) over: bool,
     cpu: Option<(Duration, Duration)>,
 }
@@ -82,13 +82,13 @@ impl ProcessHandle {
         self.order(Order::Kill);
     }
 
-    /// Freezes the whole tree and the clock (Ctrl-Z).
+    /// Stops the whole tree and the clock (Ctrl-Z).
     pub fn stop(&self) {
         self.pause();
         self.order(Order::Stop);
     }
 
-    /// Lets a frozen tree and the clock go on.
+    /// Continues a stopped tree and the clock.
     pub fn cont(&self) {
         self.order(Order::Cont);
         self.resume();
@@ -100,7 +100,7 @@ impl ProcessHandle {
         self.ring();
     }
 
-    /// Lets the clock go on.
+    /// Starts the clock again.
     pub fn resume(&self) {
         self.known().clock.resume(Instant::now());
         self.ring();
@@ -127,7 +127,7 @@ impl ProcessHandle {
         self.ring();
     }
 
-    /// How long no byte has come, on either stream; without the pauses.
+    /// How long neither stream had output, without pauses.
     #[must_use]
     pub fn silent_for(&self) -> Duration {
         let known = self.known();

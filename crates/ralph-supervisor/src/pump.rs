@@ -1,4 +1,4 @@
-//! The one thread of a call: feeds stdin, reads both streams into the sink, hears the supervisor out.
+//! The one thread of a call: feeds stdin, reads both streams into the sink, and reads the supervisor's reports to the end.
 //! The sink is called inline, so a slow sink slows the program down and memory stays bounded.
 
 use std::io::{PipeReader, Read};
@@ -15,7 +15,7 @@ use crate::launch::{Ends, Launch, PIPE_BYTES};
 use crate::process_handle::{Feeding, ProcessHandle};
 use crate::wire::{FailedAt, Report, Words};
 
-/// One read takes at most so much.
+/// Most bytes of one read.
 const CHUNK: usize = 256 * 1024;
 /// How long a dropped pump waits for its supervisor to finish the killing.
 const DROP_PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
@@ -40,19 +40,19 @@ pub struct Pump {
     /// The program as this side sees it, to be killed if its supervisor is lost.
     program: Option<Process>,
     exit: Exit,
-    /// The supervisor has said its last word, or is gone.
+    /// The supervisor sent its last report, or is gone.
     settled: bool,
     control_open: bool,
     drain: Drain,
 }
 
-/// What may still be waited for and read once everyone is dead.
+/// What may still be read once all processes are dead.
 #[derive(Debug)]
 struct Drain {
     time: Duration,
-    /// The dead can have left no more than full pipes; beyond that a stranger writes.
+    /// Dead processes left at most two full pipes; more output comes from an unrelated process.
     bytes: usize,
-    /// The last wait brought nothing.
+    /// The last wait timed out.
     dry: bool,
 }
 
@@ -220,7 +220,7 @@ impl Pump {
         }
     }
 
-    /// Reads the supervisor's reports; the end of them without a last word means that it is gone.
+    /// Reads the supervisor's reports. If they end without the final one, the supervisor died.
     fn recv(&mut self) {
         let mut bytes = [0; 512];
         match self.ends.control.read(&mut bytes) {
@@ -333,7 +333,7 @@ fn read<'a>(pipe: &mut PipeReader, buffer: &'a mut [u8]) -> &'a [u8] {
     }
 }
 
-/// However a pump goes, also by a panic of its sink: the tree goes with it.
+/// Kills the tree when the pump is dropped, also by a panic of its sink.
 impl Drop for Pump {
     fn drop(&mut self) {
         self.process.known().over = true;

@@ -23,15 +23,15 @@ use crate::launch::OVERLAY;
 use crate::overlay::Overlay;
 use crate::wire::{FailedAt, Order, Report, Words};
 
-/// After so long a sweep without an end ralph is told who is left, instead of waiting for ever.
+/// A sweep that takes longer reports how many processes are left, instead of waiting for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two sweeps, unless a death wakes us before.
+/// Time between two sweeps, unless a child dies before.
 const FIRST_REST: Duration = Duration::from_millis(1);
 const LONGEST_REST: Duration = Duration::from_millis(20);
 const REST_WHEN_STUCK: Duration = Duration::from_millis(500);
-/// A crowd can die faster than we count; after so long we look up and see to the living.
+/// Longest time spent reaping at a stretch when many processes die; then living ones are handled.
 const LONGEST_COUNT: Duration = Duration::from_millis(10);
-/// The same when nobody was found alive, so that thousands of dead are not looked at again and again.
+/// The same when no living process was found, so that thousands of zombies are not listed again and again.
 const LONGEST_COUNT_OF_DEAD: Duration = Duration::from_millis(500);
 
 /// Runs as the supervisor; `args` are those after `__supervise`. To be called before anything else in `main`.
@@ -126,14 +126,14 @@ fn let_go_of_stdio(control: &UnixStream) {
     let _ = rustix::stdio::dup2_stderr(&other);
 }
 
-/// What counting the dead left.
+/// What reaping left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Children {
     /// No child at all; where every orphan becomes ours, the tree is empty.
     None,
-    /// Some live, the dead are counted.
+    /// Some are alive, all dead ones are reaped.
     Counted,
-    /// Some dead may not be counted yet.
+    /// Some dead ones may not be reaped yet.
     MoreToCount,
 }
 
@@ -168,7 +168,7 @@ impl Supervisor {
         }
     }
 
-    /// A ralph that is gone cannot be told; that it is gone is seen when reading.
+    /// Sends a report. If ralph is gone, that is noticed when reading.
     fn say(&mut self, report: Report) {
         let _ = self.control.write_all(report.to_string().as_bytes());
     }
@@ -212,7 +212,7 @@ impl Supervisor {
         rustix::process::waitid(WaitId::Pid(self.program), look).is_ok_and(|dead| dead.is_some())
     }
 
-    /// Counts the dead.
+    /// Reaps dead children.
     fn reap(&mut self, longest: Duration) -> Children {
         let since = Instant::now();
         while since.elapsed() < longest {
@@ -269,7 +269,7 @@ impl Supervisor {
         }
     }
 
-    /// Lets the tree run; the time it was frozen is no part of its grace.
+    /// Continues the tree; the time it was stopped does not count towards its grace.
     fn thaw(&mut self) {
         if let Some(since) = self.frozen.take() {
             self.kill_at = self.kill_at.map(|at| at + since.elapsed());
@@ -277,7 +277,7 @@ impl Supervisor {
         self.tree.cont();
     }
 
-    /// Kills until nobody is left.
+    /// Kills until no process is left.
     fn clear(&mut self) {
         self.clearing = true;
         if !self.ended {

@@ -1,5 +1,4 @@
-//! The second net, for recovery only: processes that carry a run's tag in their environment although no
-//! supervisor holds them any more (someone killed the supervisor itself). The first net is the supervisor.
+//! Finds processes by a run's tag in their environment. Needed only for recovery, when a supervisor itself was killed.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -7,18 +6,18 @@ use std::time::{Duration, Instant};
 use ralph_os::read_process;
 use rustix::process::{Pid, getpid};
 
-/// Against what cannot be killed: after so long the sweep gives up, and `find` tells what is left.
+/// After this long the sweep gives up on processes that cannot be killed; `find` lists them.
 const PATIENCE: Duration = Duration::from_secs(5);
 const REST: Duration = Duration::from_millis(2);
 
-/// Everyone whose environment holds exactly `KEY=VALUE`; never ourselves, those who started us, or our own
-/// tenders and what they tend.
+/// All processes whose environment contains exactly `KEY=VALUE`, except this one, its ancestors, and its own supervisors
+/// with what they supervise.
 #[must_use]
 pub fn find(tag_key: &str, tag_value: &str) -> Vec<u32> {
     tagged(&entry(tag_key, tag_value)).into_iter().map(|pid| pid.as_raw_pid().unsigned_abs()).collect()
 }
 
-/// Kills everyone that [`find`] finds, until nobody is found; returns how many were killed.
+/// Kills all processes that [`find`] finds until none is found; returns how many were killed.
 #[must_use]
 pub fn sweep(tag_key: &str, tag_value: &str) -> usize {
     let entry = entry(tag_key, tag_value);

@@ -1,19 +1,19 @@
-//! The words between ralph and a supervisor: one short line each, over the control socket.
-//! Orders go to the supervisor, reports come back. A line neither side knows is ignored.
+//! The protocol between ralph and a supervisor: one short line per message over the control socket. Orders go to the
+//! supervisor, reports come back. Unknown lines are ignored.
 
 use std::fmt;
 
 use crate::line_splitter::LineSplitter;
 
-/// No word is longer; a longer line is noise and is skipped.
+/// Longest message; a longer line is skipped.
 const LONGEST: usize = 128;
 
-/// What ralph tells a supervisor.
+/// A message from ralph to a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// TERM to everyone, KILL after so many milliseconds.
+    /// SIGTERM to all, SIGKILL after so many milliseconds.
     End(u64),
-    /// KILL to everyone now.
+    /// SIGKILL to all now.
     Kill,
     /// Freeze the whole tree.
     Stop,
@@ -21,7 +21,7 @@ pub(crate) enum Order {
     Cont,
 }
 
-/// What a supervisor tells ralph.
+/// A message from a supervisor to ralph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {
     /// The program runs under this process id.
@@ -32,9 +32,9 @@ pub(crate) enum Report {
     Code(i32),
     /// The program was ended by this signal.
     Signal(i32),
-    /// So many processes withstand SIGKILL; the supervisor goes on trying.
+    /// So many processes survive SIGKILL; the supervisor keeps trying.
     Left(u32),
-    /// Everyone is dead; so many besides the program had to be killed.
+    /// All are dead; so many besides the program had to be killed.
     Cleared(u32),
 }
 
@@ -74,9 +74,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// A word that can be read from one line.
+/// A message that can be parsed from a line.
 pub(crate) trait Word: Sized {
-    /// The word in this line, if it is one.
+    /// The message in this line, if it is one.
     fn read(line: &str) -> Option<Self>;
 }
 
@@ -118,7 +118,7 @@ impl Word for Report {
     }
 }
 
-/// Words out of the bytes of the control socket.
+/// Parses messages from the bytes of the control socket.
 #[derive(Debug)]
 pub(crate) struct Words(LineSplitter);
 
@@ -127,7 +127,7 @@ impl Words {
         Self(LineSplitter::new(LONGEST))
     }
 
-    /// The words that these bytes complete.
+    /// The messages that these bytes complete.
     pub(crate) fn read<W: Word>(&mut self, bytes: &[u8]) -> Vec<W> {
         let mut words = Vec::new();
         self.0.feed(bytes, |line| words.extend(str::from_utf8(line.bytes).ok().and_then(W::read)));

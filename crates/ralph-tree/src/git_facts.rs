@@ -1,7 +1,7 @@
 //! What a repository says about itself, read from its files: commit, branch, recent subjects.
 //!
-//! For the prompt and the record. An agent can write all of this, so it is told, never trusted; what is
-//! missing or broken is simply not there.
+//! For the prompt and the record. An agent can write all of this, so it is shown, never trusted. What is
+//! missing or broken is left out.
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Ignore rules: `.gitignore` at every level and `.git/info/exclude`, each repository with its own.
 //!
-//! Rules hang together as a chain from the deepest directory upward; the first that has an opinion wins.
+//! Rules hang together as a chain from the deepest directory upward; the first that matches wins.
 //! Compiled matchers are kept by content, so that an unchanged `.gitignore` is compiled once a process.
 //! Not read: the user's global excludes and git's index (a tracked file that is also ignored does not count).
 

@@ -1,4 +1,4 @@
-//! Which protected paths are not as they were: the manifest's answer, which no git trick can talk round.
+//! Which protected paths changed, from comparing two walks: independent of what git reports.
 //!
 //! Neighbours: `protect` says which paths, `walk` flags them, the caller decides what a violation costs.
 

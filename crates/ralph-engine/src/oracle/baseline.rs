@@ -1,6 +1,7 @@
-//! The oracle as it was before the agent: the index of the baseline, and what the user changed of it between calls. Both
-//! lie in the run's folder, so that a later process knows them too.
+//! The oracle before the agent worked: an index, and what the user changed between calls. Both are in the run's folder,
+//! so that a later process of the run has them.
 
+use ralph_diagnostics::Discard;
 use ralph_tree::{Entry, Index, Kind, side_by_side};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ impl BaselineFile {
         BaselineFile { kind: entry.kind, mode: entry.mode, hash: entry.hash }
     }
 
-    /// The same kind, content, and right to be run.
+    /// Whether kind, content and executable bit are the same.
     pub fn same_as(&self, entry: &Entry<'_>) -> bool {
         let runs = self.kind == Kind::File && self.mode & 0o100 != 0;
         self.kind == entry.kind && self.hash == entry.hash && runs == entry.executable()
@@ -50,14 +51,14 @@ impl BaselineFile {
 }
 
 impl Baseline {
-    /// Of a run whose first call begins: this is how things stood.
+    /// Records the baseline when the first call of a run begins.
     pub fn begin(folder: &Path, index: &Index) -> Baseline {
-        // Without the file only a later process lacks it; then nothing can be proven, and that is said.
-        let _ = index.save(&folder.join(TREE));
+        // Needed only by a later process, which then reports that nothing can be proven.
+        index.save(&folder.join(TREE)).discard("save the baseline");
         Baseline { folder: folder.to_owned(), index: index.clone(), user_changes: BTreeMap::new() }
     }
 
-    /// One that an earlier process of the run began.
+    /// The baseline that an earlier process of the run recorded.
     pub fn load(folder: &Path) -> Option<Baseline> {
         let index = Index::load(&folder.join(TREE))?;
         let text = std::fs::read(folder.join(USER_CHANGES)).unwrap_or_default();
@@ -71,7 +72,7 @@ impl Baseline {
         Baseline { index, ..Baseline::default() }
     }
 
-    /// Between two calls the user changed these files: what they say counts from now on.
+    /// Adds what the user changed between two calls: from now on that counts.
     pub fn user_changed(&mut self, before: &Index, now: &Index) {
         let mut more = false;
         for (old, new) in side_by_side(before, now) {
@@ -86,7 +87,8 @@ impl Baseline {
             let kept: Vec<Kept> =
                 self.user_changes.iter().map(|(path, was)| Kept::of(path, was.as_ref())).collect();
             let text = serde_json::to_vec(&kept).unwrap_or_default();
-            let _ = std::fs::write(self.folder.join(USER_CHANGES), text);
+            std::fs::write(self.folder.join(USER_CHANGES), text)
+                .discard("save the user's changes to the baseline");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Files that hold work and oracle both. Only the oracle's part is compared; what is put back is the new file with the
-//! baseline's part in it, so that an added dependency stays and a changed test command does not. One file a format.
+//! Files that contain both work and oracle. Only the oracle's part is compared; a restored file is the new one with the
+//! baseline's part in it, so that an added dependency stays and a changed test command does not. One file per format.
 
 mod ini;
 mod json;
@@ -34,7 +34,7 @@ fn format(path: &[u8]) -> Option<Format> {
     })
 }
 
-/// A file of two purposes is looked at by its part alone.
+/// Whether only a part of this file belongs to the oracle.
 pub fn has_part(path: &[u8]) -> bool {
     format(path).is_some()
 }

@@ -1,4 +1,4 @@
-//! The oracle at a run's ctx: when its baseline begins, what the user changed of it, what the agent did.
+//! The oracle during a run: its baseline, what the user changed, what the agent changed.
 
 use super::baseline::Baseline;
 use super::{Changed, Sources, changed};
@@ -8,7 +8,7 @@ use ralph_rules::record::RunStarted;
 use ralph_tree::{BadGlob, Index, Protect, Tree};
 use std::path::Path;
 
-/// The workspace's files, with what is protected in them and what says whether the work is right.
+/// The workspace's tree, with protected paths and oracle.
 pub fn tree(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
     let oracle = match start.policy.oracle {
         Oracle::Allow => ralph_tree::Oracle::default(),
@@ -18,7 +18,7 @@ pub fn tree(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
     Ok(tree.with_oracle(oracle))
 }
 
-/// A call begins. Before the first one the oracle is as the user has it.
+/// A call begins. Before the first one, the current oracle becomes the baseline.
 pub fn begins(ctx: &StepContext) {
     let mut base = ctx.oracle();
     if base.is_none() && ctx.start.policy.oracle != Oracle::Allow {
@@ -27,14 +27,14 @@ pub fn begins(ctx: &StepContext) {
     }
 }
 
-/// What changed between two calls is the user's, and part of what the work must hold against.
+/// Changes between two calls are the user's and become part of the baseline.
 pub fn user_changed(ctx: &StepContext, before: &Index, now: &Index) {
     if let Some(base) = ctx.oracle().as_mut() {
         base.user_changed(before, now);
     }
 }
 
-/// The user's changes while nobody held the run. `before` is believed only if it is the tree the run left.
+/// The user's changes while the run was not active. `before` counts only if it is the tree the run left.
 pub fn user_changed_meanwhile(folder: &Path, before: Option<&Index>, left: u128, now: &Index) {
     if let (Some(before), Some(mut base)) =
         (before.filter(|before| before.id() == left), Baseline::load(folder))

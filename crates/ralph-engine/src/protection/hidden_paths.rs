@@ -1,5 +1,6 @@
-//! Paths that were hidden from git while a step ran: git then shows nobody what happens to them. They are shown again by
-//! git itself, which changes two bits of its index and nothing else; everything git obeys is as it was by then.
+//! Paths that a step hid from git (`assume-unchanged`, `skip-worktree`), so that `git status` no longer shows changes to
+//! them. They are made visible again with git itself, which changes two bits of its index; by then everything that git
+//! obeys has been restored.
 
 use super::repositories::{GitDir, History, Repositories};
 use crate::step_context::StepContext;
@@ -13,7 +14,7 @@ pub fn hidden(was: &Repositories, is: &Repositories, after: &Index) -> Vec<Vec<u
     for (old, new) in was.histories.iter().zip(&is.histories) {
         for (path, how) in new.hidden.more_than(&old.hidden) {
             let Some(path) = new.repository.in_workspace(path) else { continue };
-            // A sparse checkout skips what it does not show; what lies there all the same was meant to be hidden.
+            // A sparse checkout skips files that do not exist; one that exists was hidden on purpose.
             let sparse = how == SKIPPED && is_sparse(was, old) && after.get(&path).is_none();
             if !sparse {
                 all.push(path);
@@ -29,7 +30,7 @@ fn is_sparse(was: &Repositories, history: &History) -> bool {
     was.git_dirs.iter().filter(of).any(|git_dir| git_dir.index.get(b"info/sparse-checkout").is_some())
 }
 
-/// Shows again what was hidden since; what cannot be shown is told by the next look.
+/// Makes hidden paths visible again; those that stay hidden are found by the next inspection.
 pub fn show(ctx: &StepContext, was: &Repositories) {
     let Some(program) = ctx.deps.git.as_deref() else { return };
     for (old, new) in was.histories.iter().zip(&was.again().histories) {

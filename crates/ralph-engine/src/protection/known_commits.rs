@@ -1,8 +1,9 @@
-//! Which commits are nobody's offence in this run: those that a ref named before a step began. What remote-tracking refs
-//! gain while a step runs is told apart, because an agent can write those refs as well as a fetch can: it becomes known
-//! only when a ref of the user's names it, and then it was looked at. Kept beside the run, for all its processes.
+//! Commits that no step of this run made: those that a ref named before the step began. What remote-tracking refs gain
+//! during a step is kept apart, because an agent can write those refs as well as a fetch can; such a commit becomes known
+//! when a ref of the user's names it, after it was inspected. Kept in the run's folder for all its processes.
 
 use super::repositories::Repositories;
+use ralph_diagnostics::Discard;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ pub struct KnownCommits {
 }
 
 impl KnownCommits {
-    /// What this run knows so far.
+    /// Reads the lists of this run.
     pub fn load(folder: &Path) -> KnownCommits {
         let read = |name: &str| -> BTreeSet<String> {
             let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
@@ -28,7 +29,7 @@ impl KnownCommits {
         KnownCommits { known: read(KNOWN), unproven: read(UNPROVEN) }
     }
 
-    /// A step begins: what refs name now is not its doing.
+    /// A step begins: adds the commits that refs name now.
     pub fn begins(mut self, now: &Repositories, folder: &Path) {
         let was = self.known.len();
         for history in &now.histories {
@@ -40,7 +41,7 @@ impl KnownCommits {
         }
     }
 
-    /// A step ended: what remote-tracking refs gained in it proves nothing.
+    /// A step ended: remembers what remote-tracking refs gained during it.
     pub fn ended(mut self, was: &Repositories, is: &Repositories, folder: &Path) {
         let before = was.remote();
         let gained: Vec<String> = is.remote().into_iter().filter(|id| !before.contains(id)).collect();
@@ -51,9 +52,11 @@ impl KnownCommits {
     }
 }
 
-/// A list that cannot be written makes more commits be looked at, not fewer, once the run goes on elsewhere.
+/// If a list cannot be written, a later process inspects more commits, not fewer.
 fn write(folder: &Path, name: &str, ids: &BTreeSet<String>) {
     let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
     let draft = folder.join(format!("{name}.tmp"));
-    let _ = fs::write(&draft, text).and_then(|()| fs::rename(&draft, folder.join(name)));
+    fs::write(&draft, text)
+        .and_then(|()| fs::rename(&draft, folder.join(name)))
+        .discard("save known commits");
 }

@@ -1,5 +1,5 @@
-//! The repositories of a workspace at one moment: what git obeys in each, and where its refs stood. Taken before every
-//! step that runs somebody's code, kept beside the run for a process that comes after a crash.
+//! The git repositories of a workspace at one moment: configuration and hooks that git obeys, and the refs. Recorded before
+//! every step that runs an agent or a verify command, and kept in the run's folder for recovery after a crash.
 
 use ralph_tree::{Hidden, Index, OBEYED, Protect, REFS, Refs, Repository, Tree, repositories};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The list in the folder of a moment.
+/// Name of the list in a moment's folder.
 const LIST: &str = "list.json";
 
 /// The repositories at one moment.
@@ -17,18 +17,18 @@ const LIST: &str = "list.json";
 pub struct Repositories {
     /// Directories with files that git obeys.
     pub git_dirs: Vec<GitDir>,
-    /// Where refs stood.
+    /// Refs of each repository.
     pub histories: Vec<History>,
 }
 
-/// One directory of a repository's own.
+/// A repository's own directory, such as `.git`.
 #[derive(Debug)]
 pub struct GitDir {
-    /// As people know it: `.git`, or an absolute path.
+    /// Name for display: `.git`, or an absolute path.
     pub name: String,
     /// Where it is.
     pub dir: PathBuf,
-    /// What git obeys in it.
+    /// The files in it that git obeys.
     pub index: Arc<Index>,
 }
 
@@ -37,11 +37,11 @@ pub struct GitDir {
 pub struct History {
     /// The repository.
     pub repository: Repository,
-    /// The files that hold its refs: where they are the same, so are the refs.
+    /// The files that hold its refs; if they are unchanged, so are the refs.
     stamp: Index,
-    /// Where they stood.
+    /// The refs.
     pub refs: Refs,
-    /// What its index hides.
+    /// Paths that its index hides from `git status`.
     pub hidden: Hidden,
 }
 
@@ -57,7 +57,7 @@ struct Listed {
 }
 
 impl Repositories {
-    /// As they are now. What is unchanged since the earlier look is not read again.
+    /// Reads the current state. What is unchanged since `earlier` is not read again.
     pub fn look(root: &Path, files: &Index, earlier: &Repositories) -> Repositories {
         let mut now = Repositories::default();
         for repository in repositories(root, files) {
@@ -78,7 +78,7 @@ impl Repositories {
         now
     }
 
-    /// The same git_dirs, looked at again: what appears elsewhere is the tree's to judge.
+    /// The same directories, read again. New ones are found by the workspace's walk, not here.
     pub fn again(&self) -> Repositories {
         let git_dir = |git_dir: &GitDir| GitDir {
             name: git_dir.name.clone(),
@@ -92,7 +92,7 @@ impl Repositories {
         }
     }
 
-    /// Keeps this moment in a folder.
+    /// Writes it to a folder.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
@@ -117,7 +117,7 @@ impl Repositories {
         fs::rename(draft, folder.join(LIST))
     }
 
-    /// Reads a moment back; none where it is not whole.
+    /// Reads it from a folder; `None` if it is incomplete.
     pub fn load(folder: &Path) -> Option<Repositories> {
         use std::os::unix::ffi::OsStringExt;
         let path = |bytes: Vec<u8>| PathBuf::from(std::ffi::OsString::from_vec(bytes));
@@ -156,7 +156,7 @@ impl History {
     }
 }
 
-/// What git obeys in a directory; nothing where it cannot be looked at.
+/// The files in a directory that git obeys; empty if it cannot be read.
 pub fn obeyed(dir: &Path, earlier: Option<&Index>) -> Arc<Index> {
     static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
     Arc::new(walk(dir, GLOBS.get_or_init(|| Protect::new(OBEYED).ok()).as_ref(), earlier))

@@ -1,6 +1,6 @@
 //! How a value may be written in output: as it is, as JSON writes it (once, and once more where JSON is quoted inside
 //! JSON), percent-encoded in an address. The text is read unit by unit and compared, so that every mixture of escapes
-//! is the same value. `known.rs` asks; base64, which is another value, is made in `base64.rs`.
+//! is the same value. `known_values.rs` uses it; base64, which is another value, is made in `base64.rs`.
 
 use super::shape::Verdict;
 

@@ -1,4 +1,4 @@
-//! The secret values we know, and where to look for them: `written.rs` says whether a value is there, whatever the
+//! The secret values we know, and where to look for them: `encodings.rs` says whether a value is there, whatever the
 //! writing; the starts given here are what the search stops at.
 
 use std::collections::BTreeSet;

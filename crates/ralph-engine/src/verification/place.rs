@@ -2,6 +2,7 @@
 
 use super::replacements::Replacements;
 use super::tree_copy;
+use ralph_diagnostics::Discard;
 use ralph_supervisor::{Launch, Overlay};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -99,7 +100,7 @@ impl Drop for Room<'_> {
     fn drop(&mut self) {
         if let Some(prepared) = &self.prepared {
             // What cannot be removed now, such as a file a test still writes, is removed before the next room is made.
-            let _ = tree_copy::remove(prepared.dir);
+            tree_copy::remove(prepared.dir).discard("remove a verification room");
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::oracle::{self, Changed, How, Sources, baseline_files, scripts};
 use crate::receipt::{OracleVerdict, Receipt, diff_hash, ran};
 use crate::redact::Redactor;
 use crate::under_way::UnderWay;
+use ralph_diagnostics::Discard;
 use ralph_rules::policy::Oracle;
 use ralph_rules::record::{CheckOutcome, CheckResult, Ms};
 use ralph_snapshots::SnapshotStore;
@@ -65,7 +66,7 @@ pub fn verify(
     };
     let receipt = request.receipt(&mut Session { runner, on_result: &mut on_result });
     // What cannot be removed now is removed by the next verification.
-    let _ = tree_copy::remove(&request.scratch);
+    tree_copy::remove(&request.scratch).discard("remove temporary files");
     receipt
 }
 
@@ -87,7 +88,7 @@ pub fn trees(workspace: &Path, receipt: &Receipt, scratch: &Path) -> io::Result<
         Ok((request.baseline(&site)?.map(|(index, _)| index), request.walk(&site, &site)?))
     };
     let found = walk();
-    let _ = tree_copy::remove(scratch);
+    tree_copy::remove(scratch).discard("remove temporary files");
     found
 }
 

@@ -1,5 +1,5 @@
-//! Step Admit: is it safe to begin (disk, store, provider), what does the prompt say, what is the tree before the call;
-//! then the reservation is asked for, in the same commit as the fact. Closes with `Admitted` or `Refused`.
+//! Step Admit: checks that a call may start (disk, store, provider), composes the prompt, walks the workspace, and asks
+//! for the reservation in the same commit as the fact. Closes with `Admitted` or `Refused`.
 
 use crate::clock::utc;
 use crate::ledger;
@@ -18,34 +18,34 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A walk this fresh is the tree before the call; after a wait the workspace is looked at again.
+/// A walk older than this, such as after a wait, is repeated before the call.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// What is asked for.
+/// Inputs of the step.
 pub struct AdmitRequest<'a> {
-    /// Reservation and attempt.
+    /// The attempt, which also names the reservation.
     pub id: Attempt,
-    /// How much to reserve; less where the day has less left.
+    /// How much to reserve; less if the day has less left.
     pub amount: Micro,
-    /// Against what.
+    /// The limits it counts against.
     pub limits: &'a Limits,
-    /// Which rung of the ladder will be called.
+    /// The rung of the ladder that will be called.
     pub rung: u32,
-    /// Whatever other runs know of the provider.
+    /// Call even if other runs found the provider failing.
     pub anyway: bool,
 }
 
-/// What is said of it.
+/// Result of the step.
 pub struct Admission {
     /// The fact.
     pub observation: Observation,
     /// The prompt to send.
     pub prompt: String,
-    /// What the day has left for all runs, this call included.
+    /// What is left of the day's budget, this call included.
     pub rest: Option<Micro>,
 }
 
-/// Looks at everything that must be so before a call, and asks for its money.
+/// Checks everything a call needs and reserves its money.
 pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &AdmitRequest<'_>) -> Admission {
     let no =
         |refused| Admission { observation: Seen::Refused(refused).into(), prompt: String::new(), rest: None };
@@ -63,7 +63,7 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &Admi
     let kept = match keep_prompt(ctx, request.id, &prompt) {
         Ok(kept) => kept,
         Err(error) => {
-            let what = format!("the prompt cannot be kept in {}: {error}", ctx.folder.display());
+            let what = format!("the prompt cannot be written to {}: {error}", ctx.folder.display());
             return no(Refused::unsafe_now(Refuser::Disk, what));
         }
     };
@@ -86,7 +86,7 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &Admi
     }
 }
 
-/// What would make the next records unsafe.
+/// A reason why the next records could not be written safely.
 fn unsafe_now(ctx: &StepContext, store: &dyn Store) -> Option<(Refuser, String)> {
     if let Err(error) = store.check_in_place() {
         return Some((Refuser::Store, error.to_string()));

@@ -1,5 +1,6 @@
-//! Step Call: the agent works. Starts it under the supervisor, listens, hears it out, and says in one fact what it came to.
-//! Deadlines and budgets are not decided here: the rules are told and answer. Closes with `CallEnded`.
+//! Step Call: starts the agent under the supervisor, reads its output to the end, and reports the result in one fact.
+//! Deadlines and budgets are not decided here: the step reports usage and silence, and the rules interrupt it. Closes
+//! with `CallEnded`.
 
 use crate::ledger;
 use crate::observation::Observation;
@@ -19,30 +20,30 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 
-/// What is asked of this step.
+/// Inputs of the step.
 pub struct CallRequest {
     /// Which attempt.
     pub id: Attempt,
     /// The prompt, unredacted.
     pub prompt: String,
-    /// Which rung of the ladder works.
+    /// The rung of the ladder that is called.
     pub rung: u32,
-    /// What the run may still spend: the agent's own budget, as a second net.
+    /// What the run may still spend: given to the agent as its own budget, as a second safeguard.
     pub left: Option<Micro>,
-    /// The conversation that was gone on with last, and what it had come to.
+    /// The conversation that was continued last, and its totals.
     pub conversation: Option<(String, ConversationTotals)>,
-    /// Tell when usage plus two dearest turns passes this.
+    /// Report usage when it, plus two times the most expensive turn, exceeds this.
     pub tell_spend_from: Micro,
-    /// Tell when it has been silent this long.
+    /// Report silence after this long.
     pub silence: Ms,
 }
 
-/// How a call ended, before it is put into the rules' words.
+/// How a call ended, before it is translated for the rules.
 pub(super) struct Ended {
     pub(super) rung: u32,
-    /// What the conversation that may go on had come to.
+    /// Totals of the conversation before this call, if it continued one.
     pub(super) before: Option<(String, ConversationTotals)>,
-    /// Nothing was seen of any work.
+    /// The agent said nothing and used no tool.
     pub(super) idle: bool,
     pub(super) reply: Reply,
     pub(super) exit: Exit,
@@ -53,7 +54,7 @@ pub(super) struct Ended {
     pub(super) ms: Ms,
 }
 
-/// Calls the agent and says what it came to.
+/// Calls the agent.
 pub fn call(ctx: &StepContext, request: CallRequest) -> Observation {
     let (id, rung) = (request.id, request.rung);
     let ended = listen(ctx, request).unwrap_or_else(|why| not_started(ctx, rung, &why));
@@ -84,7 +85,7 @@ fn listen(ctx: &StepContext, request: CallRequest) -> Result<Ended, String> {
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
     let launch = launch(ctx, &line, &binding.env, request.id);
-    // The files first: an agent that cannot be listened to is not started.
+    // The files first: an agent whose output cannot be kept is not started.
     let files = Files::open(ctx, request.id).map_err(|e| e.to_string())?;
     let (process, pump) = ralph_supervisor::start(launch).map_err(|e| e.to_string())?;
     tracing::debug!(attempt = %request.id, program = %line.program, "started the agent");
@@ -129,14 +130,14 @@ fn launch(
     let mut launch = ctx.launch(&line.program, id.iteration);
     launch.args = line.args.iter().map(Into::into).collect();
     launch.env.extend(line.env.iter().map(|(k, v)| (k.into(), v.into())));
-    // The user's own word comes last and wins.
+    // Last, so that the user's own settings win.
     launch.env.extend(env.iter().cloned());
     launch.env_remove.extend(line.env_remove.iter().map(Into::into));
     launch.stdin = Input::Pipe;
     launch
 }
 
-/// Not even the supervisor or the transcript could be opened: nothing ran.
+/// The transcript or the supervisor could not be opened: nothing ran.
 fn not_started(ctx: &StepContext, rung: u32, why: &str) -> Ended {
     let reply = reply::never_ran(why);
     ctx.under_way.ended();

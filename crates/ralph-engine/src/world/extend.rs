@@ -8,7 +8,7 @@ use ralph_rules::record::{Attempt, Extended, Limits, Seen};
 use ralph_rules::state::State;
 use std::sync::atomic::Ordering;
 
-/// The fact, with the reservation to raise.
+/// Raises the reservation.
 pub fn extend(ctx: &StepContext, state: &State, id: Attempt, to: Micro, limits: &Limits) -> Observation {
     ctx.tell_spend_from.store(to.0, Ordering::Relaxed);
     let accounts = LedgerAccounts::of_call(state).unwrap_or_else(|| ctx.ledger_accounts());

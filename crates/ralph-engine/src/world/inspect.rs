@@ -1,5 +1,5 @@
-//! Step Inspect: look at the workspace after a call. Protected paths first, then what changed, then the bound plan. Git is
-//! run only where commits were made (`protection.rs`). Closes with `Inspected`.
+//! Step Inspect: examines the workspace after a call: protected paths, then changes, then the plan. Git runs only if
+//! commits were made (`protection.rs`). Closes with `Inspected`.
 
 use crate::bound_files;
 use crate::observation::Observation;
@@ -9,10 +9,10 @@ use crate::step_context::StepContext;
 use ralph_rules::record::{Inspected, Seen};
 use ralph_tree::{changes, git_facts};
 
-/// Names kept in the record.
+/// Most file names kept in the record.
 const NAMES: usize = 100;
 
-/// The fact.
+/// Inspects the workspace.
 pub fn inspect(ctx: &StepContext) -> Observation {
     let before = ctx.index();
     let after = ctx.walk();
@@ -38,7 +38,7 @@ pub fn inspect(ctx: &StepContext) -> Observation {
     .into()
 }
 
-/// The marker file is there, and not as it was before the run: signals of an earlier run never count.
+/// Whether the marker file exists and changed during the run: a marker left by an earlier run does not count.
 fn marker(ctx: &StepContext) -> bool {
     let file = ctx.start.policy.gate.marker_file.as_deref();
     let now = file.and_then(|file| bound_files::marker(&ctx.workspace, file));

@@ -1,5 +1,5 @@
-//! Listening to an agent: bytes → redaction → transcript and reader, in one pass and bounded memory. What the reader
-//! hears goes to the screens, to the loop (usage), or to the silence watch (tools).
+//! Reads an agent's output: bytes → redaction → transcript and reader, in one pass and bounded memory. The reader's events
+//! go to the watchers (activity), to the loop (usage) and to the silence check (running tools).
 
 use crate::redact::Stream;
 use crate::step_context::StepContext;
@@ -11,12 +11,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What is kept of one stream.
+/// Most bytes kept of one stream.
 const CAP: u64 = 64 << 20;
-/// The longest line a reader is given whole; a real one reached 409 KB.
+/// Longest line a reader is given whole; real ones reach 409 KB.
 const LINE: usize = 8 << 20;
 
-/// One stream's way to its file and its reader.
+/// Redacts one stream, writes it to its file and splits it into lines.
 struct StreamRecorder<'a> {
     redacted: Stream<'a>,
     file: Transcript,
@@ -36,7 +36,7 @@ impl<'a> StreamRecorder<'a> {
             file.write(clean);
             lines.feed(clean, |line| each(line.bytes));
         });
-        // What was events must outlive ralph: the transcript is what a crashed call is judged by.
+        // A crashed call is judged by its transcript, so it must be complete at any time.
         file.flush();
     }
 
@@ -51,14 +51,14 @@ impl<'a> StreamRecorder<'a> {
     }
 }
 
-/// The files of one attempt, with the way to them.
+/// The recorders of both streams of one attempt.
 pub(super) struct Files<'a> {
     out: StreamRecorder<'a>,
     err: StreamRecorder<'a>,
 }
 
 impl<'a> Files<'a> {
-    /// Opens them.
+    /// Opens their files.
     pub(super) fn open(ctx: &'a StepContext, id: Attempt) -> io::Result<Files<'a>> {
         Ok(Files {
             out: StreamRecorder::open(ctx, id, "out.jsonl")?,
@@ -67,7 +67,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The sink of one call.
+/// Receives the output of one call.
 pub(super) struct Listener<'a> {
     ctx: &'a StepContext,
     process: ProcessHandle,
@@ -77,14 +77,14 @@ pub(super) struct Listener<'a> {
     events: Vec<ReaderEvent>,
     /// Usage seen so far.
     spent: Option<ralph_agents::Spent>,
-    /// It said nothing and used no tool yet.
+    /// The agent said nothing and used no tool so far.
     idle: bool,
     /// Tools that run now.
     pub(super) tools: Arc<AtomicU32>,
 }
 
 impl<'a> Listener<'a> {
-    /// Listens to this program, through this reader, into these files.
+    /// Reads the output of this process through this reader and records it in these files.
     pub(super) fn new(
         ctx: &'a StepContext,
         process: &ProcessHandle,
@@ -96,7 +96,7 @@ impl<'a> Listener<'a> {
         Listener { ctx, process: process.clone(), reader, out, err, events, spent, idle: true, tools }
     }
 
-    /// Before the first byte: most agents are sent their prompt.
+    /// Before the first byte: lets the reader send the prompt.
     pub(super) fn start(&mut self) {
         self.reader.start(&mut self.events);
         self.react();
@@ -129,12 +129,12 @@ impl<'a> Listener<'a> {
             }
             _ => {}
         }
-        // What came in several pieces is whole only here.
+        // Redacted again: text that arrived in several pieces is whole only here.
         self.ctx.watchers.activity(&self.ctx.deps.redactor.activity(activity.clone()));
     }
 
-    /// The loop hears of usage only when the reservation may fall behind it, or where other runs wait for a sign that
-    /// the provider works again.
+    /// The loop is told of usage only when the reservation may be exceeded, or when other runs wait for a sign that the
+    /// provider works again.
     fn spent(&mut self, spent: ralph_agents::Spent) {
         self.spent = Some(spent);
         let ahead = spent.total.plus(spent.dearest.times(2)).0;
@@ -150,8 +150,8 @@ impl<'a> Listener<'a> {
         self.ctx.send(Seen::Spent(Spent { total, dearest, usage }));
     }
 
-    /// The program ended: what does it all mean, what was kept of it, what was used, and was nothing done? `report` gives the reader
-    /// what the agent left in files.
+    /// The program ended: returns the reply, what was kept of stdout, the usage, and whether the agent was idle. `report`
+    /// gives the reader what the agent wrote to files.
     pub(super) fn close(
         self,
         exit: Exit,
@@ -172,7 +172,7 @@ impl<'a> Listener<'a> {
     }
 }
 
-/// The agent said something or used a tool: a model was paid for it.
+/// Whether an activity shows that a model worked, and was paid for it.
 pub(super) fn is_work(activity: &Activity) -> bool {
     matches!(activity, Activity::Said { .. } | Activity::Tool { .. })
 }

@@ -1,5 +1,5 @@
-//! Step Recover: ralph died while an agent worked. End what is left of it, read its transcript again: a closing event
-//! makes it a `CallEnded { recovered }`, else it is a `CallLost`, charged with the larger of reservation and usage seen.
+//! Step Recover: ralph died while an agent worked. Ends what is left of it and reads its transcript again: with a final
+//! event the call is a `CallEnded { recovered }`, otherwise a `CallLost`, charged the larger of reservation and usage.
 
 use super::call::{Ended, observation};
 use super::listen::is_work;
@@ -14,7 +14,7 @@ use ralph_rules::record::{Attempt, CallEnded, CallLost, ConversationTotals, Seen
 use ralph_supervisor::LineSplitter;
 use std::io::Read;
 
-/// The longest line read again whole.
+/// Longest line given to the reader whole.
 const LINE: usize = 8 << 20;
 
 /// The closing fact of the lost call.
@@ -43,7 +43,7 @@ pub fn recover(
     Observation { settle: Some(settle), ..Seen::CallLost(lost).into() }
 }
 
-/// Reads what was kept through the same reader that would have read it live.
+/// Reads the transcript with the reader that would have read the live output.
 fn reread(ctx: &StepContext, id: Attempt, rung: u32) -> (Reply, Option<Spent>, bool) {
     let choice = ctx.start.rung(rung);
     let prices = ctx.deps.prices.clone();

@@ -1,5 +1,5 @@
-//! An agent's reply in the rules' words: whose fault a failure is, what is booked and how the price is known, when a
-//! limit resets. Unknown cost is booked at the reservation, never at zero.
+//! Translates an agent's reply for the rules: the class of a failure, the cost and where it comes from, when a limit
+//! resets. An unknown cost is booked as the reservation, never as zero.
 
 use super::call::Ended;
 use crate::clock::utc;
@@ -14,9 +14,9 @@ use ralph_rules::next::Why;
 use ralph_rules::prompt::{head, tail};
 use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, PriceFrom};
 
-/// What the journal keeps of a final message.
+/// Most bytes of a final message in the journal.
 const TEXT: usize = 64 * 1024;
-/// What it keeps of an agent's error.
+/// Most bytes of an agent's error in the journal.
 const MESSAGE: usize = 500;
 
 /// The closing fact.
@@ -28,7 +28,7 @@ pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended:
     CallEnded {
         id,
         text_bytes: reply.text_bytes,
-        // Before it is cut: half a secret would not be known.
+        // Redacted before it is cut: half a secret would not be recognised.
         text: tail(&ctx.deps.redactor.redact(&reply.text), TEXT).to_string(),
         ended_by: interrupted_by.filter(|_| !reply.finished),
         failure,
@@ -51,7 +51,7 @@ pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended:
     }
 }
 
-/// What it cost, by the rules.
+/// The cost of the call.
 fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
     let Ended { reply, exit, spent, before, idle, .. } = ended;
     let agent = ctx.start.rung(ended.rung);
@@ -85,7 +85,7 @@ fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
     cost(&account, &ctx.deps.prices)
 }
 
-/// A result that came in time counts, also when ralph ended the program afterwards.
+/// A result that arrived in time counts, even if ralph ended the program afterwards.
 fn failure(ctx: &StepContext, reply: &Reply, interrupted_by: Option<Why>) -> Option<Failure> {
     if let Some(why) = interrupted_by.filter(|_| !reply.finished) {
         let (class, message) = match why {
@@ -105,7 +105,7 @@ fn failure(ctx: &StepContext, reply: &Reply, interrupted_by: Option<Why>) -> Opt
     })
 }
 
-/// A reply of a program that never ran.
+/// The reply of a program that could not be started.
 pub(super) fn never_ran(why: &str) -> Reply {
     Reply {
         failure: Some(ralph_agents::Failure { class: Class::BadRequest, message: why.into(), reset: None }),

@@ -1,6 +1,6 @@
-//! Step Restore: put protected paths back as they were before the step that touched them. What is there now goes into
-//! the quarantine first; only the offending paths are touched. Can be repeated: what a crash cut short is simply done
-//! again, and a path that somebody worked on since is left alone. Closes with `Restored`.
+//! Step Restore: restores protected paths to their state before the step that changed them. Their current content is
+//! copied to quarantine first, and no other path is touched. After a crash the step is simply repeated; a path that was
+//! changed again since is left alone. Closes with `Restored`.
 
 use crate::clock::utc;
 use crate::observation::Observation;
@@ -17,16 +17,16 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names kept in the record.
+/// Most names kept in the record.
 const NAMES: usize = 1000;
 
-/// The fact. `time` is the iteration, and which restore of the run this is.
+/// Restores the paths. `time` is the iteration and the number of this restore within the run.
 pub fn restore(ctx: &StepContext, paths: &[Violation], time: (u32, u32)) -> Observation {
     let (Some(before), Some(seen)) = (Moment::load(&ctx.folder, BEFORE), Moment::load(&ctx.folder, SEEN))
     else {
         return left_alone(ctx, paths, "what was there before is not known");
     };
-    // Everything that must not change may be gone, the workspace itself too.
+    // The agent may have removed the workspace itself.
     let _ = std::fs::create_dir(&ctx.workspace);
     match put_back(ctx, &before, &seen, time) {
         Ok((quarantine, left)) => {
@@ -37,12 +37,12 @@ pub fn restore(ctx: &StepContext, paths: &[Violation], time: (u32, u32)) -> Obse
             let tree = ctx.index().id();
             Seen::Restored(Restored { restored, left, tree, quarantine }).into()
         }
-        // What is there could not be put aside, so it is not touched.
+        // What is there could not be quarantined, so it is not touched.
         Err(error) => left_alone(ctx, paths, &error.to_string()),
     }
 }
 
-/// One directory whose paths are mended.
+/// A directory in which paths are restored.
 struct TouchedDir<'a> {
     root: &'a Path,
     name: &'a str,
@@ -79,8 +79,8 @@ fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32))
     Ok((Some(path.display().to_string()), left))
 }
 
-/// The workspace and the repositories' own directories, as far as something in them was touched. Directories that
-/// were closed are opened first: what lies in them may have been changed too.
+/// The workspace and the repositories' own directories, if something in them was changed. Directories that were made
+/// unreadable are opened first: what is in them may have been changed too.
 fn touched_dirs<'a>(
     ctx: &'a StepContext,
     before: &'a Moment,
@@ -124,7 +124,7 @@ impl TouchedDir<'_> {
     fn look_again(&mut self, ctx: &StepContext) {
         self.now = if self.name.is_empty() { ctx.walk() } else { obeyed(self.root, None) };
         let known: BTreeSet<Vec<u8>> = self.touched.iter().map(|v| v.path.as_bytes().to_vec()).collect();
-        // What the closed directories covered was touched with them.
+        // What is in the unreadable directories counts as changed with them.
         let more = violations(self.before, &self.now).into_iter();
         self.touched.extend(more.filter(|v| !known.contains(v.path.as_bytes())));
     }
@@ -172,7 +172,7 @@ fn commits(ctx: &StepContext) -> Vec<Touched> {
     serde_json::from_slice(&list).unwrap_or_default()
 }
 
-/// What is not as it was, after all.
+/// What still differs after the restore.
 fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
     let after = ctx.walk();
     let mut still: Vec<String> =
@@ -190,7 +190,7 @@ fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
 }
 
 fn left_alone(ctx: &StepContext, paths: &[Violation], why: &str) -> Observation {
-    let text = format!("ralph: protected paths could not be put back ({why}); nothing was touched");
+    let text = format!("ralph: protected paths could not be restored ({why}); nothing was changed");
     ctx.watchers.activity(&ralph_agents::Activity::Noise { text });
     let left = paths.iter().map(|v| v.path.clone()).collect();
     Seen::Restored(Restored { restored: Vec::new(), left, tree: ctx.index().id(), quarantine: None }).into()

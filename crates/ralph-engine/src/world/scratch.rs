@@ -1,5 +1,5 @@
-//! The files of one call: a prompt for an agent that takes none on stdin, a report that an agent writes. They lie beside
-//! the run's other files, outside the workspace, and are gone when the call is over.
+//! Temporary files of one call: the prompt of an agent that does not read stdin, a report that an agent writes. They are
+//! in the run's folder, outside the workspace, and removed when the call ends.
 
 use crate::home::Home;
 use crate::redact::Redactor;
@@ -9,16 +9,16 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What is read of a report at most; an agent that writes more has something else in mind.
+/// Most bytes read of a report.
 const REPORT: u64 = 16 << 20;
 
-/// One call's directory. Steps never overlap, so all calls of a run use the same.
+/// The directory of one call. Calls never overlap, so all calls of a run use the same one.
 pub(super) struct Scratch {
     dir: PathBuf,
 }
 
 impl Scratch {
-    /// The place; nothing is made yet.
+    /// The directory of this run's calls; nothing is created yet.
     pub(super) fn of(ctx: &StepContext) -> Scratch {
         Scratch { dir: ctx.folder.join("call") }
     }
@@ -28,7 +28,7 @@ impl Scratch {
         self.dir.to_string_lossy().into_owned()
     }
 
-    /// Makes what the launch asks for. What a crashed call left is removed first.
+    /// Creates the files a launch needs. What a crashed call left is removed first.
     pub(super) fn fill(&self, launch: &Launch) -> io::Result<()> {
         self.clear();
         if launch.files.is_empty() && launch.reports.is_empty() {
@@ -38,17 +38,17 @@ impl Scratch {
         launch.files.iter().try_for_each(|(name, bytes)| fs::write(self.dir.join(name), bytes))
     }
 
-    /// LiveWorld the reports over, without secrets.
+    /// Gives the reports to the reader, redacted.
     pub(super) fn report(&self, names: &[String], redactor: &Redactor, reader: &mut dyn Reader) {
         for name in names {
-            // An agent that ended early wrote none; its reader knows what that means.
+            // An agent that ended early wrote none; its reader knows how to handle that.
             if let Ok(bytes) = read(&self.dir.join(name)) {
                 reader.read_report(name, &redactor.redact_bytes(&bytes));
             }
         }
     }
 
-    /// Removes it: the prompt in it is not redacted.
+    /// Removes the directory: the prompt in it is not redacted.
     pub(super) fn clear(&self) {
         let _ = fs::remove_dir_all(&self.dir);
     }
@@ -60,7 +60,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A plain file only: the agent could have put a pipe there, which would never end.
+/// Reads regular files only: a pipe put there by the agent would never end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());

@@ -1,5 +1,5 @@
-//! The silence watch of a running call. Silence is no byte and no running tool: during a tool every agent is mute, and
-//! a long build is healthy. Where tool starts cannot be seen, the process tree must be idle as well.
+//! Detects a silent call: no output and no running tool. While a tool runs every agent is silent, and a long build is
+//! normal. If tool starts are not visible, the process tree must be idle as well.
 
 use crate::step_context::StepContext;
 use ralph_rules::record::{Ms, Seen, Silent};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// Watches until `over` closes; speaks at most once.
+/// Watches until `over` closes; reports at most once.
 pub(super) fn watch(
     ctx: &StepContext,
     process: &ProcessHandle,

@@ -1,5 +1,5 @@
 //! Where one run works: its files as they really are, the agent that is alive there, what is on its way to the loop's
-//! event_source, and what was really spent. `hands.rs` begins steps here, `hearing.rs` listens; both outlive no process.
+//! event_source, and what was really spent. `world.rs` starts steps here, `event_source.rs` delivers observations; neither outlives a process.
 
 use super::agent::{Agent, Fate};
 use super::character::{Character, Temper};

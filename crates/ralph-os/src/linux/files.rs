@@ -57,7 +57,7 @@ pub fn born_at(dir: BorrowedFd<'_>, name: &CStr) -> Result<i64, Errno> {
     Ok(if told { born.saturating_add(i64::from(seen.stx_btime.tv_nsec)) } else { 0 })
 }
 
-/// A name in an open directory, by a path that no rename and no link can bend.
+/// A path to a name in an open directory that no rename and no link can redirect.
 pub fn path_in(dir: impl AsFd, name: &OsStr, _otherwise: &Path) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", dir.as_fd().as_raw_fd())).join(name)
 }
@@ -82,12 +82,12 @@ impl From<&Statx> for Stat {
     }
 }
 
-/// What tells one file from every other on this machine.
+/// Device and inode: what identifies a file on this machine.
 pub fn identity(fd: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
     rustix::fs::fstat(fd).map(|seen| (seen.st_dev, seen.st_ino))
 }
 
-/// LiveWorld over every name in a directory, `.` and `..` too, with its kind where the file system tells it;
+/// Calls `each` with every name in a directory, `.` and `..` too, with its kind where the file system tells it;
 /// `buffer` is scratch space that callers reuse.
 pub fn each_name(
     dir: BorrowedFd<'_>,
@@ -115,7 +115,7 @@ pub fn make_empty(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::mknodat(CWD, path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?)
 }
 
-/// The kind of the file system if its locks and shared memory may only pretend.
+/// The kind of file system, if its locks and shared memory cannot be trusted.
 pub fn doubtful_file_system(dir: &Path) -> Option<&'static str> {
     rustix::fs::statfs(dir).ok().and_then(|seen| doubtful(seen.f_type.cast_unsigned()))
 }

@@ -1,4 +1,4 @@
-//! A view of its own for a process: an overlay in a mount namespace, with a user namespace where the user is not root.
+//! An overlay that only one process tree sees: in a mount namespace, with a user namespace if the user is not root.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::thread::UnshareFlags;
 
-/// Lays `upper` over a directory, for this process, which must have one thread, and all its children. What they write
-/// there goes into `upper`; `work` is an empty directory beside it. It ends with the last of them.
+/// Mounts `upper` over a directory for this process, which must have a single thread, and all its children. Writes go to
+/// `upper`; `work` is an empty directory beside it. The mount disappears with the last of these processes.
 pub fn mount_overlay(over: &Path, upper: &Path, work: &Path) -> io::Result<()> {
     if holds_mounts(over) {
         // They would not be seen through the overlay, and what is in them would be missing.
@@ -30,12 +30,12 @@ pub fn mount_overlay(over: &Path, upper: &Path, work: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes what hides a path of the directory below, in the directory that is to be laid over it.
+/// Creates a whiteout: a file in the upper directory that hides the lower one of the same name.
 pub fn make_whiteout(path: &Path) -> io::Result<()> {
     Ok(mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0)?)
 }
 
-/// Leaves the mounts everybody sees; true if that took a user namespace, which an ordinary user may have.
+/// Enters a mount namespace of its own; true if that needed a user namespace.
 fn apart() -> io::Result<bool> {
     match unshare(UnshareFlags::NEWNS) {
         Err(Errno::PERM) => {}

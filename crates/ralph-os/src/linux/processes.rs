@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::Process;
 
-/// Whether orphans come to whoever asked for them, so that one without children has nobody below it.
+/// Whether orphans become children of the subreaper, so that a process without children has no descendants.
 pub const ADOPTS: bool = true;
 
 /// Orphans below this process become its children, also those that left its session.
@@ -47,7 +47,7 @@ fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// Everyone alive below `root`, parents before their children.
+/// All living processes below `root`, parents before their children.
 #[must_use]
 pub fn descendants(root: Pid) -> Vec<Process> {
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ pub fn descendants(root: Pid) -> Vec<Process> {
     found
 }
 
-/// LiveWorld over everyone alive below `root` as soon as it is found, parents before their children.
+/// Calls `each` with every living process below `root` as it is found, parents before their children.
 pub fn each_descendant(root: Pid, each: impl FnMut(Process)) {
     // Some kernels (and sandboxes that imitate one) do not list children; then every process is asked for
     // its parent.
@@ -107,7 +107,7 @@ pub fn everyone() -> Vec<Pid> {
     entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// Processor time of everyone below `root`, the finished ones included, so that it only grows.
+/// Processor time of all processes below `root`, including finished ones, so that it only grows.
 #[must_use]
 pub fn tree_cpu(root: Pid) -> Duration {
     let waited = read_process(root).map_or(0, |root| root.waited_ms);

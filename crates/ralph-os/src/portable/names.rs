@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{Dir, FileType};
 use rustix::io::Errno;
 
-/// LiveWorld over every name in a directory, `.` and `..` too, with its kind where the file system tells it; the
+/// Calls `each` with every name in a directory, `.` and `..` too, with its kind where the file system tells it; the
 /// scratch space is not needed here.
 pub fn each_name(
     dir: BorrowedFd<'_>,

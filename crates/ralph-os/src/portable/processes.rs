@@ -34,7 +34,7 @@ pub fn descendants(root: Pid) -> Vec<Process> {
     below(root, &ps::list())
 }
 
-/// LiveWorld over everyone alive below `root`, parents before their children.
+/// Calls `each` with every living process below `root`, parents before their children.
 pub fn each_descendant(root: Pid, each: impl FnMut(Process)) {
     descendants(root).into_iter().for_each(each);
 }

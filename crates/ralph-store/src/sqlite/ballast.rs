@@ -1,4 +1,4 @@
-//! A megabyte kept for bad times: on a full disk it is removed, so that the last records of a run still fit.
+//! A reserve file of one megabyte: on a full disk it is removed, so that the last records of a run still fit.
 
 use crate::disk::disk_free;
 use std::fs::{self, File, OpenOptions};

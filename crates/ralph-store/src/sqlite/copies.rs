@@ -1,4 +1,4 @@
-//! Whole copies of the database in `copies/`: one a day, and one before its schema is lifted.
+//! Whole copies of the database in `copies/`: one per day, and one before a schema migration.
 
 use crate::error::StoreError;
 use rusqlite::Connection;

@@ -1,4 +1,5 @@
-//! Are the files at our paths still the ones that are open? After `rm` or `git clean -fdx` SQLite writes on, into nothing.
+//! Checks that the database files at their paths are still the ones that are open. After `rm` or `git clean -fdx` SQLite
+//! would keep writing to deleted files.
 
 use crate::error::StoreError;
 use std::os::unix::fs::MetadataExt;

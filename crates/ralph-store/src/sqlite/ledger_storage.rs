@@ -1,4 +1,4 @@
-//! The ledger's pages in SQLite. The rules are in `ledger.rs`; this only fetches and keeps.
+//! The ledger's rows in SQLite. The rules are in `ledger.rs`; this only reads and writes.
 
 use crate::error::StoreError;
 use crate::ledger::{Charge, Hold, LedgerStorage, Totals};

@@ -1,5 +1,5 @@
 //! Network file systems: SQLite needs locks and shared memory that some of them only pretend to have.
-//! Where the kind of file system is doubtful, a throw-away database has to work first.
+//! If the kind of file system is doubtful, a throwaway database has to work first.
 
 use super::explain;
 use crate::error::StoreError;

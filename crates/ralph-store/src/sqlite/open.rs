@@ -1,4 +1,4 @@
-//! Finding or making the database, and refusing what is not ours, not whole or not safe.
+//! Opens or creates the database. Refuses a file that is not ralph's, is damaged, or is on an unsafe file system.
 
 use super::ballast::Ballast;
 use super::file_identity::FileIdentity;

@@ -1,4 +1,4 @@
-//! The tables, step by step. A step only adds: an older ralph may be writing to the same file tonight.
+//! The tables, as a list of migrations. A migration only adds: an older ralph may still write to the same file.
 
 use crate::error::StoreError;
 use rusqlite::{Connection, TransactionBehavior};

@@ -1,4 +1,5 @@
-//! The one writing transaction: wait for a turn, BEGIN IMMEDIATE, write, commit; on a full disk spend the ballast once.
+//! The one writing transaction: wait in the queue, BEGIN IMMEDIATE, write, commit. On a full disk the ballast is released
+//! and the write tried once more.
 
 use super::ledger_storage::SqlLedger;
 use super::{Database, explain, inbox, journal, open, rows, schema, write_queue};

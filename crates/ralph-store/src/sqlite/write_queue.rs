@@ -1,5 +1,5 @@
-//! A queue in front of SQLite's lock: `flock` wakes waiters in order, SQLite's busy handler lets them guess.
-//! It is a courtesy with a deadline; SQLite's own lock stays the one that protects.
+//! A queue in front of SQLite's lock: `flock` wakes waiters in order, while SQLite's busy handler makes them poll. It only
+//! adds fairness and has a deadline; SQLite's own lock is the one that protects.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
