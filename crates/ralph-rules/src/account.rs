@@ -1,6 +1,6 @@
-//! A run's account: the numbers that metrics, reports and estimates are made of, folded from its records as they are
-//! written and kept as one row a run, so that nobody has to read journals. Pure. Neighbours: `estimate.rs` and
-//! `report.rs` read many accounts; `metrics.rs` makes the line other programs read.
+//! A run's account: the figures behind metrics, reports and estimates, computed from its records as they are written and
+//! stored as one row per run, so that reports need not read journals. `estimate.rs` and `report.rs` read many accounts;
+//! `metrics.rs` turns one into the line that scripts read.
 
 use crate::ending::{Ending, Reason, Status};
 use crate::failure::{Class, Reaction};
@@ -21,7 +21,7 @@ pub struct RunAccount {
     pub run: String,
     /// When it began, UTC.
     pub started: Ms,
-    /// When it was left last; none while it goes on.
+    /// When it ended last; none while it is active.
     pub ended: Option<Ms>,
     /// Active time.
     pub ran: Ms,
@@ -79,7 +79,7 @@ pub struct RunAccount {
 pub struct Share {
     /// The agent.
     pub agent: String,
-    /// Its model, as it told or as it was asked for.
+    /// Its model, as reported by the agent or as requested.
     pub model: Option<String>,
     /// Calls.
     pub calls: u32,
@@ -91,7 +91,7 @@ pub struct Share {
     pub cost: Micro,
 }
 
-/// What kind of task a run was given, as far as its first words tell.
+/// The kind of task, by the words of its first line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskType {
@@ -142,7 +142,7 @@ impl RunAccount {
         account
     }
 
-    /// One record more; `state` has it applied where it is a fact. Says whether anything changed.
+    /// Adds one record; `state` must already include it if it is a fact. Returns whether anything changed.
     pub fn follow(&mut self, state: &State, record: &Record) -> bool {
         match &record.fact {
             Fact::Decided(decision) => match &decision.next {
@@ -249,7 +249,7 @@ impl RunAccount {
             Check::Baseline => self.failing_before = counted,
             Check::AsIs if verified.passed() => self.failing_after = Some(0),
             Check::AsIs => self.failing_after = counted,
-            // Tests that were bent are not fixed: what those of before say counts.
+            // Weakened tests are not fixed tests: the result with the baseline's tests counts.
             Check::WithBaselineOracle if !verified.passed() => self.failing_after = counted,
             Check::WithBaselineOracle => {}
         }
@@ -269,7 +269,7 @@ impl RunAccount {
         u32::try_from(self.costs.len()).unwrap_or(u32::MAX)
     }
 
-    /// Everything booked.
+    /// Total cost.
     pub fn cost(&self) -> Micro {
         self.shares.iter().map(|share| share.cost).sum()
     }

@@ -1,5 +1,5 @@
-//! May another call begin? Limits, waits, pauses; then the reservation is asked for. What a run cannot know by
-//! itself (the day's budget, the rate window, the disk) is answered by the step `Admit`.
+//! Whether another call may begin: limits, waits, pauses, then the reservation. What a run cannot know by itself (the
+//! daily budget, the rate window, the disk) is checked by the step `Admit`.
 
 use crate::ending::{Ending, Reason};
 use crate::failure::{Class, Reaction};
@@ -12,7 +12,7 @@ use crate::record::{Attempt, Check, Decision, Ms, Refused, Refuser, RunStarted};
 use crate::state::State;
 use crate::step::Step;
 
-/// Another call, a wait, or the end. `because` is what the judgement of the last iteration found.
+/// Another call, a wait, or the end. `reasons` come from the verdict on the last iteration.
 pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>) -> Decision {
     let policy = &start.policy;
     if let Some(decision) = baseline(state, policy) {
@@ -49,7 +49,7 @@ pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>)
     )
 }
 
-/// What was red before the agent came must be known; a baseline that never ends proves nothing.
+/// The verification before the first call. A run does not start if it times out.
 fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
     if let Some(command) = state.checks.baseline_timed_out() {
         let reasons = Objection::BaselineTimedOut { command: command.into() };
@@ -69,7 +69,7 @@ fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
     Some(verify(Check::Baseline, policy, Objection::BaselineWanted { commands }))
 }
 
-/// A plan that was complete before the first call, with a passing verification: the agent is not called at all.
+/// The plan is complete before the first call and verification passes: the agent is not called at all.
 fn nothing_to_do(state: &State) -> Option<Decision> {
     let untouched = state.calls.id == Attempt::default();
     let done = state.tasks.latest.as_ref().filter(|_| state.tasks.pending() == Some(0))?.done;
@@ -77,7 +77,7 @@ fn nothing_to_do(state: &State) -> Option<Decision> {
         .then(|| exit(Ending::new(Reason::AlreadyComplete, true), vec![Objection::PlanComplete { done }]))
 }
 
-/// Failures that waiting cannot heal.
+/// Failures that waiting cannot fix.
 fn unavailable(state: &State) -> Option<Decision> {
     let fault = state.faults.last.as_ref()?;
     if fault.class.reaction() != Reaction::Stop || state.faults.forgiven {
@@ -107,7 +107,7 @@ fn spent(state: &State, policy: &Policy) -> Option<Decision> {
     })
 }
 
-/// A provider's failure, a crash or `pause_between` asks for a wait.
+/// A wait after a provider failure, a crash, or for `pause_between`.
 fn waiting(state: &State, start: &RunStarted) -> Option<Decision> {
     let policy = &start.policy;
     let fault = state.faults.last.as_ref();
@@ -154,7 +154,7 @@ fn gave_up(class: Class) -> Ending {
     Ending::new(reason, false)
 }
 
-/// A wait that would end after the run's deadline stops at once.
+/// Waits, or stops at once if the wait would end after the time limit.
 fn wait_until(state: &State, policy: &Policy, since: Moment, until: Ms) -> Decision {
     if let Some(late) = time::over(state.ran, until - state.at, policy) {
         return exit(Ending::new(Reason::TimeLimit, state.checks.passed()), vec![late]);
@@ -174,7 +174,7 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
             Ending::new(Reason::CostLimit, state.checks.passed()),
             vec![Objection::CostReached { spent: total, cap }],
         ),
-        // Others took of the day's rest meanwhile: less is asked for.
+        // Other runs have used part of the daily budget in the meantime: reserve less.
         Refuser::DayCap if refused.total < refused.cap => admission(state, start, Vec::new()),
         Refuser::DayCap => exit(
             Ending::new(Reason::DailyBudget, state.checks.passed()),
@@ -188,10 +188,10 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
     }
 }
 
-/// A window is full, or the provider is known to fail: wait, unless that is not wanted or would take too long.
+/// The rate window is full, or the provider is known to fail: wait, unless `no_wait` is set or it would take too long.
 fn full(state: &State, start: &RunStarted, refused: &Refused) -> Decision {
     let (policy, since) = (&start.policy, state.refused_at);
-    // A time that has passed already is no answer: asking at once would go on for ever.
+    // A time in the past would make the run ask again immediately, forever.
     let until = refused.until.filter(|at| *at > since.at).unwrap_or(since.at + MINUTE);
     if since.waited(until, state.now()) || state.person.skip_wait {
         return admission(state, start, Vec::new());

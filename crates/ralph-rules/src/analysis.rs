@@ -1,5 +1,5 @@
-//! Responses judged outside of a run, with nothing but what they say: what `ralph analyze` tells. The same claim
-//! reader, guards and thresholds as in a run, without verification; nothing here decides a run. `analysis/shape.rs`
+//! Analyzes responses outside of a run, for `ralph analyze`: the same claim reader, guards and thresholds as in a run, but
+//! without verification. No run depends on it. `analysis/shape.rs`
 //! has the public shapes.
 
 pub mod shape;
@@ -26,7 +26,7 @@ pub struct Response {
     pub claim: Claim,
     /// Length of the final message.
     pub text_bytes: u64,
-    /// The errors it tells of: the failure, else what its message reports.
+    /// The failure's error, otherwise the errors its message reports.
     pub errors: Vec<Fingerprint>,
     /// The tools it was refused.
     pub denials: Vec<String>,
@@ -45,13 +45,13 @@ impl Response {
         Response { claim, text_bytes, errors, denials: Vec::new(), failed: failure.is_some() }
     }
 
-    /// Does it tell of tests alone?
+    /// Whether it reports testing only.
     pub fn is_test_only(&self) -> bool {
         self.claim.work == Some(WorkType::Testing)
     }
 }
 
-/// What a response comes to.
+/// What a response means for the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExitDecision {
@@ -76,7 +76,7 @@ pub struct Trend {
     saturation: Saturation,
     decline: Decline,
     denials: Denials,
-    /// Responses running without a signal and with enough evidence.
+    /// Responses in a row without a signal and with enough evidence.
     signals: u32,
     last: Option<(Exit, bool, u32)>,
     blocked: bool,
@@ -115,7 +115,7 @@ impl Trend {
         self.last = Some((claim.exit, contradicts(claim), count));
     }
 
-    /// What the latest response comes to: the gate's table where nothing is verified.
+    /// What the latest response means: the gate's table without a verify command.
     pub fn decision(&self, policy: &Policy) -> ExitDecision {
         let gate = &policy.gate;
         match self.last {

@@ -1,5 +1,5 @@
-//! What one call cost: the agent's own figure, else tokens × the price table, else unknown and booked at the
-//! reservation. Also which part of a resumed conversation's figures is this call's. Pure; the hands bring the account.
+//! The cost of one call: the agent's own figure, otherwise tokens × the price table, otherwise unknown and counted as the
+//! reservation. Also separates this call's share from the totals of a continued conversation.
 
 use crate::money::{Micro, Usage};
 use crate::prices::Prices;
@@ -12,11 +12,11 @@ pub struct Account<'a> {
     pub reported: Option<Micro>,
     /// Tokens as it reported them.
     pub usage: Usage,
-    /// The same by model, where it told.
+    /// The same by model, if reported.
     pub models: &'a [(String, Usage)],
     /// Its model.
     pub model: Option<&'a str>,
-    /// It came to an end of its own.
+    /// The call ended by itself.
     pub finished: bool,
     /// The provider refused it, and nothing was seen of any work: nothing was sold.
     pub refused: bool,
@@ -24,7 +24,7 @@ pub struct Account<'a> {
     pub sums_cost: bool,
     /// The reported tokens may be those of a whole conversation.
     pub sums_usage: bool,
-    /// What the conversation had come to before this call, where that is known.
+    /// Totals of the conversation before this call, if known.
     pub before: Option<ConversationTotals>,
     /// Cost seen while it ran.
     pub live: Micro,
@@ -34,7 +34,7 @@ pub struct Account<'a> {
     pub reserved: Micro,
 }
 
-/// What is booked, and how it is known.
+/// The charged amount, and how it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Booked.
@@ -47,7 +47,7 @@ pub struct Cost {
     pub computed: Option<Micro>,
     /// Its tokens.
     pub usage: Usage,
-    /// What the conversation has come to, where one goes on.
+    /// Totals of the conversation, if one is continued.
     pub told: Option<ConversationTotals>,
 }
 
@@ -95,8 +95,8 @@ fn computed(account: &Account<'_>, usage: &Usage, prices: &Prices) -> Option<Mic
     sum.or_else(|| whole().filter(|_| account.models.len() == 1))
 }
 
-/// Some clients report what the whole conversation cost, others what this call did, and nothing tells which: what was
-/// seen while it ran, or its tokens, decide. Where they cannot, too much is booked rather than too little.
+/// Some clients report the cost of the whole conversation, others that of this call, without saying which. What was
+/// seen during the call, or its tokens, decide. If they cannot, the higher amount is charged.
 fn own_cost(account: &Account<'_>, computed: Option<Micro>) -> Option<Micro> {
     let told = account.reported?;
     if !account.sums_cost {

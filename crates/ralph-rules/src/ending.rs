@@ -1,4 +1,4 @@
-//! How runs end: every reason, its status, its exit code, and whether `resume` may go on from it.
+//! How runs end: every reason, its status, its exit code, and whether the run can be resumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,51 +6,51 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Claimed and proven (or, with nothing to verify, claimed with evidence).
+    /// Claimed and verified (or, without a verify command, claimed with evidence).
     GatePassed,
-    /// No explicit signal, but enough indicators in enough iterations running.
+    /// No explicit signal, but enough indicators in enough iterations in a row.
     CompletionSignals,
     /// There was nothing to do.
     AlreadyComplete,
-    /// The iterations are used up.
+    /// Iteration limit reached.
     MaxIterations,
-    /// The run's money is used up.
+    /// Cost limit of the run reached.
     CostLimit,
-    /// The day's money is used up.
+    /// Daily budget reached.
     DailyBudget,
-    /// The time is used up.
+    /// Time limit reached.
     TimeLimit,
     /// No progress.
     Stall,
     /// The same error again and again.
     SameError5x,
-    /// Only tests were touched, again and again.
+    /// Several iterations in a row changed only tests.
     TestSaturation,
-    /// The answers shrank.
+    /// Final messages shrank.
     OutputDecline,
     /// The workspace's breaker was open before the run.
     CircuitOpen,
-    /// Tools were refused again and again.
+    /// Tools were denied again and again.
     PermissionDenied,
     /// A person is needed.
     Blocked,
-    /// A protected path was touched.
+    /// A protected path was changed.
     ProhibitedPath,
     /// The work passes only with changed tests.
     OracleChanged,
-    /// The provider's limit lasts longer than ralph may wait.
+    /// The provider's limit lasts longer than `max_wait`.
     RateLimit,
     /// The agent cannot be used.
     AgentUnavailable,
     /// A signal or `ralph stop`.
     Interrupted,
-    /// The baseline verification ran past its deadline.
+    /// The baseline verification timed out.
     BaselineTimedOut,
-    /// The disk is nearly full, or the store is gone.
+    /// The disk is nearly full, or the database is gone.
     StoreUnsafe,
 }
 
-/// The word of the result.
+/// Status in the run's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
@@ -58,7 +58,7 @@ pub enum Status {
     Completed,
     /// Stopped by a rule.
     Aborted,
-    /// Something went wrong outside the work.
+    /// Something failed outside of the agent's work.
     Error,
     /// Stopped by a person.
     Interrupted,
@@ -67,11 +67,11 @@ pub enum Status {
 /// How a run, or this process's part of it, ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// Verification passed on the final tree.
     pub verified: bool,
-    /// The signal behind an interruption (2, 15, 1), else 0.
+    /// The signal behind an interruption (2, 15, 1), otherwise 0.
     pub signal: i32,
 }
 
@@ -81,7 +81,7 @@ impl Ending {
         Ending { reason, verified, signal: 0 }
     }
 
-    /// The result's word.
+    /// Status in the run's result.
     pub fn status(&self) -> Status {
         match self.reason {
             Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete => Status::Completed,
@@ -116,7 +116,7 @@ impl Ending {
         }
     }
 
-    /// `resume` may go on: the process ended, not the run.
+    /// Whether `resume` can continue the run.
     pub fn resumable(&self) -> bool {
         matches!(
             self.reason,
@@ -132,12 +132,12 @@ impl Ending {
         )
     }
 
-    /// ralph would have had to wait longer than it may.
+    /// The provider or agent was unavailable for longer than ralph waits.
     pub fn gave_up(&self) -> bool {
         matches!(self.reason, Reason::RateLimit | Reason::AgentUnavailable)
     }
 
-    /// The workspace's breaker stays open: the next run refuses to start.
+    /// Whether the workspace's breaker stays open, so that the next run refuses to start.
     pub fn opens_breaker(&self) -> bool {
         matches!(
             self.reason,
@@ -152,7 +152,7 @@ impl Ending {
 }
 
 impl Reason {
-    /// The name scripts match: `gate_passed` in lower case for done, upper case for stopped.
+    /// The name scripts match: lower case for completed runs, upper case otherwise.
     pub fn name(self) -> &'static str {
         match self {
             Reason::GatePassed => "gate_passed",

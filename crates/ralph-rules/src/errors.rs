@@ -1,5 +1,5 @@
-//! Errors that a message reports: lines with the shape in which programs print them, wherever they stand. Words about
-//! errors are none. In a run ralph sees errors itself; this is for responses that are analysed without one.
+//! Finds errors in a message: lines in the format in which programs print them. Sentences about errors do not count.
+//! Used for responses analyzed outside of a run; in a run ralph sees the verify commands' output itself.
 
 use crate::claim::pattern::pattern;
 use crate::fingerprint::Fingerprint;
@@ -7,7 +7,7 @@ use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// How many distinct errors of one message are told.
+/// Distinct errors reported per message, at most.
 const MOST: usize = 10;
 /// How much of a line is looked at.
 const WIDTH: usize = 400;
@@ -23,7 +23,7 @@ static REPORT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// One of these is in every such line: most messages have none, and the pattern is dear to compile.
+/// Every such line has one of these. Most messages have none, and the pattern is expensive to compile.
 const SIGNS: [&str; 10] =
     ["rror", "RROR", "ERR!", "xception", "atal", "FATAL", "panic", "Traceback", "FAIL", "not ok "];
 
@@ -37,7 +37,7 @@ pub fn reported(message: &str) -> Vec<Fingerprint> {
     errors.take(MOST).collect()
 }
 
-/// All errors of a message as one: two messages with the same errors have the same, in whatever order they stand.
+/// One fingerprint for all errors of a message, independent of their order.
 pub fn signature(errors: &[Fingerprint]) -> Option<Fingerprint> {
     let first = errors.first()?;
     let mut hashes: Vec<&str> = errors.iter().map(|error| error.hash.as_str()).collect();

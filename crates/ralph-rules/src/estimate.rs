@@ -6,9 +6,9 @@ use crate::account::RunAccount;
 use crate::money::Micro;
 use serde::{Deserialize, Serialize};
 
-/// Reserved before a call where there is no history.
+/// Reserved before a call without history.
 pub const DEFAULT: Micro = Micro(500_000);
-/// Reserved at least: what an unknown cost is booked at should never be next to nothing.
+/// Minimum reservation, since it is also what an unknown cost is counted as.
 const LEAST: Micro = Micro(10_000);
 
 /// What earlier runs took.
@@ -19,18 +19,18 @@ pub struct Estimate {
     pub runs: u32,
     /// Iterations behind it.
     pub iterations: u32,
-    /// Half of the iterations cost at most this, in micro-dollars.
+    /// Median cost of an iteration, in micro-dollars.
     pub cost_p50: Micro,
-    /// Nine in ten cost at most this.
+    /// 90th percentile.
     pub cost_p90: Micro,
-    /// Half of the runs took at most so many iterations.
+    /// Median number of iterations per run.
     pub iterations_p50: u32,
-    /// Nine in ten took at most so many.
+    /// 90th percentile.
     pub iterations_p90: u32,
 }
 
 impl Estimate {
-    /// From runs that ended and whose cost is known; none where there is none.
+    /// From completed runs with known cost; none without any.
     pub fn of(history: &[RunAccount]) -> Option<Estimate> {
         let known = history.iter().filter(|run| run.ended.is_some() && run.unpriced() == 0);
         let known: Vec<&RunAccount> = known.filter(|run| !run.costs.is_empty()).collect();
@@ -54,7 +54,7 @@ impl Estimate {
     }
 }
 
-/// The smallest of these that at least so many in a hundred do not exceed; they must be sorted.
+/// A percentile of sorted values.
 pub fn percentile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()

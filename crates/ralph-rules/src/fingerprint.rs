@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// How many distinct error lines take part: enough to tell two failures apart, few enough to stay cheap.
+/// Distinct error lines per fingerprint: enough to distinguish two failures, few enough to stay cheap.
 const LINES: usize = 40;
-/// How many last lines stand in when no line looks like an error.
+/// Last lines used if no line looks like an error.
 const TAIL: usize = 6;
 /// How much of one line takes part, in bytes.
 const WIDTH: usize = 400;
@@ -61,7 +61,7 @@ impl fmt::Display for Fingerprint {
 static ESCAPE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-Z\\^-~])"));
 
-/// Words of a line that tells of an error.
+/// Words of a line that reports an error.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i-u)error|exception|fail|fatal|panic|traceback|assert|undefined|unresolved|cannot|can't|could not|",
@@ -70,7 +70,7 @@ static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A line that tells of something that passed, though it names errors.
+/// A line that reports a pass although it mentions errors.
 static FINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r#"(?i-u)^(?:ok|pass|passed|--- pass)\b|\.\.\. ok$|\bpassed$|"is_error": ?false|"errors?": ?(?:null|false|\[\])|"#,
@@ -82,7 +82,7 @@ fn is_error(line: &str) -> bool {
     ERROR.is_match(line) && !FINE.is_match(line)
 }
 
-/// What varies between two showings of one error, and what stands for it. In this order.
+/// What varies between two occurrences of one error, and its replacement. The order matters.
 static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let day = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*";
     let month = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*";

@@ -1,5 +1,5 @@
-//! The grounds of a judgement: what was counted, and what it was measured against. Read from the state that the rules
-//! were asked with, so nothing of it needs to be kept; `explain` prints it beside each decision.
+//! The grounds of a verdict: the counts and the limits they were compared with. Derived from the state before the
+//! decision, so nothing has to be stored; `explain` prints them beside each decision.
 
 use crate::breaker::{Breaker, breaker, idle_limit};
 use crate::claim::{Evidence, Exit};
@@ -10,12 +10,12 @@ use crate::record::RunStarted;
 use crate::state::{Phase, State};
 use serde::Serialize;
 
-/// A count beside the number at which it matters; 0 is never.
+/// A count and its limit; a limit of 0 is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// So many running.
+    /// The count in a row.
     pub running: u32,
-    /// At so many something happens.
+    /// The limit.
     pub limit: u32,
 }
 
@@ -27,42 +27,42 @@ pub enum Moved {
     New,
     /// Nothing changed.
     Nothing,
-    /// Back to the state this iteration had left; 0 is before the run.
+    /// Back to the state after this iteration; 0 is before the run.
     Back(u32),
 }
 
-/// What stood behind a judgement.
+/// Counts and limits behind a verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Grounds {
-    /// The iteration that was judged.
+    /// The iteration.
     pub iteration: u32,
-    /// Does the agent ask for the end?
+    /// Whether the agent says it is done.
     pub exit: Exit,
     /// Completion indicators, by name.
     pub indicators: Vec<Evidence>,
-    /// How many are needed where nothing is verified.
+    /// How many are required without a verify command.
     pub indicators_needed: u32,
-    /// A passing verification alone ends the run.
+    /// A passing verification alone completes the run.
     pub until_verified: bool,
-    /// Verification passed; none is configured where it is left out.
+    /// Whether verification passed; none without a verify command.
     pub verified: Option<bool>,
-    /// It did before the run.
+    /// Whether it passed before the run.
     pub baseline_green: Option<bool>,
     /// What happened to the files.
     pub files: Moved,
     /// The error verification ended with.
     pub error: Option<Fingerprint>,
-    /// How often it came running; the limit opens the breaker.
+    /// How often in a row; the limit opens the breaker.
     pub same_error: Count,
-    /// From so often on it is called stuck.
+    /// Stuck from this count on.
     pub stuck_at: u32,
     /// Iterations without progress; the limit opens the breaker.
     pub no_progress: Count,
-    /// From so many on the breaker is half-open.
+    /// Half-open from this count on.
     pub half_open_at: u32,
     /// Test-only iterations.
     pub test_only: Count,
-    /// Iterations with refused tools and without progress.
+    /// Iterations with denied tools and without progress.
     pub denials: Count,
     /// The breaker by these counts.
     pub breaker: Breaker,
@@ -70,7 +70,7 @@ pub struct Grounds {
     pub rung: u32,
 }
 
-/// The grounds of the judgement that the rules are about to give, where there is one: an iteration has just closed.
+/// The grounds of the next decision, if an iteration has just closed.
 pub fn grounds(state: &State) -> Option<Grounds> {
     let start = state.start.as_deref()?;
     let closed = match state.phase {
@@ -112,7 +112,7 @@ fn of(state: &State, start: &RunStarted) -> Grounds {
 }
 
 impl Grounds {
-    /// A few plain lines.
+    /// The grounds as text, for `explain`.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.claim(), self.files()];
         lines.extend(self.error());

@@ -1,6 +1,7 @@
-//! The ladder: who works next. A run begins with the agent that was chosen, the cheapest as a rule; each iteration that
-//! leaves it half-open or stuck takes it one rung up, each that brings progress without either one rung down. A failed
-//! call moves nothing. `admission.rs` asks for the rung, `breaker.rs` lets every rung have its recovery iteration.
+//! The escalation ladder: which agent and model make the next call. A run begins with the chosen agent, usually the
+//! cheapest. Each iteration after which the run is half-open or stuck moves one rung up; each with progress moves one
+//! rung down. A failed call does not move it. `admission.rs` asks for the rung; `breaker.rs` gives every rung a recovery
+//! iteration.
 
 use crate::breaker::{Breaker, breaker};
 use crate::guard::Closed;
@@ -9,12 +10,12 @@ use crate::record::RunStarted;
 use crate::state::State;
 use std::collections::BTreeMap;
 
-/// Where the run stands on its ladder.
+/// The run's position on the ladder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ladder {
     /// The rung of the call admitted last.
     pub rung: u32,
-    /// The rung of the last iteration that was judged.
+    /// The rung of the last iteration that did not fail.
     settled: u32,
     /// That iteration brought progress.
     progress: bool,
@@ -38,12 +39,12 @@ impl Ladder {
     }
 }
 
-/// The breaker is half-open, or the same error keeps coming: another approach is asked for.
+/// The breaker is half-open, or the same error keeps coming back.
 pub fn needs_escalation(state: &State, start: &RunStarted) -> bool {
     breaker(state, &start.policy) == Breaker::HalfOpen || state.repeat.stuck(&start.policy).is_some()
 }
 
-/// The rung of the next call. Asked as often as one likes between two iterations, it stays the same.
+/// The rung of the next call. It depends on the state alone, so asking twice does not change it.
 pub fn next_rung(state: &State, start: &RunStarted) -> u32 {
     let highest = start.rungs();
     let from = state.ladder.settled.min(highest);
@@ -56,7 +57,7 @@ pub fn next_rung(state: &State, start: &RunStarted) -> u32 {
     }
 }
 
-/// What is to be said of the step from the last call's rung to this one.
+/// The reason to report if the rung differs from the last call's.
 pub fn rung_change(state: &State, start: &RunStarted, rung: u32) -> Option<Objection> {
     let agent = start.rung(rung);
     let (of, agent, model) = (start.rungs(), agent.name.clone(), agent.model.clone());

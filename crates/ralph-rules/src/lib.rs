@@ -1,17 +1,18 @@
-//! THE RULES. Pure: no clock, file, environment, process, thread or random order (kept so by this crate's
-//! `clippy.toml`), so that a whole run can be decided again from its journal, or simulated millions of times.
+//! The rules: pure decisions over a run's records. No clock, file, environment, process, thread or random order
+//! (enforced by this crate's `clippy.toml`), so that a run can be replayed from its journal or simulated millions of
+//! times.
 //!
 //! ```text
 //!            ┌──────────── record: Seen (a fact) ◄──────────────┐
 //!            ▼                                                   │
-//!   state.apply(record) ──► next(&state) ──► Decided ──► the hands begin a Step,
-//!      (it counts)           (it judges)    (+ because)   tell it to End, Keep, or Leave
+//!   state.apply(record) ──► next(&state) ──► Decided ──► the engine begins a Step,
+//!      (counts)              (decides)      (+ reasons)   interrupts one, waits or exits
 //! ```
 //!
-//! Start with `next.rs`, the table of phases. `verdict.rs` judges a closed iteration (gate, guards),
-//! `admission.rs` says whether another begins, `state.rs` lists what is remembered, `record.rs` what is written
-//! down, `replay.rs` decides a journal again, `grounds.rs` says what stood behind a judgement. `claim/` reads what an
-//! agent says of itself, `analysis.rs` weighs responses outside of a run.
+//! Start with `next.rs`, the table of phases. `verdict.rs` decides after an iteration (gate, guards), `admission.rs`
+//! before one, `state.rs` has the counters, `record.rs` the journal's records, `replay.rs` repeats the decisions of a
+//! journal, `grounds.rs` has the counts and limits behind a decision. `claim/` reads the agent's final message,
+//! `analysis.rs` analyzes responses outside of a run.
 
 pub mod account;
 pub mod admission;
@@ -45,5 +46,5 @@ pub mod step;
 pub mod suite;
 pub mod verdict;
 
-/// Names these rules. A change that alters a decision on a golden journal needs a new number.
+/// Version of these rules. A change that alters a decision on a golden journal needs a new number.
 pub const RULES: u32 = 3;

@@ -26,7 +26,7 @@ pub struct RalphMetrics {
     pub abort_reason: Option<String>,
     /// Iterations that counted.
     pub iterations: u32,
-    /// Dollars booked.
+    /// Cost in dollars.
     #[serde(rename = "costUSD")]
     pub cost_usd: f64,
     /// Active time.
@@ -39,7 +39,7 @@ pub struct RalphMetrics {
     pub completion_promise_detected: bool,
     /// The verification passed at the end.
     pub verification_passed: bool,
-    /// False where a part of the cost is unknown and booked at its reservation.
+    /// False if some cost is unknown and counted as its estimate.
     pub cost_is_complete: bool,
     /// Whether failing tests could be counted before and after.
     pub tests_counted: bool,
@@ -50,11 +50,11 @@ pub struct RalphMetrics {
 }
 
 impl RalphMetrics {
-    /// The line of a run that was left; none while it goes on. `time` writes a moment down.
+    /// The metrics of a run that ended; none while it is active. `time` formats a time.
     pub fn of(account: &RunAccount, time: impl Fn(i64) -> String) -> Option<RalphMetrics> {
         let (status, reason, ended) = (account.status?, account.reason?, account.ended?);
         let fixed = account.tests_fixed();
-        // An interruption is a stop like another to who counts loops; a run that goes on later gets a new line.
+        // The format has no word for an interruption; a run that is resumed later gets a new line.
         let word = match status {
             Status::Completed => "COMPLETED",
             Status::Aborted | Status::Interrupted => "ABORTED",

@@ -16,7 +16,7 @@ impl Micro {
     /// Above this a cost is absurd and counts as unpriced: one call of a million dollars.
     pub const MOST: Micro = Micro(1_000_000_000_000);
 
-    /// Dollars as an agent reports them; NaN, infinite, negative or absurd is no price at all.
+    /// Dollars as an agent reports them; none if NaN, infinite, negative or absurdly high.
     pub fn from_usd(usd: f64) -> Option<Micro> {
         if !usd.is_finite() || !(0.0..=Self::MOST.usd()).contains(&usd) {
             return None;

@@ -1,6 +1,6 @@
-//! The one question: where a run stands → what now. A table of phases that asks the parts in a fixed order.
-//! No clock and no policy argument: both are in the state, put there by records. Asked after every record,
-//! also while a call runs. `verdict.rs` judges a closed iteration, `admission.rs` says whether another begins.
+//! `next`: from the state of a run to what happens next. A table of phases that asks the parts in a fixed order. It takes
+//! no clock and no policy: both are in the state, put there by records. It is called after every record, also while a
+//! call runs. `verdict.rs` decides after an iteration, `admission.rs` whether another begins.
 
 use crate::admission::admission;
 use crate::ending::{Ending, Reason};
@@ -15,38 +15,38 @@ use crate::step::Step;
 use crate::verdict::verdict;
 use serde::{Deserialize, Serialize};
 
-/// How often protected paths may be put back before the run ends.
+/// How often protected paths are restored before the run stops.
 const RESTORES: u32 = 3;
 
-/// What now.
+/// What happens next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "next", content = "what", rename_all = "snake_case")]
 pub enum Next {
-    /// Begin this in the world.
+    /// Begin this step.
     Do(Step),
-    /// Tell what is under way to end, and hear it out.
+    /// Stop the step under way, and read its remaining output.
     #[serde(rename = "end")]
     Interrupt(Why),
-    /// Nothing to do until somebody speaks, or until then.
+    /// Wait for the next event or for the clock.
     #[serde(rename = "keep")]
     Wait {
-        /// When the clock should speak at the latest.
+        /// When to wake up at the latest.
         wake: Wake,
     },
-    /// This process's part is over.
+    /// This process is done with the run.
     #[serde(rename = "leave")]
     Exit(Ending),
 }
 
-/// Why something under way is told to end.
+/// Why a step under way is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// A person asked.
     Person,
-    /// The call's own deadline.
+    /// The call's timeout.
     Deadline,
-    /// The run's deadline.
+    /// The run's time limit.
     Time,
     /// No output and no running tool.
     Silence,
@@ -54,7 +54,7 @@ pub enum Why {
     Budget,
 }
 
-/// When the clock should speak: at a time of day, or after active time, whichever comes first.
+/// When to wake up: at a time of day or after some active time, whichever comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wake {
     /// UTC.
@@ -64,11 +64,11 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// Only when somebody speaks.
+    /// Wait for an event only.
     pub const NEVER: Wake = Wake { at: None, ran: None };
 }
 
-/// What now?
+/// Decides what happens next.
 pub fn next(state: &State) -> Decision {
     let Some(start) = state.start.as_deref() else { return wait(Wake::NEVER) };
     match &state.phase {
@@ -111,7 +111,7 @@ fn admitted(state: &State, start: &RunStarted) -> Decision {
     act(step, Vec::new())
 }
 
-/// In-flight rules are rules: a person, the clock and the meter are answered while the agent works.
+/// Rules that apply while the agent works: requests of the user, timeouts and cost.
 fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Decision {
     let policy = &start.policy;
     let limit = start.rung(state.ladder.rung).timeout.unwrap_or(policy.timeout);
@@ -137,7 +137,7 @@ fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Dec
             let (seen, dearest, reserved) = (budget.live, budget.dearest, budget.reserved);
             let mut reasons = vec![Objection::UsageAhead { seen, dearest, reserved }];
             reasons.extend(alerts::due(state, policy));
-            // The last turns before the cap are reserved too, so that what is known never falls behind.
+            // The two turns beyond the cap are reserved too, so that real spending never exceeds the reservation.
             let limits = Limits { run: policy.max_cost.plus(dearest.times(2)), ..limits(policy) };
             return act(Step::Extend { id: state.calls.id, to, limits }, reasons);
         }
@@ -147,7 +147,7 @@ fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Dec
     wait(Wake { at: None, ran: Some(policy.max_time.map_or(deadline, |max| max.min(deadline))) })
 }
 
-/// A person, or the run's time, may end a verification; then it has no verdict.
+/// The user or the time limit may stop a verification; it has no result then.
 fn verifying(state: &State, start: &RunStarted) -> Decision {
     if state.checks.interrupted_by.is_some() {
         return wait(Wake::NEVER);
@@ -164,7 +164,7 @@ fn verifying(state: &State, start: &RunStarted) -> Decision {
     }
 }
 
-/// Protected paths come first, then a person's stop, then whose fault a failed call was.
+/// After the inspection: protected paths first, then a request to stop, then a failed call.
 fn inspected(state: &State, start: &RunStarted) -> Decision {
     if let Some(decision) = violated(state, &start.policy) {
         return decision;
@@ -189,8 +189,8 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     verify(Check::AsIs, &start.policy, clean)
 }
 
-/// An iteration that touched a protected path can never succeed, whatever it claims. The paths are put back first;
-/// whether the run may go on then is the user's choice, and not without end.
+/// An iteration that changed a protected path can never succeed, whatever it claims. The paths are restored first;
+/// whether the run may continue then depends on the policy, and only a few times.
 fn violated(state: &State, policy: &Policy) -> Option<Decision> {
     let trees = &state.trees;
     if !trees.violations.is_empty() && !trees.unrestorable {

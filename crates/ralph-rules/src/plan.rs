@@ -1,6 +1,6 @@
-//! The plan: how much of a named file is ticked, and what is still open. Checkboxes in Markdown (`plan/markdown.rs`)
-//! or stories in a prd.json (`plan/prd.rs`). What an agent ticks is a claim: the gate only ever uses an open item
-//! against one, and a closed plan as one indicator among others. The hands read the file, the rules read its text.
+//! Reads a plan file: how many items are ticked and which are open. Checkboxes in Markdown (`plan/markdown.rs`) or stories
+//! in a prd.json (`plan/prd.rs`). A ticked item is only a claim: an open item contradicts completion, a completed plan is
+//! one indicator among others. The engine reads the file, this module its text.
 
 mod markdown;
 mod prd;
@@ -17,9 +17,9 @@ pub const TEXT: usize = 200;
 pub struct Plan {
     /// Items ticked.
     pub done: u32,
-    /// Items open that stand in the way of completion.
+    /// Open items that completion requires.
     pub pending: u32,
-    /// Items open that do not: they stand under a heading such as Optional.
+    /// Open items that completion does not require: under a heading such as Optional.
     pub optional: u32,
     /// The next open items' texts, the first few.
     pub next: Vec<String>,

@@ -1,6 +1,5 @@
-//! The numbers a run obeys: limits, thresholds, what the gate asks for. Resolved by the face from flags and
-//! files, written down in `RunStarted`, read by the guards from the state. Money's ceilings are applied
-//! before a policy is made.
+//! The policy of a run: limits, thresholds, what the gate requires. Resolved from flags and config files by the command
+//! line, recorded in `RunStarted`, read from the state by the guards. Ceilings are applied before a policy is made.
 
 use crate::money::Micro;
 use crate::record::Ms;
@@ -11,40 +10,40 @@ pub const SECOND: Ms = 1_000;
 /// One minute.
 pub const MINUTE: Ms = 60 * SECOND;
 
-/// Everything a user may set that decides.
+/// Every setting that decisions depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Iterations at most.
+    /// Maximum number of iterations.
     pub max_iterations: u32,
-    /// Spend at most in this run.
+    /// Maximum cost of this run.
     pub max_cost: Micro,
-    /// Spend at most in a calendar day, over all runs.
+    /// Maximum cost per calendar day over all runs.
     pub daily_cost: Micro,
-    /// Reserved before a call when there is no history.
+    /// Reserved before a call.
     pub estimate: Micro,
-    /// Active time at most; waits count.
+    /// Maximum active time, waits included.
     pub max_time: Option<Ms>,
-    /// One call at most.
+    /// Maximum time per call.
     pub timeout: Ms,
-    /// Silence at most.
+    /// Maximum time without output.
     pub idle_timeout: Ms,
-    /// One verification command at most.
+    /// Maximum time per verify command.
     pub verify_timeout: Ms,
-    /// Waiting for a provider at most, in all.
+    /// Maximum total time waiting for a provider.
     pub max_wait: Ms,
     /// Pause between iterations.
     pub pause_between: Ms,
-    /// Do not wait for limits: leave with 75.
+    /// Do not wait for limits: exit with 75.
     pub no_wait: bool,
     /// Calls in any hour, over all runs.
     pub calls_per_hour: Option<u32>,
     /// Tokens in any hour, over all runs.
     pub tokens_per_hour: Option<u64>,
-    /// What ends a run as done.
+    /// What completes a run.
     pub gate: GatePolicy,
     /// When stagnation stops a run.
     pub breaker: BreakerPolicy,
-    /// What a touched protected path leads to.
+    /// What a changed protected path leads to.
     pub on_violation: OnViolation,
     /// What a changed oracle leads to.
     pub oracle: Oracle,
@@ -75,24 +74,24 @@ impl Policy {
     }
 }
 
-/// What ends a run as done.
+/// What completes a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GatePolicy {
     /// A claim with evidence, or a passing verification alone.
     pub until: Until,
-    /// Distinct indicators that count as evidence where nothing is verified.
+    /// Distinct indicators required without a verify command.
     pub indicators: u32,
-    /// Iterations running with enough indicators, where the agent gives no explicit signal.
+    /// Iterations in a row with enough indicators, required without an explicit signal.
     pub done_signals: u32,
-    /// Completion signals running that an explicit one needs, itself included.
+    /// Completion signals in a row required with an explicit signal, itself included.
     #[serde(default = "one")]
     pub exit_signals: u32,
     /// The completion promise's inner text.
     pub promise: String,
-    /// A file within the workspace that counts as an explicit signal, where the message has none.
+    /// A file in the workspace that counts as an explicit signal if the message has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker_file: Option<String>,
-    /// An explicit exit signal needs no indicators where nothing is verified.
+    /// An explicit exit signal needs no indicators without a verify command.
     pub explicit_alone: bool,
 }
 
@@ -110,16 +109,16 @@ impl Default for GatePolicy {
     }
 }
 
-/// Journals older than the number mean one.
+/// Default for journals written before this setting existed.
 fn one() -> u32 {
     1
 }
 
-/// What a run goes on until.
+/// What a run requires to complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// The agent claims it and ralph proved it.
+    /// The agent claims completion and verification passes.
     Claimed,
     /// The verification passes, whatever the agent says.
     Verified,
@@ -132,19 +131,19 @@ pub struct BreakerPolicy {
     pub half_open_after: u32,
     /// Further ones before OPEN.
     pub open_after: u32,
-    /// The same error this often is called stuck.
+    /// The same error this often in a row means stuck.
     pub stuck: u32,
-    /// The same error this often opens the breaker.
+    /// The same error this often in a row opens the breaker.
     pub same_error: u32,
-    /// Test-only iterations running that end the run.
+    /// Test-only iterations in a row that stop the run.
     pub saturation: u32,
-    /// Iterations running with denials and no progress.
+    /// Iterations in a row with denials and no progress that stop the run.
     pub denials: u32,
-    /// A final message under this percentage of the mean is a decline.
+    /// A final message below this percentage of the average is a decline.
     pub decline_below: u32,
     /// What a decline leads to.
     pub decline: Decline,
-    /// An open breaker of the workspace closes by itself after this long; none is never.
+    /// An open breaker of the workspace closes by itself after this long; none means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooldown: Option<Ms>,
 }
@@ -169,42 +168,42 @@ impl Default for BreakerPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decline {
-    /// A word in the analysis.
+    /// A warning.
     Warn,
     /// The breaker opens.
     Open,
 }
 
-/// What a touched protected path leads to.
+/// What a changed protected path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnViolation {
     /// The run ends.
     Abort,
-    /// The paths are put back and the run may go on, at most three times.
+    /// The paths are restored and the run may continue, at most three times.
     Restore,
 }
 
-/// What changed tests or runner files lead to.
+/// What changed tests or test configuration lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Oracle {
-    /// Completion must also pass with the baseline's tests.
+    /// Verification must also pass with the baseline's tests.
     Guard,
-    /// It is reported.
+    /// The change is reported.
     Flag,
-    /// It is the task.
+    /// The change is allowed.
     Allow,
 }
 
 /// Numbers that only the user's or the system's own config may raise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ceilings {
-    /// Iterations a run.
+    /// Iterations per run.
     pub max_iterations: u32,
-    /// Spend a run.
+    /// Cost per run.
     pub max_cost: Micro,
-    /// Spend a day over all runs.
+    /// Cost per day over all runs.
     pub daily_cost: Micro,
 }
 

@@ -1,6 +1,6 @@
 //! The price table: what a model's tokens cost, where each row was read and when, and how the many spellings of one
-//! model find their row. The user's own prices come first. Neighbours: `money.rs` has the arithmetic; the agents'
-//! readers price running calls with it, the hands price what a call came to.
+//! model find their row. The user's own prices come first. `money.rs` has the arithmetic; the agents'
+//! readers price running calls with it, the engine prices finished ones.
 
 use crate::money::{Micro, Price, Usage};
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ impl Prices {
         self.0.get(&normal(model))
     }
 
-    /// What one turn of a running call costs, and whether that is a guess: an unknown model is taken for the dearest.
+    /// The cost of one turn, and whether it is a guess: an unknown model is priced as the most expensive one.
     pub fn live(&self, model: Option<&str>, usage: &Usage) -> Option<(Micro, bool)> {
         match model.and_then(|model| self.find(model)) {
             Some(row) => row.turn(usage).map(|cost| (cost, false)),
@@ -74,7 +74,7 @@ impl Prices {
         }
     }
 
-    /// The dearest price there is: what an unknown model is taken to cost while it runs.
+    /// The highest price, used for an unknown model during a call.
     pub fn dearest(&self) -> Price {
         let all = self.0.values().map(|row| row.price);
         all.max_by_key(|price| price.output).unwrap_or(Price::NOTHING)
@@ -86,7 +86,7 @@ impl Prices {
     }
 }
 
-/// The rows of the table. A line that is none is left out; a test sees to it that none is.
+/// The rows of the table. Invalid lines are skipped; a test checks that there are none.
 fn read(text: &str) -> Vec<Row> {
     let (mut rows, mut source, mut as_of) = (Vec::new(), "", "");
     for line in text.lines() {
@@ -133,7 +133,7 @@ pub fn normal(model: &str) -> String {
     name.to_owned()
 }
 
-/// Regions and providers as they stand before a dot.
+/// Regions and providers, as written before a dot.
 const REGIONS: &[&str] =
     &["us", "eu", "apac", "jp", "au", "global", "us-gov", "anthropic", "openai", "google", "xai", "moonshot"];
 

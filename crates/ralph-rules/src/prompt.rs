@@ -1,7 +1,7 @@
-//! What the prompt says. Iteration 1 is the user's text unchanged; from the second on a context section follows: what
-//! changed, what verification said, what was objected to. The protocol travels as a system prompt where the agent takes
-//! one, else as a footer. ralph's own words stay small; evidence is bounded by itself. `prompt/data.rs` has the facts,
-//! `prompt/template.rs` renders them. No decision depends on any of it.
+//! Composes prompts. Iteration 1 is the user's text unchanged; later ones add a context section: what changed, the
+//! verification result, why the work was not accepted. The status protocol is the system prompt if the agent supports
+//! one, otherwise a footer. Each part has a size limit. `prompt/data.rs` has the facts, `prompt/template.rs` renders them.
+//! No decision depends on a prompt.
 
 mod data;
 pub mod template;
@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use template::{CONTEXT, Mistake, PROTOCOL};
 
-/// The most a prompt says of one hint, in bytes.
+/// Maximum length of one hint in a prompt, in bytes.
 pub const HINT_BYTES: usize = LINE * 10;
 
-/// A prompt, and what was wrong with the user's templates where ralph's own had to do.
+/// A prompt, and the mistake in the user's templates if ralph's own had to be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
     /// The whole prompt.
@@ -32,12 +32,12 @@ pub fn compose(state: &State) -> String {
     composed(state).text
 }
 
-/// The same, with what was wrong with the templates: one that fails in the night ends nothing.
+/// The same, with the mistake in the templates if there was one. A broken template does not stop a run.
 pub fn composed(state: &State) -> Composed {
     state.start.as_deref().map_or_else(Composed::default, |start| composed_for(state, start))
 }
 
-/// The same with the task and the templates as they were really given: the state knows them without their secrets.
+/// The same with the original task and templates: the state has them with secrets redacted.
 pub fn composed_for(state: &State, given: &RunStarted) -> Composed {
     let Some(start) = state.start.as_deref() else { return Composed::default() };
     let data = data(state, start);
@@ -80,7 +80,7 @@ pub fn protocol(start: &RunStarted) -> String {
         .unwrap_or_else(|_| template::render_own(PROTOCOL, &data))
 }
 
-/// A person's words come last and from no template: none may lose them.
+/// The user's hints come last and are not part of a template, so that no template can lose them.
 fn hints(state: &State) -> String {
     if state.person.hints.is_empty() {
         return String::new();
@@ -92,7 +92,7 @@ fn hints(state: &State) -> String {
     text
 }
 
-/// The first bytes of a text, at a character's border.
+/// The first bytes of a text, cut at a character boundary.
 pub fn head(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.into();
@@ -101,7 +101,7 @@ pub fn head(text: &str, bytes: usize) -> String {
     format!("{}…", text.get(..cut).unwrap_or_default())
 }
 
-/// The last bytes of a text, at a character's border.
+/// The last bytes of a text, cut at a character boundary.
 pub fn tail(text: &str, bytes: usize) -> &str {
     let from = text.len().saturating_sub(bytes);
     let from = (from..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len());

@@ -1,6 +1,6 @@
-//! A provider as all runs of a user know it: what one run learnt of a limit or an outage, so that the others spare
-//! themselves the call. Open until a time, then half-open: one run at a time tries, and its success closes it. The hands
-//! keep it in the store beside the facts it follows from; `failure.rs` is what one run remembers for itself.
+//! A provider's availability, shared by all runs of a user: when one run meets a limit or an outage, the others do not
+//! call until it is over. Open until a time, then half-open: one run at a time tries, and a success closes it. The engine
+//! stores it; `failure.rs` is what a single run remembers.
 
 use crate::failure::{Class, Fault, Reaction, backoff, jitter};
 use crate::policy::{MINUTE, SECOND};
@@ -12,7 +12,7 @@ const CLOCK_SLACK: Ms = MINUTE;
 /// Runs that were held by another's failure come back at least this much apart from it, on average.
 const SPREAD: Ms = 5 * SECOND;
 
-/// What is known of a provider that fails.
+/// State of a failing provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
     /// How it failed last.
@@ -36,7 +36,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// What is known after this failure of a run; none where it says nothing about the provider.
+    /// The provider's state after this failure; none if the failure is not the provider's.
     pub fn failed(before: Option<&Provider>, fault: &Fault, run: &str) -> Option<Provider> {
         if fault.class.reaction() != Reaction::Wait {
             return None;
@@ -61,7 +61,7 @@ impl Provider {
 
     /// Until when this run must leave it alone; none: it may be tried, by one run at a time.
     pub fn holds(&self, run: &str, now: Ms) -> Option<Ms> {
-        // A clock that was set back would prolong the wait by the length of the jump; what holds is found out anew.
+        // A clock that was set back would prolong the wait, so the provider is tried again.
         let set_back = now < self.at.saturating_sub(CLOCK_SLACK);
         if set_back || now >= self.until {
             return None;

@@ -1,6 +1,6 @@
-//! What is written down: a run is a list of records in one order. A record is `Seen` (a fact the world, a
-//! person or the clock brought) or `Decided` (what the rules answered, with its because). This file lists
-//! every kind; the bodies are grouped in `record/`. `upcast.rs` lifts bodies written by older versions.
+//! The journal of a run: an ordered list of records. A record is `Seen` (a fact from the world, the user or the clock) or
+//! `Decided` (a decision of the rules with its reasons). This file lists every kind; the bodies are in `record/`.
+//! `upcast.rs` converts bodies written by older versions.
 
 mod call;
 mod check;
@@ -38,7 +38,7 @@ pub struct Record {
     pub seq: u64,
     /// When it was written, UTC; never goes back within a run.
     pub at: Ms,
-    /// How long the run had been active; stands still while stopped, suspended or not running.
+    /// How long the run had been active; does not advance while stopped, suspended or not running.
     pub ran: Ms,
     /// What happened.
     pub fact: Fact,
@@ -47,9 +47,9 @@ pub struct Record {
 /// The two kinds of record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// The world, a person or the clock brought it.
+    /// A fact from the world, the user or the clock.
     Seen(Seen),
-    /// The rules answered it.
+    /// A decision of the rules.
     Decided(Decision),
 }
 
@@ -59,15 +59,15 @@ pub enum Fact {
 pub enum Seen {
     /// The run began: everything it was given, read once.
     RunStarted(Box<RunStarted>),
-    /// The run goes on in a new process; an open step counts as lost.
+    /// The run continues in a new process; a step that was under way counts as lost.
     Resumed(Resumed),
     /// Limits were changed by a person.
     PolicyChanged(Box<PolicyChanged>),
-    /// The clock spoke.
+    /// A timer fired.
     Woke,
     /// The reservation was granted and the prompt is composed.
     Admitted(Admitted),
-    /// Something the run cannot know by itself said no.
+    /// The reservation was refused.
     Refused(Refused),
     /// The reservation was raised.
     Extended(Extended),
@@ -75,26 +75,26 @@ pub enum Seen {
     Spent(Spent),
     /// The running call has been silent.
     Silent(Silent),
-    /// The call closed.
+    /// The call ended.
     CallEnded(Box<CallEnded>),
-    /// The call was open when ralph died and left no closing event.
+    /// The call was running when ralph was killed and left no final event.
     CallLost(CallLost),
-    /// The workspace was looked at after a call.
+    /// The workspace was inspected after a call.
     Inspected(Inspected),
-    /// Protected paths were put back, as far as possible.
+    /// Protected paths were restored, as far as possible.
     Restored(Restored),
-    /// The verification closed.
+    /// The verification ended.
     Verified(Verified),
-    /// A person asked for something.
+    /// The user requested something.
     Asked(Asked),
 }
 
-/// An answer of the rules with the facts behind it.
+/// A decision of the rules with its reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What now.
+    /// What happens next.
     pub next: Next,
-    /// Why: the same objects go to the screen, the prompt and `explain`.
+    /// The reasons, also used by the screen, the prompt and `explain`.
     #[serde(rename = "because")]
     pub reasons: Vec<Objection>,
 }

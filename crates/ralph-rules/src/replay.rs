@@ -1,18 +1,18 @@
-//! Decides a journal again: after every record the rules are asked, and their answer must be what was written
-//! down. Under the same rules number a difference is a bug; under another it is "would decide otherwise today".
+//! Replays a journal: the rules decide again after every record, and the result must equal the recorded decision. Under
+//! the same `RULES` number a difference is a bug; under another one, today's rules decide differently.
 
 use crate::next::{Next, next};
 use crate::record::{Decision, Fact, Record, Seen};
 use crate::state::State;
 
-/// A place where the rules answer otherwise than the journal has it.
+/// A decision that differs from the recorded one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The record.
     pub seq: u64,
-    /// What was written down; `None` where nothing was decided.
+    /// The recorded decision; none if nothing was decided.
     pub written: Option<Decision>,
-    /// What the rules answer.
+    /// The decision of the current rules.
     pub today: Decision,
 }
 
@@ -25,8 +25,8 @@ pub struct Replayed {
     pub differences: Vec<Difference>,
 }
 
-/// Decides the whole journal again. A process that ended between a fact and the answer leaves the answer out;
-/// the next record is then `Resumed`.
+/// Replays a whole journal. If a process ended between a fact and its decision, the decision is missing and the next
+/// record is `Resumed`.
 pub fn replay(records: &[Record]) -> Replayed {
     let mut state = State::default();
     let mut found = Replayed::default();
@@ -36,7 +36,7 @@ pub fn replay(records: &[Record]) -> Replayed {
             Fact::Decided(decision) => Some(decision),
             Fact::Seen(_) => None,
         };
-        // Limits that a person changed belong to the resumption before them: the rules are asked after both.
+        // Changed limits belong to the resumption before them: the rules decide after both.
         let interrupted = matches!(record.fact, Fact::Seen(Seen::Resumed(_) | Seen::PolicyChanged(_)));
         let agrees = match written {
             Some(written) => *written == today,

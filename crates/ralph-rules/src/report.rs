@@ -1,5 +1,5 @@
-//! The numbers of a day, or of several: how many runs were proven done, what they cost, what was wasted, what is worth
-//! a look. Made from the runs' accounts; `report/markdown.rs` writes it for a person.
+//! The report of one or more days: runs completed and verified, cost, waste, alerts. Computed from the runs' accounts;
+//! `report/markdown.rs` formats it.
 
 mod markdown;
 
@@ -46,7 +46,7 @@ pub struct Report {
     pub waste: Waste,
     /// Why runs were not completed, and how often.
     pub abort_reasons: BTreeMap<&'static str, u32>,
-    /// What is worth a look.
+    /// Alerts.
     pub alerts: Vec<String>,
 }
 
@@ -68,18 +68,18 @@ pub struct Overall {
     pub completion_on_target: bool,
     /// Mean.
     pub avg_iterations: f64,
-    /// 95 of 100 runs took at most so many.
+    /// 95th percentile.
     pub p95_iterations: u32,
     /// Mean, in dollars.
     #[serde(rename = "avgCostUSD")]
     pub avg_cost: f64,
-    /// 95 of 100 runs cost at most this.
+    /// 95th percentile, in dollars.
     #[serde(rename = "p95CostUSD")]
     pub p95_cost: f64,
     /// All of it.
     #[serde(rename = "costUSD")]
     pub cost: f64,
-    /// False where a part is unknown and booked at its reservation.
+    /// False if some cost is unknown and counted as its estimate.
     pub cost_is_complete: bool,
     /// All that was spent, over the runs that were proven done.
     #[serde(rename = "costPerVerifiedTaskUSD")]
@@ -282,7 +282,7 @@ fn alerts(runs: &[RunAccount], overall: &Overall, span: &Span) -> Vec<String> {
     alerts
 }
 
-/// At least so many tenths of it.
+/// Whether `amount` is at least `tenths` tenths of `of`.
 fn reaches(amount: Micro, of: Micro, tenths: i64) -> bool {
     amount.times(10) >= of.times(tenths)
 }

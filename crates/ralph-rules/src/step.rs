@@ -1,5 +1,5 @@
-//! What may be begun in the world. Each step is recorded before it is begun, is safe to begin twice (except
-//! `Call`, which is recovered instead) and closes with exactly one fact.
+//! Steps: the actions a decision can start. Each is recorded before it begins, is safe to begin twice (except `Call`,
+//! which is recovered instead) and closes with exactly one fact.
 
 use crate::money::Micro;
 use crate::record::{Attempt, Check, FileRef, Limits, Ms, Violation};
@@ -20,7 +20,7 @@ pub enum Step {
         /// Which rung of the ladder the prompt is for: 0 is the agent the run began with.
         #[serde(default, skip_serializing_if = "is_zero")]
         rung: u32,
-        /// A person wants it tried now, whatever other runs know of the provider.
+        /// The user wants a call now, whatever other runs know about the provider.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         anyway: bool,
     },
@@ -34,9 +34,9 @@ pub enum Step {
         hints: u32,
         /// Which rung of the ladder: 0 is the agent the run began with.
         rung: u32,
-        /// Tell when usage plus two of the dearest turns passes this.
+        /// Report when usage plus two of the most expensive turns exceeds this.
         tell_spend_from: Micro,
-        /// Tell when it has been silent this long.
+        /// Report when there was no output for this long.
         tell_silence_after: Ms,
     },
     /// Raise the running call's reservation. Closes with `Extended` or `Refused`.
@@ -48,13 +48,13 @@ pub enum Step {
         /// Against what.
         limits: Limits,
     },
-    /// Look at the workspace. Closes with `Inspected`.
+    /// Inspect the workspace. Closes with `Inspected`.
     Inspect {
         /// The tree before the call.
         #[serde(with = "crate::record::tree_id")]
         before: u128,
     },
-    /// Put protected paths back. Closes with `Restored`.
+    /// Restore protected paths. Closes with `Restored`.
     Restore {
         /// Which ones.
         paths: Vec<Violation>,
@@ -66,7 +66,7 @@ pub enum Step {
         /// Each command's deadline.
         deadline: Ms,
     },
-    /// Find out what became of a call that was open when ralph died. Closes with `CallEnded` or `CallLost`.
+    /// Recover the result of a call that was running when ralph was killed. Closes with `CallEnded` or `CallLost`.
     Recover {
         /// Which call.
         id: Attempt,

@@ -1,7 +1,7 @@
 //! How many tests a verification ran, read from what the test runner printed: cargo test and nextest, pytest and
 //! unittest, jest, vitest, mocha, node and other TAP, go test, JUnit XML. Bytes in any pieces, bounded memory.
-//! `line.rs` cuts and cleans lines, `runners.rs` reads one, `junit.rs` finds suites in XML. A count is what a program
-//! said of itself: it can lower a verdict, never raise one.
+//! `line.rs` cuts and cleans lines, `runners.rs` reads one, `junit.rs` finds suites in XML. Counts come
+//! from output that the agent can influence, so they can prevent completion but never cause it.
 
 mod junit;
 mod line;
@@ -54,7 +54,7 @@ impl Sum for Counts {
     }
 }
 
-/// Counts of an output that is there already; none where no known runner speaks.
+/// Counts in complete output; none without a known runner's summary.
 pub fn counts(output: &[u8]) -> Option<Counts> {
     let mut counter = Counter::default();
     counter.feed(output);
@@ -65,23 +65,23 @@ pub fn counts(output: &[u8]) -> Option<Counts> {
 #[derive(Debug, Default)]
 pub struct Counter {
     lines: line::Lines,
-    heard: runners::RunnerOutput,
+    runners: runners::RunnerOutput,
     xml: junit::Suites,
 }
 
 impl Counter {
     /// The next piece of the output, cut anywhere.
     pub fn feed(&mut self, bytes: &[u8]) {
-        let Counter { lines, heard, xml } = self;
+        let Counter { lines, runners, xml } = self;
         xml.feed(bytes);
-        lines.feed(bytes, |line| heard.line(line));
+        lines.feed(bytes, |line| runners.line(line));
     }
 
-    /// The output is over. Several summaries are added; XML counts only where no runner spoke for itself, since it
-    /// tells the same tests again.
+    /// The end of the output. Several summaries are added up; XML counts only without a runner's summary, since it
+    /// reports the same tests again.
     pub fn finish(self) -> Option<Counts> {
-        let Counter { lines, mut heard, xml } = self;
-        lines.finish(|line| heard.line(line));
-        heard.total().or_else(|| xml.total())
+        let Counter { lines, mut runners, xml } = self;
+        lines.finish(|line| runners.line(line));
+        runners.total().or_else(|| xml.total())
     }
 }

@@ -1,5 +1,4 @@
-//! What the agent says of itself: the status block and the promise at the end of its final message. True or
-//! not is the script's business.
+//! The status block and the promise at the end of the final message. Whether they are true is up to the script.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +49,7 @@ const FIELDS: [(&str, &str); 6] = [
 impl Claim {
     /// Reads the words after `claim`.
     pub fn parse(words: &[String]) -> Result<Claim, String> {
-        let usage = "write progress, complete, blocked, none or promise [TEXT]";
+        let usage = "use progress, complete, blocked, none or promise [TEXT]";
         let (kind, rest) = words.split_first().ok_or(usage)?;
         let status = match kind.as_str() {
             "progress" => Status::Progress,
@@ -59,15 +58,13 @@ impl Claim {
             "none" if rest.is_empty() => return Ok(Claim::None),
             "promise" if rest.is_empty() => return Ok(Claim::Promise("COMPLETE".to_owned())),
             "promise" => return Ok(Claim::Promise(rest.join(" "))),
-            _ => return Err(format!("{kind} is no claim: {usage}")),
+            _ => return Err(format!("unknown claim {kind}; {usage}")),
         };
         let mut fields = BTreeMap::new();
         for word in rest {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             let (key, _) = FIELDS.iter().find(|(known, _)| *known == key).ok_or_else(|| {
-                format!(
-                    "{word} is not understood: after it, status= tasks= files= tests= type= exit= set a field"
-                )
+                format!("{word} is not valid; fields are set with status= tasks= files= tests= type= exit=")
             })?;
             fields.insert(*key, value.to_owned());
         }

@@ -1,5 +1,5 @@
-//! The built-in demonstration: a throw-away project with a real failing test, and the script of an agent that
-//! claims too early, then says honestly that it is not done, then repairs it. Needs nothing but `sh`.
+//! The built-in demonstration: a throwaway project with a real failing test, and the script of an agent that
+//! claims too early, then reports that it is not done, then fixes it. Needs nothing but `sh`.
 
 /// The project's files: path and content.
 pub const FILES: [(&str, &str); 3] = [

@@ -1,15 +1,15 @@
 //! The command line: the simulator's own flags, the Claude flags that matter here, and everything else ignored.
 
-use crate::play::Kind;
-use crate::voice::Format;
+use crate::output::Format;
+use crate::perform::Kind;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq)]
-pub enum Asked {
-    /// Play a script.
-    Play(Box<Flags>),
+pub enum Mode {
+    /// Run a script.
+    Run(Box<Flags>),
     /// Explain itself.
     Help,
     /// The version it imitates.
@@ -46,7 +46,7 @@ pub struct Flags {
 }
 
 /// Reads the command line; the error says what is wrong.
-pub fn read(args: impl Iterator<Item = OsString>) -> Result<Asked, String> {
+pub fn read(args: impl Iterator<Item = OsString>) -> Result<Mode, String> {
     let mut flags = Flags::default();
     let mut args = args;
     while let Some(arg) = args.next() {
@@ -58,18 +58,18 @@ pub fn read(args: impl Iterator<Item = OsString>) -> Result<Asked, String> {
         let mut value =
             || joined.clone().or_else(|| args.next()).ok_or_else(|| format!("{name} needs a value"));
         match name.as_str() {
-            "--help" | "-h" => return Ok(Asked::Help),
-            "--version" | "-v" => return Ok(Asked::Version),
-            crate::play::CHILD => {
+            "--help" | "-h" => return Ok(Mode::Help),
+            "--version" | "-v" => return Ok(Mode::Version),
+            crate::perform::CHILD => {
                 let kind = Kind::read(&value()?).ok_or("unknown kind of child")?;
-                return Ok(Asked::Child(kind, value()?));
+                return Ok(Mode::Child(kind, value()?));
             }
             "--no-partial-messages" => flags.no_partial = true,
             _ if takes_value(&name) => flags.set(&name, value()?)?,
             _ => {}
         }
     }
-    Ok(Asked::Play(Box::new(flags)))
+    Ok(Mode::Run(Box::new(flags)))
 }
 
 fn takes_value(name: &str) -> bool {
@@ -96,7 +96,7 @@ impl Flags {
                     "stream-json" => Format::Stream,
                     "json" => Format::Json,
                     "text" => Format::Text,
-                    _ => return Err(format!("{name} {text} is not known: stream-json, json and text are")),
+                    _ => return Err(format!("unknown {name} {text}; use stream-json, json or text")),
                 };
             }
             _ => self.session = Some(text),
@@ -109,7 +109,7 @@ impl Flags {
 mod tests {
     use super::*;
 
-    fn asked(args: &[&str]) -> Result<Asked, String> {
+    fn asked(args: &[&str]) -> Result<Mode, String> {
         read(args.iter().map(OsString::from))
     }
 
@@ -136,7 +136,7 @@ mod tests {
             "--seed",
             "7",
         ];
-        let Ok(Asked::Play(flags)) = asked(&args) else { panic!("not played") };
+        let Ok(Mode::Run(flags)) = asked(&args) else { panic!("not played") };
         let expected = Flags {
             inline: Some("say a=b".to_owned()),
             model: Some("m".to_owned()),
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn wrong_values_are_told() {
-        assert_eq!(asked(&["--help"]), Ok(Asked::Help));
+        assert_eq!(asked(&["--help"]), Ok(Mode::Help));
         for (args, words) in [
             (&["--script"][..], "needs a value"),
             (&["--seed", "x"], "needs a number"),
-            (&["--format", "xml"], "stream-json, json and text"),
+            (&["--format", "xml"], "stream-json, json or text"),
         ] {
             assert!(asked(args).unwrap_err().contains(words), "{args:?}");
         }

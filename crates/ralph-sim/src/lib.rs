@@ -1,8 +1,8 @@
-//! The scripted agent: imitates Claude Code and misbehaves on demand. Shipped as `ralph agent-sim`, played by
-//! `ralph demo`, and used by the tests of every crate that starts an agent.
+//! The scripted agent: imitates Claude Code and misbehaves on demand. Shipped as `ralph agent-sim`, used by `ralph
+//! demo` and by the tests of every crate that starts an agent.
 //!
-//! The path of one call: `flags` → `script` (what to do in this iteration) → `play` (does it) → `voice`
-//! (prints it as Claude would). `demo` holds the built-in demonstration. All of the script language:
+//! One call: `flags` → `script` (what to do in this iteration) → `perform` (does it) → `output` (prints it as Claude
+//! would). `demo` has the built-in demonstration. The script language:
 //!
 //! ```text
 #![doc = include_str!("help.txt")]
@@ -15,14 +15,15 @@ pub mod demo;
 mod flags;
 mod ids;
 mod object;
-mod play;
+mod output;
+mod perform;
 mod price;
 mod script;
-mod voice;
 
-use flags::{Asked, Flags};
+use flags::{Flags, Mode};
 use ids::Ids;
-use play::{Given, Play};
+use output::{Output, SessionInfo, VERSION};
+use perform::{Given, Performer};
 use script::{Action, Mistake, Script};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::ffi::OsString;
@@ -30,7 +31,6 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use voice::{Persona, VERSION, Voice};
 
 /// What `--help` prints: flags, script language, examples.
 pub const HELP: &str = include_str!("help.txt");
@@ -43,62 +43,62 @@ const USAGE: u8 = 64;
 /// process's own stdin, stdout and stderr. Returns the exit code. Takes over SIGTERM, SIGINT and SIGHUP.
 pub fn main(args: impl Iterator<Item = OsString>, env: &dyn Fn(&str) -> Option<OsString>) -> u8 {
     let args: Vec<OsString> = args.collect();
-    let again = words_before(args.len());
+    let self_command = args_before(args.len());
     let asked = match flags::read(args.into_iter()) {
         Ok(asked) => asked,
-        Err(why) => return refuse(&Wrong::Flag(why)),
+        Err(why) => return refuse(&SimError::Flag(why)),
     };
     match asked {
-        Asked::Help => print(HELP),
-        Asked::Version => print(&format!("{VERSION} (Claude Code)\n")),
-        Asked::Child(kind, command) => play::become_child(kind, &command),
-        Asked::Play(flags) => match chosen(&flags, env) {
-            Ok(actions) => perform(*flags, actions, env, again),
+        Mode::Help => print(HELP),
+        Mode::Version => print(&format!("{VERSION} (Claude Code)\n")),
+        Mode::Child(kind, command) => perform::become_child(kind, &command),
+        Mode::Run(flags) => match chosen(&flags, env) {
+            Ok(actions) => perform(*flags, actions, env, self_command),
             Err(wrong) => refuse(&wrong),
         },
     }
 }
 
-/// Why nothing was played.
+/// Why no script was run.
 #[derive(Debug, thiserror::Error)]
-enum Wrong {
+enum SimError {
     #[error("{0} (--help lists the flags)")]
     Flag(String),
     #[error("no script: give --script FILE or --do 'say hello; claim complete' (--help shows more)")]
     NoScript,
-    #[error("the script {0} cannot be read: {1}")]
+    #[error("cannot read the script {0}: {1}")]
     Unreadable(PathBuf, std::io::Error),
     #[error("{}", mistakes.iter().map(|m| format!("{name}, {m}")).collect::<Vec<_>>().join("\nagent-sim: "))]
     Script { name: String, mistakes: Vec<Mistake> },
     #[error("the script has no section for iteration {0}: add [{0}] or [*]")]
     NoSection(u32),
-    #[error("RALPH_ITERATION is {0}, not a number")]
+    #[error("RALPH_ITERATION={0} is not a number")]
     Iteration(String),
     #[error(
-        "the script has sections such as [1.2], so calls must be counted: give --calls FILE, outside the workspace"
+        "the script has sections such as [1.2], which need a call counter: give --calls FILE (outside the workspace)"
     )]
     NotCounted,
-    #[error("calls cannot be counted in {0}: {1}")]
+    #[error("cannot count calls in {0}: {1}")]
     Uncountable(PathBuf, std::io::Error),
 }
 
 /// The actions of this call.
-fn chosen(flags: &Flags, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Vec<Action>, Wrong> {
+fn chosen(flags: &Flags, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Vec<Action>, SimError> {
     let (name, text) =
         match (&flags.inline, flags.script.clone().or_else(|| env("RALPH_SIM_SCRIPT").map(Into::into))) {
             (Some(inline), _) => ("--do".to_owned(), script::from_inline(inline)),
             (None, Some(path)) => match std::fs::read_to_string(&path) {
                 Ok(text) => (path.display().to_string(), text),
-                Err(error) => return Err(Wrong::Unreadable(path, error)),
+                Err(error) => return Err(SimError::Unreadable(path, error)),
             },
-            (None, None) => return Err(Wrong::NoScript),
+            (None, None) => return Err(SimError::NoScript),
         };
-    let script = Script::parse(&text).map_err(|mistakes| Wrong::Script { name, mistakes })?;
+    let script = Script::parse(&text).map_err(|mistakes| SimError::Script { name, mistakes })?;
     let iteration = match (flags.iteration, env("RALPH_ITERATION")) {
         (Some(number), _) => number,
         (None, Some(word)) => {
             let word = word.to_string_lossy();
-            word.parse().map_err(|_| Wrong::Iteration(word.into_owned()))?
+            word.parse().map_err(|_| SimError::Iteration(word.into_owned()))?
         }
         (None, None) => 1,
     };
@@ -106,33 +106,33 @@ fn chosen(flags: &Flags, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Vec<A
         Some(path) => {
             let run = env("RALPH_RUN").unwrap_or_default();
             calls::count(&path, &run.to_string_lossy(), iteration)
-                .map_err(|error| Wrong::Uncountable(path, error))?
+                .map_err(|error| SimError::Uncountable(path, error))?
         }
-        None if script.counts_calls() => return Err(Wrong::NotCounted),
+        None if script.counts_calls() => return Err(SimError::NotCounted),
         None => 1,
     };
-    script.choose(iteration, call).ok_or(Wrong::NoSection(iteration))
+    script.choose(iteration, call).ok_or(SimError::NoSection(iteration))
 }
 
 fn perform(
     flags: Flags,
     actions: Vec<Action>,
     env: &dyn Fn(&str) -> Option<OsString>,
-    again: Vec<OsString>,
+    self_command: Vec<OsString>,
 ) -> u8 {
     let obey = Arc::new(AtomicBool::new(true));
     for (signal, code) in [(SIGTERM, 143), (SIGINT, 0), (SIGHUP, 129)] {
-        // Where it cannot be registered the signal keeps its default, which ends the program as well.
+        // If it cannot be registered, the signal keeps its default action, which ends the program as well.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&obey));
     }
     let prompt = if actions.contains(&Action::IgnoreStdin) { String::new() } else { prompt() };
-    // Conversations must differ between calls unless a seed says otherwise: ralph tells them apart by id.
+    // Session ids must differ between calls unless --seed is given: ralph distinguishes conversations by id.
     let seed = flags.seed.unwrap_or_else(|| {
         let time = u64::try_from(clock::now().as_nanos() & u128::from(u64::MAX)).unwrap_or(0);
         time ^ u64::from(std::process::id()).rotate_left(40)
     });
     let mut ids = Ids::seeded(seed);
-    let persona = Persona {
+    let info = SessionInfo {
         format: flags.format,
         partial: !flags.no_partial,
         model: flags.model.unwrap_or_else(|| MODEL.to_owned()),
@@ -140,12 +140,12 @@ fn perform(
         permission_mode: flags.permission_mode.unwrap_or_else(|| "default".to_owned()),
         cwd: std::env::current_dir().unwrap_or_default().display().to_string(),
     };
-    let voice = Voice::new(Box::new(std::io::stdout()), persona, ids);
-    let given = Given { prompt, system: flags.system.unwrap_or_default(), env, again, obey };
-    Play::new(voice, given).perform(actions)
+    let output = Output::new(Box::new(std::io::stdout()), info, ids);
+    let given = Given { prompt, system: flags.system.unwrap_or_default(), env, self_command, obey };
+    Performer::new(output, given).perform(actions)
 }
 
-/// All of stdin, as Claude reads it before it does anything. A person at a terminal is not waited for.
+/// All of stdin, which Claude reads before anything else. Nothing is read from a terminal.
 fn prompt() -> String {
     let mut bytes = Vec::new();
     let mut stdin = std::io::stdin();
@@ -155,8 +155,8 @@ fn prompt() -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The words of this process's command line before the simulator's own arguments, without the program.
-fn words_before(own: usize) -> Vec<OsString> {
+/// This process's arguments before the simulator's own ones, without the program.
+fn args_before(own: usize) -> Vec<OsString> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let before = words.len().saturating_sub(own);
     words.into_iter().take(before).collect()
@@ -167,7 +167,7 @@ fn print(text: &str) -> u8 {
     0
 }
 
-fn refuse(wrong: &Wrong) -> u8 {
+fn refuse(wrong: &SimError) -> u8 {
     let _ = writeln!(std::io::stderr(), "agent-sim: {wrong}");
     USAGE
 }

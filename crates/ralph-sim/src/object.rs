@@ -1,5 +1,5 @@
-//! JSON objects that keep the order of their keys, as Claude prints them: a reader that matches by the first
-//! key must be caught here. Used by everything in `voice`.
+//! JSON objects that keep the order of their keys, as Claude prints them, so that a reader that relies
+//! on the first key fails here. Used by everything in `output`.
 
 use serde::ser::{Error, Serialize, Serializer};
 use serde_json::value::RawValue;

@@ -1,5 +1,5 @@
 //! Tokens and what they cost, so that a scripted `spend 0.40` shows tokens whose list price is that amount and
-//! a reader that only sees tokens comes to the same bill.
+//! a reader that only sees tokens computes the same cost.
 
 /// Tokens one model turn used, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -161,14 +161,14 @@ fn mistakes_end_with_64_and_say_where() {
     for (args, words) in [
         (
             vec!["--script", path],
-            vec!["bad.sim, line 3: wirte", "did you mean write", "bad.sim, line 4: sleep"],
+            vec!["bad.sim, line 3: unknown action wirte", "did you mean write", "bad.sim, line 4: sleep"],
         ),
-        (vec!["--do", "say a; hnag"], vec!["--do, line 2: hnag"]),
+        (vec!["--do", "say a; hnag"], vec!["--do, line 2: unknown action hnag"]),
         (vec![], vec!["no script", "--script FILE"]),
-        (vec!["--script", "/nowhere/x.sim"], vec!["/nowhere/x.sim cannot be read"]),
+        (vec!["--script", "/nowhere/x.sim"], vec!["cannot read the script /nowhere/x.sim"]),
         (vec!["--do", "[2]; say a"], vec!["no section for iteration 1"]),
         (vec!["--do", "[1.2]; say a"], vec!["--calls FILE"]),
-        (vec!["--do", "say a", "--format", "xml"], vec!["--format xml is not known"]),
+        (vec!["--do", "say a", "--format", "xml"], vec!["unknown --format xml"]),
     ] {
         let heard = call(&scratch, &args);
         assert_eq!(heard.code, Some(64), "{args:?}");

@@ -1,5 +1,5 @@
-//! The analysis and the session as other programs read them: the analyzer seed's names and values, with ralph's own
-//! fields after them. Times are RFC 3339, written by the caller.
+//! The JSON of an analysis and a session: the names and values of the original analyzer, followed by ralph's own
+//! fields. Times are RFC 3339, written by the caller.
 
 use super::{ExitDecision, Response, Trend};
 use crate::breaker::Breaker;
@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What one response comes to.
+/// The analysis of one response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)] // the contract names each field
 pub struct Analysis {
@@ -136,7 +136,7 @@ impl RalphStatus {
 /// How many iterations a session shows.
 pub const SESSION_ITERATIONS: usize = 100;
 
-/// A run as the seed's session file tells it.
+/// A run in the format of the analyzer's session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Session {
@@ -161,7 +161,7 @@ pub struct SessionIteration {
 }
 
 impl Session {
-    /// Adds an iteration; the oldest goes where there are too many, the totals stay.
+    /// Adds an iteration; the oldest is dropped if there are too many, the totals stay.
     pub fn add(&mut self, iteration: SessionIteration, commits: u64) {
         self.total_tasks_completed = self.total_tasks_completed.saturating_add(iteration.tasks_completed);
         self.total_files_modified = self.total_files_modified.saturating_add(iteration.files_modified);
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::money::Micro;
 
-    /// The seed's own example, first fields first and named as there.
+    /// The example in the original analyzer's documentation: the same names in the same order.
     #[test]
     fn an_analysis_begins_as_the_seed_shows_it() {
         let policy = Policy::strict(9, Micro(1));

@@ -16,7 +16,7 @@ const FIELDS: [&str; 7] = [
 ];
 const RECOMMENDATION: usize = 6;
 
-/// Placeholders of the templates, ralph's own and the seeds', for RECOMMENDATION.
+/// Placeholders of the templates, ralph's own and older ones, for RECOMMENDATION.
 const PLACEHOLDERS: [&str; 7] = [
     "<one line>",
     "<one line summary>",

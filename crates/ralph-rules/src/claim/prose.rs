@@ -1,11 +1,11 @@
-//! What the message says in plain words, one sentence a line: without blocks, fences, `>` lines, promise tags,
-//! and whatever stands in quotation marks or back ticks. `phrases.rs` and `questions.rs` read the result.
+//! The prose of a message, one sentence per line, without status blocks, fences, `>` lines, promise tags, quotations and
+//! inline code. `phrases.rs` and `questions.rs` read the result.
 
 use super::field::is_exact_field;
 use super::message_lines::{Line, LineKind, Message};
 use super::qualifiers;
 
-/// Stands where something was left out, so that the words around it do not join into a phrase.
+/// Replaces omitted text, so that the words around it do not form a phrase.
 const GAP: char = '\u{1}';
 
 /// The sentences of a message, each on its own line, white space single, typographic marks made plain. `covered`

@@ -1,5 +1,5 @@
-//! What templates are given: the facts of a run, each bounded by itself, so that no template can make a prompt that grows
-//! with the work. Names here are what users write in their templates; `template.rs` renders, `prompt.rs` puts together.
+//! The data templates can use: facts of a run, each with its own size limit, so that no prompt grows with the work. Users
+//! write these names in their templates, so they must not change.
 
 use super::{head, tail};
 use crate::breaker::{Breaker, breaker};
@@ -10,7 +10,7 @@ use crate::state::IterationSummary;
 use crate::state::State;
 use serde::Serialize;
 
-/// Evidence that goes into one prompt, at most.
+/// Maximum evidence in one prompt, in bytes.
 pub const EVIDENCE_BYTES: usize = 6 * 1024;
 /// File names shown.
 const NAMES: usize = 12;
@@ -98,11 +98,11 @@ pub struct Said {
     pub text: String,
 }
 
-/// The facts of a run as they stand before its next call.
+/// The facts of a run before its next call.
 pub fn data(state: &State, start: &RunStarted) -> Data {
     let agent = start.rung(state.ladder.rung);
     let breaker = breaker(state, &start.policy);
-    // The call was refused because its context was too long: only what cannot be left out is said.
+    // The last call's context was too long: keep only what is essential.
     let short = state.faults.last.as_ref().is_some_and(|f| f.class == Class::ContextTooLong);
     let trees = &state.trees;
     Data {
@@ -176,7 +176,7 @@ fn last_error(state: &State) -> Option<LastError> {
     Some(LastError { text: head(&error.head, LINE), times: state.repeat.running })
 }
 
-/// What verification said is shown with its output; what a person spends is no business of the agent.
+/// Verification is shown with its output instead; cost and escalation do not concern the agent.
 fn objections(state: &State) -> Vec<Said> {
     let shown = state.objections.iter().filter(|o| {
         !matches!(

@@ -1,5 +1,5 @@
-//! Templates: ralph's own, and the user's in their place. Strict (a name that is not there is an error), bounded in work
-//! and length, and pure: nothing is read here, sources come with the run. `check` finds mistakes before a run begins.
+//! Prompt templates: ralph's own, replaced by the user's where given. Strict (an unknown name is an error) and bounded in
+//! work and length. Nothing is read from disk here; the sources are part of the run. `check` finds mistakes before a run begins.
 
 use super::data::{Data, Failing, Files, LastError, Remaining, Said, Verification};
 use super::head;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The section that follows the task from the second iteration on.
 pub const CONTEXT: &str = "context.j2";
-/// What is said when the run is half-open or stuck.
+/// Included when the run is half-open or stuck.
 pub const DEBUGGING: &str = "debugging.j2";
 /// How the agent reports.
 pub const PROTOCOL: &str = "protocol.j2";
@@ -23,9 +23,9 @@ pub const OWN: [(&str, &str); 3] = [
     (PROTOCOL, include_str!("protocol.j2")),
 ];
 
-/// What one template may come to, in bytes; the rest is cut.
+/// Maximum length of a rendered template, in bytes; the rest is cut.
 pub const MOST: usize = 16 * 1024;
-/// How much work one template may be.
+/// Maximum work of one template, in units of minijinja.
 const FUEL: u64 = 200_000;
 
 /// A mistake in a template.
@@ -50,9 +50,9 @@ impl std::fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// Renders a template; the user's where there is one.
+/// Renders a template: the user's if there is one, otherwise ralph's.
 pub fn render(name: &str, templates: &BTreeMap<String, String>, data: &Data) -> Result<String, Mistake> {
-    let mistake = |error: &Error| told(error, name);
+    let mistake = |error: &Error| mistake_from(error, name);
     let environment = environment(templates)?;
     let template = environment.get_template(name).map_err(|e| mistake(&e))?;
     let text = template.render(Value::from(Serde(data))).map_err(|e| mistake(&e))?;
@@ -65,7 +65,7 @@ pub fn render_own(name: &str, data: &Data) -> String {
     render(name, &BTreeMap::new(), data).unwrap_or_default()
 }
 
-/// Finds mistakes before the night: unknown names of templates, bad syntax, names that are not there, too much work.
+/// Finds mistakes before a run: unknown templates, bad syntax, unknown names, too much work.
 pub fn check(templates: &BTreeMap<String, String>) -> Result<(), Mistake> {
     for name in templates.keys() {
         if OWN.iter().all(|(own, _)| own != name) {
@@ -77,7 +77,7 @@ pub fn check(templates: &BTreeMap<String, String>) -> Result<(), Mistake> {
             render(name, templates, &data)?;
         }
     }
-    // The context includes the others: it must hold with the user's ones in their places.
+    // The context includes the others, so it must render with the user's versions of them.
     examples().iter().try_for_each(|data| render(CONTEXT, templates, data).map(drop))
 }
 
@@ -88,16 +88,16 @@ fn environment(templates: &BTreeMap<String, String>) -> Result<Environment<'_>, 
     environment.set_fuel(Some(FUEL));
     let syntax =
         SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
-    environment.set_syntax(syntax.map_err(|e| told(&e, CONTEXT))?);
+    environment.set_syntax(syntax.map_err(|e| mistake_from(&e, CONTEXT))?);
     for (name, own) in OWN {
         let source = templates.get(name).map_or(own, String::as_str);
-        environment.add_template(name, source).map_err(|e| told(&e, name))?;
+        environment.add_template(name, source).map_err(|e| mistake_from(&e, name))?;
     }
     Ok(environment)
 }
 
-/// An error's innermost place and words: an include only passes on what went wrong in it.
-fn told(error: &Error, name: &str) -> Mistake {
+/// The innermost error: an include only wraps what went wrong inside of it.
+fn mistake_from(error: &Error, name: &str) -> Mistake {
     let mut inner = error;
     let mut next = std::error::Error::source(error);
     while let Some(source) = next {
@@ -116,7 +116,7 @@ fn told(error: &Error, name: &str) -> Mistake {
     Mistake { name, line: inner.line().unwrap_or(0), what }
 }
 
-/// Two runs that no template may fail on: one where everything happened, one where nothing did.
+/// Two example runs that every template must render: one with every fact, one with none.
 pub fn examples() -> [Data; 2] {
     let line = |text: &str| vec![text.to_string()];
     let busy = Data {

@@ -1,4 +1,4 @@
-//! How a call of the agent closed. Each call that was begun has exactly one closing fact.
+//! How a call of the agent ended. Each call that was begun has exactly one closing record.
 
 use super::{Attempt, DaySpend, FileRef, Ms};
 use crate::failure::Class;
@@ -19,7 +19,7 @@ pub struct CallEnded {
     pub failure: Option<Failure>,
     /// Why ralph ended it, if it did.
     pub ended_by: Option<Why>,
-    /// What is booked for it.
+    /// What it is charged.
     pub charged: Micro,
     /// How the amount is known.
     pub price: PriceFrom,
@@ -29,7 +29,7 @@ pub struct CallEnded {
     /// Cost by the price table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<Micro>,
-    /// What the conversation has come to, where an earlier one goes on.
+    /// Totals of the conversation, if it was continued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<ConversationTotals>,
     /// Tokens.
@@ -53,12 +53,12 @@ pub struct CallEnded {
     /// Found in the transcript after a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
-    /// What the day of the call came to with it, over all runs.
+    /// Cost of the day over all runs, this call included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<DaySpend>,
 }
 
-/// An agent's figures for a whole conversation, as it told them.
+/// An agent's figures for a whole conversation, as reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationTotals {
     /// Cost.
@@ -75,7 +75,7 @@ pub enum PriceFrom {
     Reported,
     /// Computed from tokens and the price table.
     Computed,
-    /// Unknown: booked at the reservation.
+    /// Unknown: counted as the reservation.
     Unpriced,
 }
 
@@ -90,7 +90,7 @@ pub struct Failure {
     pub reset_at: Option<Ms>,
 }
 
-/// A call was open when ralph died and its transcript has no closing event.
+/// A call was running when ralph was killed, and its transcript has no final event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallLost {
     /// Which attempt.
@@ -105,7 +105,7 @@ pub struct CallLost {
     pub transcript: FileRef,
 }
 
-/// The running call has printed nothing and runs no tool.
+/// The running call has printed nothing and no tool is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silent {
     /// For how long.

@@ -12,7 +12,7 @@ pub enum Check {
     Baseline,
     /// The workspace as it is.
     AsIs,
-    /// The workspace with the baseline's tests put back.
+    /// The workspace with the baseline's tests restored.
     WithBaselineOracle,
 }
 
@@ -28,14 +28,14 @@ pub struct Verified {
     /// The tree afterwards; what verification changed is not the agent's.
     #[serde(with = "crate::record::tree_id")]
     pub tree: u128,
-    /// Protected paths that were touched meanwhile.
+    /// Protected paths that changed during verification.
     pub violations: Vec<Violation>,
-    /// What was put back, where it was the baseline's tests.
+    /// What was restored, if it was the baseline's tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oracle: Option<PutBack>,
 }
 
-/// The baseline's tests put back over the work.
+/// The baseline's tests, restored over the work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutBack {
     /// How: `layer`, at the workspace's own path, or `copy`, at another.
@@ -55,7 +55,7 @@ impl Verified {
             && self.results.iter().all(|r| r.how == CheckOutcome::Passed)
     }
 
-    /// The tests all commands ran; none where no output tells.
+    /// The tests of all commands; none if no output has counts.
     pub fn counts(&self) -> Option<Counts> {
         let known: Vec<Counts> = self.results.iter().filter_map(|r| r.counts).collect();
         (!known.is_empty()).then(|| known.into_iter().sum())
@@ -77,7 +77,7 @@ pub struct CheckResult {
     pub tail: String,
     /// Its output, as kept.
     pub output: FileRef,
-    /// The tests it ran, where its output tells.
+    /// The tests it ran, if its output has counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
 }

@@ -17,10 +17,10 @@ pub struct Admitted {
     /// The tree right before the call: what differs from the last one is not the agent's.
     #[serde(with = "crate::record::tree_id")]
     pub tree: u128,
-    /// What was wrong with the user's templates, where ralph's own had to do.
+    /// The mistake in the user's templates, if ralph's own had to be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_failed: Option<String>,
-    /// The calendar day that the call is booked on, in the user's zone.
+    /// The calendar day the call is charged to, in the user's time zone.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub day: String,
 }
@@ -34,7 +34,7 @@ pub struct FileRef {
     pub bytes: u64,
     /// BLAKE3, hex.
     pub hash: String,
-    /// Bytes left out in the middle because of the cap.
+    /// Bytes omitted in the middle because of the size limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut: u64,
 }
@@ -78,7 +78,7 @@ pub struct Refused {
     /// What exactly was wrong, for the refusals that need words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub what: String,
-    /// How the provider fails, where it refused.
+    /// How the provider fails, if it was refused for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
 }
@@ -90,7 +90,7 @@ impl Refused {
     }
 }
 
-/// What all runs have booked or hold on a calendar day.
+/// What all runs have spent or reserved on a calendar day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DaySpend {
     /// The day in the user's zone, such as `2026-11-15`.
@@ -111,7 +111,7 @@ pub struct Extended {
 pub struct Spent {
     /// Cost so far.
     pub total: Micro,
-    /// The dearest single model turn so far.
+    /// The most expensive model turn so far.
     pub dearest: Micro,
     /// Tokens so far.
     pub usage: Usage,

@@ -15,7 +15,7 @@ pub struct Inspected {
     pub changed: Vec<String>,
     /// Only test files changed.
     pub test_only: bool,
-    /// Protected paths that were touched.
+    /// Protected paths that changed.
     pub violations: Vec<Violation>,
     /// The commit checked out now, where it is a repository.
     pub head: Option<String>,
@@ -32,14 +32,14 @@ pub struct Inspected {
     pub plan: Option<PlanSeen>,
 }
 
-/// A protected path that was touched.
+/// A protected path that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
     /// Path within the workspace.
     pub path: String,
     /// What happened to it.
     pub how: How,
-    /// The commit that did it, where it is in the history.
+    /// The commit that changed it, if it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
@@ -86,12 +86,12 @@ impl How {
     }
 }
 
-/// What became of the protected paths that were to be put back.
+/// The result of restoring protected paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     /// Put back.
     pub restored: Vec<String>,
-    /// Left alone, because they are somebody's later work or cannot be put back.
+    /// Left alone, because they changed later or cannot be restored.
     pub left: Vec<String>,
     /// The tree afterwards.
     #[serde(with = "crate::record::tree_id")]

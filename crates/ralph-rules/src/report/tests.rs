@@ -50,7 +50,7 @@ fn a_quiet_day_says_so_and_divides_by_nothing() {
     let report = report(&[], &span());
     assert_eq!(report.overall.completion_rate, 0.0);
     assert!(report.alerts.is_empty());
-    assert!(report.markdown().contains("No loops were run on this day."));
+    assert!(report.markdown().contains("No loops ran on this day."));
 }
 
 #[test]

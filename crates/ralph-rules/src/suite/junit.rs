@@ -5,7 +5,7 @@ use super::Counts;
 use memchr::memmem::Finder;
 
 const NAME: &[u8] = b"testsuite";
-/// No start tag is longer; a longer one is none.
+/// Longest start tag; a longer one is ignored.
 const LONGEST: usize = 4 * 1024;
 
 /// Suites found so far.

@@ -117,7 +117,7 @@ impl RunnerOutput {
         self.add(found);
     }
 
-    /// All of it; none where no runner spoke.
+    /// The total; none without a runner's summary.
     pub fn total(&self) -> Option<Counts> {
         let go = if self.go.verbose { Some(self.go.tests) } else { self.go.packages };
         match (self.sum, go) {
@@ -181,7 +181,7 @@ impl RunnerOutput {
             let (word, number) = part.split_once('=')?;
             counts = counts + one(number.parse().ok()?, meaning(UNITTEST, word)?)?;
         }
-        // An error while a class is set up is no test that ran.
+        // An error during class setup is not a test that ran.
         Some(Counts::new(ran.saturating_sub(counts.total), counts.failed, counts.skipped))
     }
 

@@ -1,19 +1,19 @@
-//! The script: what the simulated agent does in each iteration. `lines` cuts the text, `parse` reads one line
-//! into an `Action`, this file keeps the sections and picks the one to play.
+//! The script: what the simulated agent does in each iteration. `split_lines` splits the text, `parse` turns one line into
+//! an `Action`, this file keeps the sections and chooses the one to perform.
 
 mod action;
-mod lines;
 mod parse;
-mod words;
+mod split_lines;
+mod values;
 
 pub use action::{Action, Class, CostSays, Fail, Reset};
-pub use lines::from_inline;
 #[cfg(test)]
 pub use parse::NAMES;
+pub use split_lines::from_inline;
 
-use lines::Line;
+use split_lines::Line;
 
-/// A mistake in a script, with the line it stands on.
+/// A mistake in a script, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Mistake {
@@ -23,7 +23,7 @@ pub struct Mistake {
     pub what: String,
 }
 
-/// Which call a section is for: iteration, and the how-manieth call of that iteration.
+/// Which call a section is for: the iteration, and the number of the call within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Header {
     /// `[3]` or `[3.2]`.
@@ -40,9 +40,9 @@ pub struct Script {
 }
 
 impl Script {
-    /// Reads a script; every mistake in it is told at once.
+    /// Parses a script; reports all mistakes at once.
     pub fn parse(text: &str) -> Result<Script, Vec<Mistake>> {
-        let (lines, mut mistakes) = lines::cut(text);
+        let (lines, mut mistakes) = split_lines::cut(text);
         let mut script = Script::default();
         for line in &lines {
             if let Err(what) = script.take(line) {
@@ -57,7 +57,7 @@ impl Script {
         if line.text.starts_with('[') {
             let header = header(&line.text)?;
             if self.sections.iter().any(|(known, _)| *known == header) {
-                return Err(format!("section {} is there twice: join the two", line.text));
+                return Err(format!("section {} occurs twice: merge the two", line.text));
             }
             self.sections.push((header, Vec::new()));
             return Ok(());
@@ -75,8 +75,8 @@ impl Script {
         self.sections.iter().any(|(header, _)| matches!(header, Header::Call(_, call) if *call > 1))
     }
 
-    /// What to do in this call: the lines before all sections, then the section of this iteration, else `[*]`,
-    /// else the nearest earlier section. `None` if the script has sections but none for this call.
+    /// What to do in this call: the lines before all sections, then the section of this iteration, otherwise
+    /// `[*]`, otherwise the nearest earlier section. `None` if the script has sections but none for this call.
     pub fn choose(&self, iteration: u32, call: u32) -> Option<Vec<Action>> {
         let mut actions = self.always.clone();
         if self.sections.is_empty() {
@@ -97,7 +97,8 @@ impl Script {
 
 fn header(text: &str) -> Result<Header, String> {
     let text = text.split_once('#').map_or(text, |(before, _)| before).trim();
-    let wrong = || format!("{text} is no section: write [1], [2.3] (third call of iteration 2) or [*]");
+    let wrong =
+        || format!("{text} is not a valid section; use [1], [2.3] (third call of iteration 2) or [*]");
     let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?.trim();
     if inner == "*" {
         return Ok(Header::Other);

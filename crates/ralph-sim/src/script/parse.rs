@@ -2,8 +2,8 @@
 //! comment. Messages say what would be right. Failure classes are read by `fail`.
 
 use super::action::{Action, Class, CostSays, Fail, Reset};
-use super::lines::Line;
-use super::words::{all, duration, first, free, micro, pair, size};
+use super::split_lines::Line;
+use super::values::{all, duration, first, free, micro, pair, size};
 use crate::claim::Claim;
 use crate::price::Tokens;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub fn action(line: &Line) -> Parsed {
     let free_text = ["say", "message", "raw", "stderr", "write", "append", "run", "commit"];
     match read {
         Some(Ok(_)) if line.body.is_some() && !free_text.contains(&name) => {
-            Err(format!("{name}: it takes no text by <<WORD"))
+            Err(format!("{name} does not take text with <<WORD"))
         }
         Some(read) => read.map_err(|why| format!("{name}: {why}")),
         None => Err(unknown(name)),
@@ -54,7 +54,7 @@ fn talk(name: &str, rest: &str, line: &Line) -> Option<Parsed> {
         "echo-prompt" => all(rest).and_then(|words| match words.as_slice() {
             [] => Ok(Action::EchoPrompt { last: false }),
             [word] if word == "final" => Ok(Action::EchoPrompt { last: true }),
-            _ => Err("write echo-prompt or echo-prompt final".to_owned()),
+            _ => Err("use echo-prompt or echo-prompt final".to_owned()),
         }),
         "echo-system" => nothing(rest, Action::EchoSystem),
         _ => return None,
@@ -100,7 +100,7 @@ fn trouble(name: &str, rest: &str) -> Option<Parsed> {
         "hang" => all(rest).and_then(|words| match words.as_slice() {
             [] => Ok(Action::Hang(None)),
             [word] => duration(word).map(Some).map(Action::Hang),
-            _ => Err("write hang or hang DURATION".to_owned()),
+            _ => Err("use hang or hang DURATION".to_owned()),
         }),
         "flood" => words(rest, "SIZE").and_then(|[word]| size(&word)).map(Action::Flood),
         "longline" => words(rest, "SIZE").and_then(|[word]| size(&word)).map(Action::LongLine),
@@ -117,7 +117,9 @@ fn trouble(name: &str, rest: &str) -> Option<Parsed> {
 
 /// How it ends.
 fn ends(name: &str, rest: &str) -> Option<Parsed> {
-    let code = |[word]: [String; 1]| word.parse().map_err(|_| format!("{word} is no exit code: 0 to 255"));
+    let code = |[word]: [String; 1]| {
+        word.parse().map_err(|_| format!("{word} is not a valid exit code; use 0 to 255"))
+    };
     Some(match name {
         "cut" => nothing(rest, Action::Exit(0)),
         "crash" => nothing(rest, Action::Crash),
@@ -132,7 +134,9 @@ fn ends(name: &str, rest: &str) -> Option<Parsed> {
 fn text(rest: &str, line: &Line) -> Result<String, String> {
     match &line.body {
         Some(body) if rest.trim().is_empty() => Ok(body.text.trim_end_matches('\n').to_owned()),
-        Some(body) => Err(format!("the text is either on the line or below it by <<{}", body.end)),
+        Some(body) => {
+            Err(format!("give the text either on the line or below it with <<{}, not both", body.end))
+        }
         None => free(rest),
     }
 }
@@ -149,7 +153,7 @@ fn command(rest: &str, line: &Line) -> Result<String, String> {
 
 /// A path, and what goes into the file: always whole lines.
 fn path_and_text(rest: &str, line: &Line) -> Result<(String, String), String> {
-    let (path, rest) = first(rest)?.ok_or("write PATH TEXT, or PATH <<END with the text below")?;
+    let (path, rest) = first(rest)?.ok_or("use PATH TEXT, or PATH <<END with the text below")?;
     match &line.body {
         Some(body) if rest.trim().is_empty() => Ok((path, body.text.clone())),
         _ => Ok((path, text(rest, line)? + "\n")),
@@ -163,7 +167,7 @@ fn deny(rest: &str) -> Parsed {
 }
 
 fn spend(words: &[String]) -> Parsed {
-    let (amount, rest) = words.split_first().ok_or("write dollars, such as 0.40 or 0.05 x10 every 50ms")?;
+    let (amount, rest) = words.split_first().ok_or("use dollars, such as 0.40 or 0.05 x10 every 50ms")?;
     let micro = micro(amount)?;
     let (mut times, mut every) = (1, Duration::ZERO);
     let mut rest = rest.iter();
@@ -173,7 +177,7 @@ fn spend(words: &[String]) -> Parsed {
         } else if word == "every" {
             every = duration(rest.next().ok_or("every needs a duration")?)?;
         } else {
-            return Err(format!("{word} is not understood: write 0.05 x10 every 50ms"));
+            return Err(format!("{word} is not valid; use 0.05 x10 every 50ms"));
         }
     }
     Ok(Action::Spend { micro, times, every })
@@ -183,16 +187,16 @@ fn tokens(words: &[String]) -> Result<Tokens, String> {
     let mut tokens = Tokens::default();
     for word in words {
         let (key, value) = pair(word)?;
-        let count = value.parse().map_err(|_| format!("{value} is no number of tokens"))?;
+        let count = value.parse().map_err(|_| format!("{value} is not a number of tokens"))?;
         match key {
             "in" => tokens.input = count,
             "out" => tokens.output = count,
             "cache-read" => tokens.cache_read = count,
             "cache-write" => tokens.cache_write = count,
-            _ => return Err(format!("{key} is not known: in, out, cache-read, cache-write are")),
+            _ => return Err(format!("unknown key {key}; use in, out, cache-read or cache-write")),
         }
     }
-    if words.is_empty() { Err("write in=8000 out=400".to_owned()) } else { Ok(tokens) }
+    if words.is_empty() { Err("use in=8000 out=400".to_owned()) } else { Ok(tokens) }
 }
 
 fn cost(word: &str) -> Parsed {
@@ -203,7 +207,7 @@ fn cost(word: &str) -> Parsed {
         "negative" => CostSays::Amount(-1.5),
         "huge" => CostSays::Amount(1e300),
         _ => CostSays::Amount(word.parse().ok().filter(|n: &f64| n.is_finite()).ok_or_else(|| {
-            format!("{word} is not known: truth, nan, negative, none, huge or an amount are")
+            format!("unknown value {word}; use truth, nan, negative, none, huge or an amount")
         })?),
     }))
 }
@@ -212,7 +216,7 @@ fn fail(words: &[String]) -> Result<Fail, String> {
     let known = || Class::ALL.map(|(name, _)| name).join(", ");
     let (name, options) = words.split_first().ok_or_else(|| format!("name a class: {}", known()))?;
     let class = Class::ALL.iter().find(|(known, _)| known == name).map(|(_, class)| *class);
-    let class = class.ok_or_else(|| format!("{name} is no class; there are {}", known()))?;
+    let class = class.ok_or_else(|| format!("unknown class {name}; use one of {}", known()))?;
     let mut fail = Fail { class, reset: None, weekly: false, status: None };
     for option in options {
         match pair(option)? {
@@ -220,11 +224,11 @@ fn fail(words: &[String]) -> Result<Fail, String> {
             ("window", "week") => fail.weekly = true,
             ("window", "5h") => fail.weekly = false,
             ("status", value) => {
-                fail.status = Some(value.parse().map_err(|_| format!("{value} is no HTTP status"))?);
+                fail.status = Some(value.parse().map_err(|_| format!("{value} is not an HTTP status"))?);
             }
             _ => {
                 return Err(format!(
-                    "{option} is not known: reset=+5s, reset=EPOCH, window=5h|week, status=N are"
+                    "unknown option {option}; use reset=+5s, reset=EPOCH, window=5h|week or status=N"
                 ));
             }
         }
@@ -238,7 +242,7 @@ fn reset(value: &str) -> Result<Reset, String> {
         None => value
             .parse()
             .map(Reset::At)
-            .map_err(|_| format!("{value} is no reset time: +5s or seconds since 1970")),
+            .map_err(|_| format!("{value} is not a valid reset time; use +5s or seconds since 1970")),
     }
 }
 
@@ -248,7 +252,7 @@ fn words<const N: usize>(rest: &str, usage: &str) -> Result<[String; N], String>
 }
 
 fn nothing(rest: &str, action: Action) -> Parsed {
-    if all(rest)?.is_empty() { Ok(action) } else { Err("it takes nothing after it".to_owned()) }
+    if all(rest)?.is_empty() { Ok(action) } else { Err("unexpected text after the action".to_owned()) }
 }
 
 fn unknown(name: &str) -> String {
@@ -258,7 +262,7 @@ fn unknown(name: &str) -> String {
         .filter(|(likeness, _)| *likeness > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
-        Some((_, known)) => format!("{name} is no action; did you mean {known}? (--help lists all)"),
-        None => format!("{name} is no action (--help lists all)"),
+        Some((_, known)) => format!("unknown action {name}; did you mean {known}? (--help lists all)"),
+        None => format!("unknown action {name} (--help lists all)"),
     }
 }

@@ -2,7 +2,7 @@
 //! its own, all with the same message id and the same usage whose output is a placeholder; the true usage is
 //! only in the stream events and in the result.
 
-use super::{Format, Voice};
+use super::{Format, Output};
 use crate::clock;
 use crate::object::Object;
 use crate::price::Tokens;
@@ -34,7 +34,7 @@ pub enum Cost {
 /// Text arrives in pieces of about this many bytes, or in this many pieces if it is long.
 const PIECE: usize = 40;
 
-impl Voice {
+impl Output {
     /// One whole turn; `stop` is Claude's `stop_reason`.
     pub fn turn(&mut self, blocks: &[Block<'_>], stop: &str, cost: Cost) {
         let (tokens, micro) = match cost {
@@ -44,7 +44,7 @@ impl Voice {
         self.used = self.used.plus(tokens);
         self.micro = self.micro.saturating_add(micro);
         self.turns += 1;
-        if self.persona.format != Format::Stream {
+        if self.info.format != Format::Stream {
             return;
         }
         let message = self.ids.named("msg");
@@ -62,16 +62,16 @@ impl Voice {
     }
 
     fn message_start(&mut self, id: &str, usage: &Object) {
-        if !self.persona.partial {
+        if !self.info.partial {
             return;
         }
-        let status = self.sign(Voice::system("status").put("status", "requesting"));
+        let status = self.sign(Output::system("status").put("status", "requesting"));
         self.event(&status);
         let message = Object::new()
             .put("id", id)
             .put("type", "message")
             .put("role", "assistant")
-            .put("model", &self.persona.model)
+            .put("model", &self.info.model)
             .put("content", [(); 0])
             .put("stop_reason", None::<u8>)
             .put("stop_sequence", None::<u8>)
@@ -90,7 +90,7 @@ impl Voice {
             .put("id", message)
             .put("type", "message")
             .put("role", "assistant")
-            .put("model", &self.persona.model)
+            .put("model", &self.info.model)
             .put("content", [full])
             .put("stop_reason", None::<u8>)
             .put("stop_sequence", None::<u8>)
@@ -105,11 +105,11 @@ impl Voice {
     }
 
     fn streamed(&mut self, message: &str, event: Object) {
-        if self.persona.partial {
+        if self.info.partial {
             let event = Object::new()
                 .put("type", "stream_event")
                 .put("event", event)
-                .put("session_id", &self.persona.session)
+                .put("session_id", &self.info.session)
                 .put("parent_tool_use_id", None::<u8>)
                 .put("uuid", self.ids.uuid())
                 .put("api_message_id", message);

@@ -1,15 +1,15 @@
-//! How a call ends well, or says so: the final message with its claim, the result, the exit code.
+//! How a call ends without a failure: the final message with its claim, the result, the exit code.
 
-use super::Play;
+use super::Performer;
 use crate::claim::{Block, Claim, Facts};
+use crate::output::{self, Ending};
 use crate::script::Action;
-use crate::voice::{self, Ending};
 use std::thread;
 use std::time::Duration;
 
-/// What the script has said about the end.
+/// What the script has set for the end of the call.
 #[derive(Debug, Default)]
-pub struct Finale {
+pub struct FinalMessage {
     message: Option<String>,
     echo: Option<String>,
     block: Option<Block>,
@@ -20,7 +20,7 @@ pub struct Finale {
     exit_code: Option<u8>,
 }
 
-impl Finale {
+impl FinalMessage {
     /// Takes an action that only matters at the end.
     pub fn note(&mut self, action: Action, prompt: &str) {
         match action {
@@ -56,18 +56,18 @@ impl Finale {
     }
 }
 
-impl Play<'_> {
+impl Performer<'_> {
     /// The good end.
     pub fn finish(&mut self) -> u8 {
-        let text = self.finale.text(self.facts());
-        self.voice.turn(&[voice::Block::Text(&text)], "end_turn", self.cost);
+        let text = self.final_message.text(self.facts());
+        self.output.turn(&[output::Block::Text(&text)], "end_turn", self.cost);
         self.close(&Ending::finished(text), 0)
     }
 
     /// Prints the result, stays as long as the script wants, and gives the exit code.
     pub fn close(&mut self, ending: &Ending, usual: u8) -> u8 {
-        self.voice.end(ending);
-        thread::sleep(self.finale.linger);
-        self.finale.exit_code.unwrap_or(usual)
+        self.output.end(ending);
+        thread::sleep(self.final_message.linger);
+        self.final_message.exit_code.unwrap_or(usual)
     }
 }

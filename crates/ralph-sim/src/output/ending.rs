@@ -1,7 +1,7 @@
 //! The last event, `result`. Its first key is `duration_api_ms` and its type comes late, as in the original;
 //! an API failure has `subtype: success` with `is_error: true`.
 
-use super::{Format, Voice};
+use super::{Format, Output};
 use crate::object::Object;
 use crate::price::Tokens;
 use crate::script::CostSays;
@@ -52,10 +52,10 @@ impl Ending {
     }
 }
 
-impl Voice {
+impl Output {
     /// Prints the result, in the shape of the format.
     pub fn end(&mut self, ending: &Ending) {
-        if self.persona.format == Format::Text {
+        if self.info.format == Format::Text {
             match &ending.last {
                 Last::Text(text) | Last::Error(_, text) => self.line(text),
             }
@@ -70,7 +70,7 @@ impl Voice {
         let head = Object::new()
             .put("duration_api_ms", if self.turns == 0 { 0 } else { elapsed })
             .put("stop_reason", ending.stop_reason)
-            .put("session_id", &self.persona.session)
+            .put("session_id", &self.info.session)
             .maybe("total_cost_usd", self.cost())
             .put("usage", usage(self.used))
             .put("modelUsage", self.model_usage())
@@ -124,10 +124,10 @@ impl Voice {
             .maybe("costUSD", self.cost())
             .put("contextWindow", 200_000)
             .put("maxOutputTokens", 64_000)
-            .put("canonicalModel", &self.persona.model)
+            .put("canonicalModel", &self.info.model)
             .put("provider", "firstParty")
             .put("costBasis", "list");
-        Object::new().put(&self.persona.model, usage)
+        Object::new().put(&self.info.model, usage)
     }
 }
 

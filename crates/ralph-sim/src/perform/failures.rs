@@ -1,10 +1,10 @@
 //! The failures of the contract, each in the shape and words in which Claude Code 2.1.325 really shows it.
 
-use super::Play;
+use super::Performer;
 use crate::clock;
 use crate::object::Object;
+use crate::output::{Block, Ending, Last, Output};
 use crate::script::{Class, Fail, Reset};
-use crate::voice::{Block, Ending, Last, Voice};
 
 /// An API failure: what the API said, what the client made of it.
 struct Shape {
@@ -18,12 +18,12 @@ struct Shape {
     text: String,
 }
 
-impl Play<'_> {
+impl Performer<'_> {
     /// Ends the call with this failure.
     pub fn fail(&mut self, fail: &Fail) -> u8 {
         match fail.class {
             Class::MaxTurns => {
-                let turns = self.voice.turns().max(1);
+                let turns = self.output.turns().max(1);
                 let errors = (
                     format!("Reached maximum number of turns ({turns})"),
                     format!("Reached max turns ({turns})"),
@@ -31,7 +31,7 @@ impl Play<'_> {
                 self.stopped("error_max_turns", "max_turns", errors, 1)
             }
             Class::Budget => {
-                let error = format!("Reached maximum budget (${})", dollars(self.voice.spent()));
+                let error = format!("Reached maximum budget (${})", dollars(self.output.spent()));
                 self.stopped("error_max_budget_usd", "budget_exhausted", (error.clone(), error), 1)
             }
             Class::Aborted => {
@@ -46,11 +46,11 @@ impl Play<'_> {
                 )
             }
             Class::Refusal => {
-                self.voice.turn(&[Block::Text("I can't help with that.")], "refusal", self.cost);
+                self.output.turn(&[Block::Text("I can't help with that.")], "refusal", self.cost);
                 self.api_failure(fail)
             }
             Class::Truncated => {
-                self.voice.turn(
+                self.output.turn(
                     &[Block::Text("This answer was cut off in the mid")],
                     "max_tokens",
                     self.cost,
@@ -86,13 +86,13 @@ impl Play<'_> {
             Reset::After(time) => (clock::now() + time).as_secs() + u64::from(time.subsec_nanos() > 0),
             Reset::At(epoch) => epoch,
         });
-        let shape = shape(fail, reset, &self.voice.persona().model);
+        let shape = shape(fail, reset, &self.output.info().model);
         if let Some(error) = shape.retried {
-            let event = Voice::system("api_retry").put("attempt", 1).put("max_retries", 1);
+            let event = Output::system("api_retry").put("attempt", 1).put("max_retries", 1);
             let event =
                 event.put("retry_delay_ms", 581).put("error_status", shape.status).put("error", error);
-            let event = self.voice.sign(event);
-            self.voice.event(&event);
+            let event = self.output.sign(event);
+            self.output.event(&event);
         }
         if fail.class == Class::UsageLimit {
             self.rate_limit_event(fail.weekly, reset);
@@ -127,8 +127,8 @@ impl Play<'_> {
             info = info.put("unifiedWindows", Object::new().put(window, state));
         }
         let event =
-            self.voice.sign(Object::new().put("type", "rate_limit_event").put("rate_limit_info", info));
-        self.voice.event(&event);
+            self.output.sign(Object::new().put("type", "rate_limit_event").put("rate_limit_info", info));
+        self.output.event(&event);
     }
 
     /// The client puts the error into the model's mouth.
@@ -136,7 +136,7 @@ impl Play<'_> {
         let content = Object::new().put("type", "text").put("text", &shape.text);
         let usage = Object::new().put("input_tokens", 0).put("output_tokens", 0);
         let message = Object::new()
-            .put("id", self.voice.ids.uuid())
+            .put("id", self.output.ids.uuid())
             .put("model", "<synthetic>")
             .put("role", "assistant")
             .put("stop_reason", stop_reason)
@@ -149,10 +149,10 @@ impl Play<'_> {
             .put("message", message)
             .put("parent_tool_use_id", None::<u8>);
         let event =
-            self.voice.sign(event).put("timestamp", clock::stamp(clock::now())).put("error", shape.error);
+            self.output.sign(event).put("timestamp", clock::stamp(clock::now())).put("error", shape.error);
         let event = event.put("is_api_error_message", true).maybe("api_error_status", shape.status);
         let event = event.maybe("api_error", shape.code).maybe("api_error_type", shape.kind);
-        self.voice.event(&event);
+        self.output.event(&event);
     }
 }
 

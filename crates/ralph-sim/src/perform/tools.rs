@@ -1,16 +1,16 @@
-//! Tools: file edits and commands that really happen, each shown as a tool use and its answer. A tool that
-//! fails is told to the model, as with a real agent; the call goes on.
+//! Tools: file edits and commands that really happen, each reported as a tool use and its result. A failed
+//! tool is reported to the model, as with a real agent, and the call continues.
 
-use super::Play;
+use super::Performer;
 use super::shell;
 use crate::object::Object;
+use crate::output::{Answer, Block};
 use crate::script::Action;
-use crate::voice::{Answer, Block};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-impl Play<'_> {
+impl Performer<'_> {
     /// Performs an action that is a tool use; gives any other back.
     pub fn use_tool(&mut self, action: Action) -> Option<Action> {
         match action {
@@ -55,17 +55,17 @@ impl Play<'_> {
     pub fn tool(&mut self, name: &str, input: Object, work: impl FnOnce() -> Answer) -> Answer {
         let id = self.ask(name, input);
         let answer = work();
-        self.voice.answer(&id, &answer);
+        self.output.answer(&id, &answer);
         answer
     }
 
     /// The tool use alone; returns its id.
     pub fn ask(&mut self, name: &str, input: Object) -> String {
-        let id = self.voice.ids.named("toolu");
+        let id = self.output.ids.named("toolu");
         let words = self.pending.take();
         let mut blocks: Vec<Block<'_>> = words.as_deref().map(Block::Text).into_iter().collect();
         blocks.push(Block::Tool { id: &id, name, input });
-        self.voice.turn(&blocks, "tool_use", self.cost);
+        self.output.turn(&blocks, "tool_use", self.cost);
         id
     }
 
@@ -81,7 +81,7 @@ impl Play<'_> {
             _ => self.file(detail),
         };
         let id = self.ask(tool, input.clone());
-        self.voice.refuse(&id, tool, &input);
+        self.output.refuse(&id, tool, &input);
     }
 
     fn secrets(&self, names: &[String]) -> String {
@@ -94,7 +94,7 @@ impl Play<'_> {
 
     /// The input of a file tool. Claude names files by their whole path.
     fn file(&self, path: &str) -> Object {
-        Object::new().put("file_path", Path::new(&self.voice.persona().cwd).join(path).to_string_lossy())
+        Object::new().put("file_path", Path::new(&self.output.info().cwd).join(path).to_string_lossy())
     }
 }
 

@@ -1,16 +1,16 @@
-//! From text to lines: comments and empty lines go, a line that ends in `<<WORD` takes the following lines up
-//! to WORD as its body. `--do` text is cut at `;` first.
+//! Splits a script into lines: drops comments and empty lines; a line that ends in `<<WORD` gets the following lines up to
+//! WORD as its body. `--do` text is split at `;` first.
 
 use super::Mistake;
 
-/// One line that means something.
+/// One line with an action or a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Counted from 1.
     pub number: usize,
     /// The line itself, trimmed, without `<<WORD`.
     pub text: String,
-    /// What stood between `<<WORD` and WORD.
+    /// The lines between `<<WORD` and WORD.
     pub body: Option<Body>,
 }
 
@@ -23,7 +23,7 @@ pub struct Body {
     pub text: String,
 }
 
-/// Cuts a script into lines.
+/// Splits a script into lines.
 pub fn cut(text: &str) -> (Vec<Line>, Vec<Mistake>) {
     let (mut lines, mut mistakes) = (Vec::new(), Vec::new());
     let mut source = text.lines().enumerate();

@@ -1,7 +1,7 @@
 //! Commands the agent runs. Output goes through a file without a name, not a pipe: a command that leaves a
 //! process behind returns at once, as with Claude.
 
-use crate::voice::Answer;
+use crate::output::Answer;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::process::ExitStatusExt;

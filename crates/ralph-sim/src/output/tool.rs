@@ -1,6 +1,6 @@
-//! A tool's answer, as Claude reports it in a `user` event, and the refusal of a tool.
+//! A tool result, as Claude reports it in a `user` event, and the denial of a tool.
 
-use super::Voice;
+use super::Output;
 use crate::clock;
 use crate::object::Object;
 
@@ -25,7 +25,7 @@ impl Answer {
     }
 }
 
-impl Voice {
+impl Output {
     /// The `user` event that answers the tool use `id`.
     pub fn answer(&mut self, id: &str, answer: &Answer) {
         let event = self.answer_event(id, answer);
@@ -49,12 +49,12 @@ impl Voice {
     /// A refused tool: the refusal, its answer, and a line in the result.
     pub fn refuse(&mut self, id: &str, tool: &str, input: &Object) {
         let why = format!("Claude requested permissions to use {tool}, but you haven't granted it yet.");
-        let event = Voice::system("permission_denied")
+        let event = Output::system("permission_denied")
             .put("tool_name", tool)
             .put("tool_use_id", id)
             .put("message", &why)
             .put("uuid", self.ids.uuid())
-            .put("session_id", &self.persona.session);
+            .put("session_id", &self.info.session);
         self.event(&event);
         let decision = Object::new().put("decision", "reject").put("source", "config");
         let meta = Object::new().put("id", id).put("non_execution_kind", "user-rejected");

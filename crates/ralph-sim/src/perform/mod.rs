@@ -1,9 +1,9 @@
-//! Plays one section of a script: turns actions into what the `voice` says and what happens in the workspace.
-//! `tools` and `shell` do honest work, `noise` and `children` misbehave, `failures` and `finale` end the call.
+//! Performs one section of a script: turns actions into events on `output` and changes in the workspace. `tools` and
+//! `shell` do real work, `noise` and `children` misbehave, `failures` and `final_message` end the call.
 
 mod children;
 mod failures;
-mod finale;
+mod final_message;
 mod noise;
 mod shell;
 mod tools;
@@ -11,10 +11,10 @@ mod tools;
 pub use children::{CHILD, Kind, become_child};
 
 use crate::claim::Facts;
+use crate::output::{Block, Cost, Output};
 use crate::price::Tokens;
 use crate::script::Action;
-use crate::voice::{Block, Cost, Voice};
-use finale::Finale;
+use final_message::FinalMessage;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
@@ -31,35 +31,35 @@ pub struct Given<'a> {
     pub system: String,
     /// Looks up an environment variable.
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The words that start this program again, before its own arguments.
-    pub again: Vec<OsString>,
+    /// The arguments that start this program again, before its own ones.
+    pub self_command: Vec<OsString>,
     /// While true, SIGTERM, SIGINT and SIGHUP end the program.
     pub obey: Arc<AtomicBool>,
 }
 
 /// One call in progress.
-pub struct Play<'a> {
-    voice: Voice,
+pub struct Performer<'a> {
+    output: Output,
     given: Given<'a>,
     cost: Cost,
-    /// Words that wait for the tool use that follows them: Claude says both in one message.
+    /// Text that waits for the tool use after it: Claude sends both in one message.
     pending: Option<String>,
     changed: BTreeSet<String>,
     tests: Option<bool>,
-    finale: Finale,
+    final_message: FinalMessage,
 }
 
-impl<'a> Play<'a> {
+impl<'a> Performer<'a> {
     /// A call that has not begun.
-    pub fn new(voice: Voice, given: Given<'a>) -> Play<'a> {
-        Play {
-            voice,
+    pub fn new(output: Output, given: Given<'a>) -> Performer<'a> {
+        Performer {
+            output,
             given,
             cost: Cost::Tokens(Tokens::SMALL),
             pending: None,
             changed: BTreeSet::new(),
             tests: None,
-            finale: Finale::default(),
+            final_message: FinalMessage::default(),
         }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Play<'a> {
         if !sets_tokens && actions.iter().any(|a| matches!(a, Action::Spend { .. })) {
             self.cost = Cost::Micro(0);
         }
-        self.voice.introduce();
+        self.output.introduce();
         for action in actions {
             if let Some(code) = self.act(action) {
                 return code;
@@ -92,10 +92,10 @@ impl<'a> Play<'a> {
             Action::EchoSystem => self.say(&self.given.system.clone()),
             Action::Spend { micro, times, every } => self.spend(micro, times, every),
             Action::Tokens(tokens) => self.cost = Cost::Tokens(tokens),
-            Action::Cost(says) => self.voice.cost_says = says,
+            Action::Cost(says) => self.output.cost_says = says,
             Action::Sleep(time) => thread::sleep(time),
             Action::Hang(time) => hang(time),
-            Action::Raw(text) => self.voice.line(&text),
+            Action::Raw(text) => self.output.line(&text),
             Action::Stderr(text) => drop(writeln!(std::io::stderr(), "{text}")),
             Action::Flood(size) => self.flood(size),
             Action::LongLine(size) => self.long_line(size),
@@ -103,14 +103,14 @@ impl<'a> Play<'a> {
             Action::Daemonise(command) => self.detach(Kind::Daemon, &command),
             Action::SetsidChild(command) => self.detach(Kind::OwnSession, &command),
             Action::IgnoreTerm => self.given.obey.store(false, Ordering::SeqCst),
-            other => self.finale.note(other, &self.given.prompt),
+            other => self.final_message.note(other, &self.given.prompt),
         }
         None
     }
 
-    /// A turn of words alone.
+    /// A turn with text only.
     fn say(&mut self, text: &str) {
-        self.voice.turn(&[Block::Text(text)], "end_turn", self.cost);
+        self.output.turn(&[Block::Text(text)], "end_turn", self.cost);
     }
 
     fn say_pending(&mut self) {
@@ -121,7 +121,7 @@ impl<'a> Play<'a> {
 
     fn spend(&mut self, micro: u64, times: u32, every: Duration) {
         for _ in 0..times {
-            self.voice.turn(&[Block::Text("Thinking it through.")], "end_turn", Cost::Micro(micro));
+            self.output.turn(&[Block::Text("Thinking it through.")], "end_turn", Cost::Micro(micro));
             thread::sleep(every);
         }
     }
@@ -131,7 +131,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Silence: for a while, or until somebody ends it.
+/// Prints nothing, for a while or until it is stopped.
 fn hang(time: Option<Duration>) {
     match time {
         Some(time) => thread::sleep(time),

@@ -16,31 +16,31 @@ impl Write for Captured {
     }
 }
 
-fn persona(format: Format, partial: bool) -> Persona {
+fn info(format: Format, partial: bool) -> SessionInfo {
     let model = "claude-sonnet-4-5".to_owned();
     let (session, cwd) = ("s-1".to_owned(), "/w".to_owned());
-    Persona { format, partial, model, session, permission_mode: "default".to_owned(), cwd }
+    SessionInfo { format, partial, model, session, permission_mode: "default".to_owned(), cwd }
 }
 
-fn heard(persona: Persona, say: impl FnOnce(&mut Voice)) -> (String, Vec<Value>) {
+fn heard(info: SessionInfo, say: impl FnOnce(&mut Output)) -> (String, Vec<Value>) {
     let heard = Captured::default();
-    let mut voice = Voice::new(Box::new(heard.clone()), persona, Ids::seeded(1));
-    say(&mut voice);
+    let mut output = Output::new(Box::new(heard.clone()), info, Ids::seeded(1));
+    say(&mut output);
     let text = String::from_utf8(heard.0.borrow().clone()).unwrap();
     let events = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     (text, events)
 }
 
-fn two_blocks(voice: &mut Voice) {
+fn two_blocks(output: &mut Output) {
     let input = Object::new().put("command", "ls");
     let blocks = [Block::Text("Working on it."), Block::Tool { id: "toolu_1", name: "Bash", input }];
-    voice.turn(&blocks, "tool_use", Cost::Tokens(Tokens::SMALL));
-    voice.answer("toolu_1", &Answer::good("a.txt"));
+    output.turn(&blocks, "tool_use", Cost::Tokens(Tokens::SMALL));
+    output.answer("toolu_1", &Answer::good("a.txt"));
 }
 
 #[test]
 fn one_message_is_several_assistant_events_with_a_placeholder_for_the_output() {
-    let (_, events) = heard(persona(Format::Stream, false), two_blocks);
+    let (_, events) = heard(info(Format::Stream, false), two_blocks);
     let kinds: Vec<&str> = events.iter().map(|e| e["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["assistant", "assistant", "user"]);
     assert_eq!(events[0]["message"]["id"], events[1]["message"]["id"]);
@@ -54,8 +54,8 @@ fn one_message_is_several_assistant_events_with_a_placeholder_for_the_output() {
 #[test]
 fn stream_events_carry_the_true_usage_and_the_pieces_of_the_text() {
     let text = "Grüße, ".repeat(40);
-    let (_, events) = heard(persona(Format::Stream, true), |voice| {
-        voice.turn(&[Block::Text(&text)], "end_turn", Cost::Micro(400_000));
+    let (_, events) = heard(info(Format::Stream, true), |output| {
+        output.turn(&[Block::Text(&text)], "end_turn", Cost::Micro(400_000));
     });
     let stream: Vec<&Value> =
         events.iter().filter(|e| e["type"] == "stream_event").map(|e| &e["event"]).collect();
@@ -70,11 +70,11 @@ fn stream_events_carry_the_true_usage_and_the_pieces_of_the_text() {
 
 #[test]
 fn the_result_begins_with_its_duration_and_sums_the_turns() {
-    let (text, events) = heard(persona(Format::Stream, false), |voice| {
-        two_blocks(voice);
-        voice.turn(&[Block::Text("x")], "end_turn", Cost::Micro(50_000));
-        voice.refuse("toolu_2", "Write", &Object::new().put("file_path", "/etc/x"));
-        voice.end(&Ending::finished("done".to_owned()));
+    let (text, events) = heard(info(Format::Stream, false), |output| {
+        two_blocks(output);
+        output.turn(&[Block::Text("x")], "end_turn", Cost::Micro(50_000));
+        output.refuse("toolu_2", "Write", &Object::new().put("file_path", "/etc/x"));
+        output.end(&Ending::finished("done".to_owned()));
     });
     assert!(text.lines().last().unwrap().starts_with("{\"duration_api_ms\":"));
     let result = events.last().unwrap();
@@ -89,15 +89,15 @@ fn the_result_begins_with_its_duration_and_sums_the_turns() {
 
 #[test]
 fn json_is_the_result_alone_and_text_the_message_alone() {
-    let both = |voice: &mut Voice| {
-        voice.introduce();
-        two_blocks(voice);
-        voice.end(&Ending::finished("done".to_owned()));
+    let both = |output: &mut Output| {
+        output.introduce();
+        two_blocks(output);
+        output.end(&Ending::finished("done".to_owned()));
     };
-    let (_, events) = heard(persona(Format::Json, true), both);
+    let (_, events) = heard(info(Format::Json, true), both);
     assert_eq!(events.len(), 1);
     assert_eq!(events[0]["subtype"], "success");
-    let (text, _) = heard(persona(Format::Text, true), both);
+    let (text, _) = heard(info(Format::Text, true), both);
     assert_eq!(text, "done\n");
 }
 
@@ -109,9 +109,9 @@ fn the_cost_can_lie() {
         (CostSays::Amount(-1.5), Some((-1.5).into())),
         (CostSays::Amount(1e300), Some(1e300.into())),
     ] {
-        let (_, events) = heard(persona(Format::Json, false), |voice| {
-            voice.cost_says = says;
-            voice.end(&Ending::finished(String::new()));
+        let (_, events) = heard(info(Format::Json, false), |output| {
+            output.cost_says = says;
+            output.end(&Ending::finished(String::new()));
         });
         assert_eq!(events[0].get("total_cost_usd").cloned(), expected, "{says:?}");
     }

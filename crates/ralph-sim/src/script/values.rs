@@ -1,4 +1,4 @@
-//! Words of a line: quotes, sizes, durations, money, `key=value`.
+//! Parses the values of a line: quoted words, sizes, durations, amounts, `key=value`.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub fn free(text: &str) -> Result<String, String> {
     {
         return Ok(word);
     }
-    if text.is_empty() { Err("it needs a text".to_owned()) } else { Ok(text.to_owned()) }
+    if text.is_empty() { Err("text is missing".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// `100MB`, `64KiB`, `512`.
@@ -72,15 +72,16 @@ pub fn size(word: &str) -> Result<u64, String> {
         "mib" => 1 << 20,
         "g" | "gb" => 1_000_000_000,
         "gib" => 1 << 30,
-        _ => return Err(format!("{word} is no size: write 512, 64KiB or 100MB")),
+        _ => return Err(format!("{word} is not a valid size; use 512, 64KiB or 100MB")),
     };
-    let number: u64 = number.parse().map_err(|_| format!("{word} is no size: write 512, 64KiB or 100MB"))?;
+    let number: u64 =
+        number.parse().map_err(|_| format!("{word} is not a valid size; use 512, 64KiB or 100MB"))?;
     number.checked_mul(unit).ok_or_else(|| format!("{word} is too large"))
 }
 
 /// `200ms`, `1.5s`, `2m`, `1h`.
 pub fn duration(word: &str) -> Result<Duration, String> {
-    let wrong = || format!("{word} is no duration: write 200ms, 1.5s, 2m or 1h");
+    let wrong = || format!("{word} is not a valid duration; use 200ms, 1.5s, 2m or 1h");
     let (number, unit) = split_unit(word);
     let seconds = match unit {
         "ms" => 0.001,
@@ -95,7 +96,7 @@ pub fn duration(word: &str) -> Result<Duration, String> {
 
 /// Dollars as micro-dollars: `0.40`, `$1.25`.
 pub fn micro(word: &str) -> Result<u64, String> {
-    let wrong = || format!("{word} is no amount: write dollars, such as 0.40");
+    let wrong = || format!("{word} is not a valid amount; use dollars, such as 0.40");
     let (whole, part) =
         word.trim_start_matches('$').split_once('.').unwrap_or((word.trim_start_matches('$'), ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -109,7 +110,7 @@ pub fn micro(word: &str) -> Result<u64, String> {
 
 /// The two sides of `key=value`.
 pub fn pair(word: &str) -> Result<(&str, &str), String> {
-    word.split_once('=').ok_or_else(|| format!("{word} is not understood: write key=value"))
+    word.split_once('=').ok_or_else(|| format!("{word} is not valid; use key=value"))
 }
 
 fn split_unit(word: &str) -> (&str, &str) {

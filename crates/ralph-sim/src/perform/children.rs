@@ -1,9 +1,9 @@
-//! Processes that get away. There is no fork in safe Rust, so the program starts itself again with a hidden
+//! Processes that outlive the call. There is no fork in safe Rust, so the program starts itself again with a hidden
 //! argument, and that one leaves the session.
 
-use super::Play;
+use super::Performer;
 use super::tools::bash;
-use crate::voice::Answer;
+use crate::output::Answer;
 use rustix::process::{Pid, Signal, getpid, kill_process, setsid};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -38,10 +38,10 @@ impl Kind {
     }
 }
 
-impl Play<'_> {
+impl Performer<'_> {
     /// Starts a command that outlives the agent, shown as a background command.
     pub fn detach(&mut self, kind: Kind, command: &str) {
-        let again = self.given.again.clone();
+        let again = self.given.self_command.clone();
         self.tool("Bash", bash(&format!("{command} &")), || match start(&again, kind, command) {
             Ok(()) => Answer::good("started in the background"),
             Err(error) => Answer::bad(format!("the command could not be started: {error}")),

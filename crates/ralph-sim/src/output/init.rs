@@ -1,6 +1,6 @@
-//! The first event: who speaks, where, with which tools.
+//! The first event: session, directory, model and tools.
 
-use super::Voice;
+use super::Output;
 use crate::object::Object;
 
 const TOOLS: [&str; 12] = [
@@ -22,17 +22,17 @@ const SKILLS: [&str; 4] = ["verify", "debug", "code-review", "simplify"];
 /// The version whose output is imitated.
 pub const VERSION: &str = "2.1.325";
 
-impl Voice {
+impl Output {
     /// `system/init`.
     pub fn introduce(&mut self) {
-        let persona = self.persona.clone();
-        let event = Voice::system("init")
-            .put("cwd", &persona.cwd)
-            .put("session_id", &persona.session)
+        let info = self.info.clone();
+        let event = Output::system("init")
+            .put("cwd", &info.cwd)
+            .put("session_id", &info.session)
             .put("tools", TOOLS)
             .put("mcp_servers", [(); 0])
-            .put("model", &persona.model)
-            .put("permissionMode", &persona.permission_mode)
+            .put("model", &info.model)
+            .put("permissionMode", &info.permission_mode)
             .put("slash_commands", SKILLS)
             .put("apiKeySource", "ANTHROPIC_API_KEY")
             .put("claude_code_version", VERSION)
@@ -43,7 +43,7 @@ impl Voice {
             .put("analytics_disabled", true)
             .put("uuid", self.ids.uuid())
             .put("memory_paths", Object::new())
-            .put("original_cwd", &persona.cwd)
+            .put("original_cwd", &info.cwd)
             .put("additional_directories", [(); 0])
             .put("fast_mode_state", "off")
             .put("view_mode", "default");

@@ -1,7 +1,7 @@
-//! The voice: prints what Claude Code 2.1.325 prints. `init` introduces, `turn` is one model turn with its
-//! stream events, `tool` a tool's answer, `ending` the result. `play` decides what is said.
+//! Prints what Claude Code 2.1.325 prints: `init` the first event, `turn` one model turn with its stream events, `tool` a
+//! tool result, `ending` the final result. `perform` decides what is printed.
 //!
-//! A broken stdout is ignored, as Claude does: it goes on working for nobody until it is ended.
+//! A broken stdout is ignored, as Claude does: it keeps working until it is stopped.
 
 mod ending;
 mod init;
@@ -32,9 +32,9 @@ pub enum Format {
     Text,
 }
 
-/// How the agent presents itself.
+/// Session settings that appear in the output.
 #[derive(Clone, Debug)]
-pub struct Persona {
+pub struct SessionInfo {
     /// Shape of the output.
     pub format: Format,
     /// Whether stream events are printed.
@@ -49,14 +49,14 @@ pub struct Persona {
     pub cwd: String,
 }
 
-/// Prints events and keeps the bill.
-pub struct Voice {
+/// Prints events and adds up the cost.
+pub struct Output {
     out: Box<dyn Write>,
-    persona: Persona,
+    info: SessionInfo,
     price: Price,
     /// Source of ids and noise.
     pub ids: Ids,
-    /// What the result says it cost.
+    /// The cost the result reports.
     pub cost_says: CostSays,
     denials: Vec<Object>,
     used: Tokens,
@@ -65,13 +65,13 @@ pub struct Voice {
     started: Instant,
 }
 
-impl Voice {
-    /// A voice that has said nothing yet.
-    pub fn new(out: Box<dyn Write>, persona: Persona, ids: Ids) -> Voice {
-        let price = Price::of(&persona.model);
-        Voice {
+impl Output {
+    /// An output without any events yet.
+    pub fn new(out: Box<dyn Write>, info: SessionInfo, ids: Ids) -> Output {
+        let price = Price::of(&info.model);
+        Output {
             out,
-            persona,
+            info,
             price,
             ids,
             cost_says: CostSays::Truth,
@@ -83,9 +83,9 @@ impl Voice {
         }
     }
 
-    /// How it presents itself.
-    pub fn persona(&self) -> &Persona {
-        &self.persona
+    /// The session settings.
+    pub fn info(&self) -> &SessionInfo {
+        &self.info
     }
 
     /// Model turns so far.
@@ -110,7 +110,7 @@ impl Voice {
 
     /// An event: a line, where the format shows events.
     pub fn event(&mut self, event: &Object) {
-        if self.persona.format == Format::Stream {
+        if self.info.format == Format::Stream {
             self.line(&event.text());
         }
     }
@@ -122,7 +122,7 @@ impl Voice {
 
     /// Ends an event with session and uuid.
     pub fn sign(&mut self, event: Object) -> Object {
-        event.put("session_id", &self.persona.session).put("uuid", self.ids.uuid())
+        event.put("session_id", &self.info.session).put("uuid", self.ids.uuid())
     }
 }
 
