@@ -63,7 +63,7 @@ pub struct Exit {
     pub signal: Option<i32>,
     /// The program could not be started at all.
     pub not_started: bool,
-    /// ralph ended it (deadline, budget, a person), so a missing result is no fault of its own.
+    /// ralph ended it (deadline, budget, a person), so a missing result is not its failure.
     pub by_us: bool,
 }
 

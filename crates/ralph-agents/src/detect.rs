@@ -76,7 +76,7 @@ fn each_object(sample: &[u8], mut with: impl FnMut(&str)) {
     let start = sample.trim_ascii_start();
     if start.starts_with(b"[") {
         let valid = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        // What cannot be read any more ends the sample; it is no fault.
+        // What cannot be read any more ends the sample; that is not an error.
         let _ = serde_json::Deserializer::from_str(valid).deserialize_seq(Items(&mut with));
         return;
     }

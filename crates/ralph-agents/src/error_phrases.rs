@@ -1,6 +1,6 @@
 //! The wordings by which agents report a failure, of every version seen, where no structured fact says it.
 //! Only text that is known to be an error is asked here: a model that merely writes such words did not fail.
-//! The dialects, `events.rs` and `command.rs` ask; `reset.rs` reads the time in the same words.
+//! The dialects, `event_reader.rs` and `command.rs` ask; `reset.rs` reads the time in the same words.
 
 use crate::reply::Failure;
 use crate::reset::reset_in;

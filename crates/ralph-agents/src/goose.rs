@@ -50,7 +50,7 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &[],
     any_provider: true,
     state_dirs: &[".config/goose", ".local/share/goose", ".local/state/goose"],
-    model: ModelInfo { flags: &["--model"], reported: "its events, where it changes on the way" },
+    model: ModelInfo { flags: &["--model"], reported: "its events, only where the model changes" },
     abilities: Abilities { shows_tool_start: true, system_prompt: true, ..NO_ABILITIES },
     launch,
     reader: |setup| {

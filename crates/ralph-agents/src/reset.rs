@@ -1,5 +1,5 @@
 //! When a limit ends, as agents word it: an epoch after a bar, a clock time with or without date and zone,
-//! a number of seconds. Only read from text that is known to report a limit. The hands, which know clock
+//! a number of seconds. Only read from text that is known to report a limit. The engine, which knows clock
 //! and zone, make a moment of it.
 
 use crate::reply::Reset;

@@ -22,8 +22,8 @@ fn check(capture: &Capture, reply: &Reply, how: &str) {
     assert_eq!(reply.cost.map(|c| c.0), capture.cost, "{how}: cost of {file}");
     if let Some(tokens) = &capture.tokens {
         let used = reply.usage;
-        let heard = format!("{}/{}/{}", used.input, used.cache_read, used.output);
-        assert_eq!(&heard, tokens, "{how}: tokens of {file}");
+        let events = format!("{}/{}/{}", used.input, used.cache_read, used.output);
+        assert_eq!(&events, tokens, "{how}: tokens of {file}");
     }
     if let Some(session) = capture.session {
         assert_eq!(reply.session.is_some(), session, "{how}: session of {file}");
@@ -34,9 +34,9 @@ fn check(capture: &Capture, reply: &Reply, how: &str) {
 fn every_reader_understands_every_recorded_call() {
     for agent in recorded() {
         for capture in captures(agent) {
-            let (heard, reply) = capture.read();
+            let (events, reply) = capture.read();
             check(&capture, &reply, agent);
-            let finals = heard.iter().filter(|h| **h == ReaderEvent::Final).count();
+            let finals = events.iter().filter(|h| **h == ReaderEvent::Final).count();
             assert!(finals <= 1, "{agent}: {} final events in {}", finals, capture.file);
         }
     }
@@ -47,9 +47,9 @@ fn the_claude_reader_understands_every_recorded_call() {
     let all = captures("claude");
     assert!(all.len() > 180, "{}", all.len());
     for capture in &all {
-        let (heard, reply) = capture.read();
+        let (events, reply) = capture.read();
         assert_eq!(reply.garbled, 0, "{}", capture.file);
-        let finals = heard.iter().filter(|h| **h == ReaderEvent::Final).count();
+        let finals = events.iter().filter(|h| **h == ReaderEvent::Final).count();
         let result = reply.finished && reply.format != Format::Text;
         assert_eq!(finals, usize::from(result), "{}", capture.file);
     }
@@ -82,9 +82,9 @@ fn analysis_without_an_exit_code_comes_to_the_same_class() {
 
 #[test]
 fn live_usage_is_the_final_usage_when_messages_come_in_parts() {
-    let (heard, reply) = named("2.1.325-stream-json-partial.jsonl").read();
+    let (events, reply) = named("2.1.325-stream-json-partial.jsonl").read();
     let spent: Vec<_> =
-        heard.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(s) } else { None }).collect();
+        events.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(s) } else { None }).collect();
     assert_eq!(spent.last().unwrap().usage, reply.usage);
     assert!(spent.iter().any(|s| s.usage.output == 50), "the first message's end was seen live");
     assert!(spent.last().unwrap().dearest.0 * 2 >= spent.last().unwrap().total.0);

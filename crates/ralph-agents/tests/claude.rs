@@ -18,8 +18,8 @@ fn a_stream_cut_at_any_byte_is_aborted_and_claims_nothing() {
         let whole = named(file).stdout;
         let end = whole.trim_ascii_end().len();
         for cut in 0..whole.len() {
-            let (heard, reply) = feed("claude", &[], &whole[..cut], b"", code(0));
-            sane(&heard, &reply);
+            let (events, reply) = feed("claude", &[], &whole[..cut], b"", code(0));
+            sane(&events, &reply);
             assert_eq!(reply.finished, cut >= end, "{file} cut at {cut}");
             if cut < end {
                 assert_eq!(reply.failure.unwrap().class, Class::Aborted, "{file} cut at {cut}");
@@ -66,8 +66,8 @@ fn strange_bytes_do_not_hide_the_result() {
 #[test]
 fn a_tool_result_cut_by_the_hands_still_ends_the_tool() {
     let line = r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"xxxxxxxx"#;
-    let (heard, reply) = feed("claude", &[], line.as_bytes(), b"", code(0));
-    assert!(heard.iter().any(|h| format!("{h:?}").contains("ToolEnded")));
+    let (events, reply) = feed("claude", &[], line.as_bytes(), b"", code(0));
+    assert!(events.iter().any(|h| format!("{h:?}").contains("ToolEnded")));
     assert_eq!(reply.garbled, 0, "no event at all: it is text");
 }
 
@@ -75,9 +75,9 @@ fn a_tool_result_cut_by_the_hands_still_ends_the_tool() {
 fn a_flood_of_noise_is_counted_not_shown() {
     let mut flood = b"noise\n".repeat(5000);
     flood.extend_from_slice(b"{\"type\":\"result\",\"result\":\"end\"}\n");
-    let (heard, reply) = feed("claude", &[], &flood, b"", code(0));
+    let (events, reply) = feed("claude", &[], &flood, b"", code(0));
     assert_eq!((reply.garbled, reply.text.as_str()), (5000, "end"));
-    assert!(heard.len() < 300);
+    assert!(events.len() < 300);
 }
 
 proptest! {
@@ -93,8 +93,8 @@ proptest! {
             format!(r#"{{"type":"{kind}","{key}":{value}}}"#),
             format!(r#"{{"{key}":{{"usage":{{"input_tokens":{value}}}}},"type":"{kind}"}}"#),
         ] {
-            let (heard, reply) = feed("claude", &[], line.as_bytes(), b"", code(0));
-            sane(&heard, &reply);
+            let (events, reply) = feed("claude", &[], line.as_bytes(), b"", code(0));
+            sane(&events, &reply);
         }
     }
 }

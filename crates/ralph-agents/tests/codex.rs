@@ -41,24 +41,24 @@ fn analysis_finds_out_whose_it_is_and_comes_to_the_same() {
 
 #[test]
 fn waiting_for_the_network_is_ended_by_us() {
-    let (heard, reply) = named("0.166.0-json-down.jsonl").read();
+    let (events, reply) = named("0.166.0-json-down.jsonl").read();
     let tries =
-        heard.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
-    assert_eq!((tries, heard.iter().filter(|h| **h == ReaderEvent::Final).count()), (4, 1));
+        events.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
+    assert_eq!((tries, events.iter().filter(|h| **h == ReaderEvent::Final).count()), (4, 1));
     assert_eq!((class(&reply), reply.finished), (Some(Class::Network), false));
     // Two tries and then an answer: nothing is ended, nothing has failed.
     let wait = "{\"type\":\"error\",\"message\":\"Reconnecting... waiting for network (x)\"}\n".repeat(2);
     let went_on =
         "{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\"type\":\"agent_message\",\"text\":\"hi\"}}\n";
-    let (heard, reply) = read(&format!("{wait}{went_on}{wait}"));
-    assert!(!heard.contains(&ReaderEvent::Final) && class(&reply) == Some(Class::Network));
+    let (events, reply) = read(&format!("{wait}{went_on}{wait}"));
+    assert!(!events.contains(&ReaderEvent::Final) && class(&reply) == Some(Class::Network));
     let (_, reply) = read(&format!("{wait}{went_on}"));
     assert_eq!(class(&reply), Some(Class::Aborted), "it went on before it ended");
 }
 
 #[test]
 fn retries_and_warnings_are_no_failure() {
-    let (heard, reply) = read(concat!(
+    let (events, reply) = read(concat!(
         "{\"type\":\"item.completed\",\"item\":{\"id\":\"item_0\",\"type\":\"error\",\"message\":\"401 Unauthorized\"}}\n",
         "{\"type\":\"error\",\"message\":\"Reconnecting... 1/5 (unexpected status 500 x)\"}\n",
         "{\"type\":\"item.completed\",\"item\":{\"id\":\"item_1\",\"type\":\"agent_message\",\"text\":\"You've hit your usage limit.\"}}\n",
@@ -66,7 +66,7 @@ fn retries_and_warnings_are_no_failure() {
     ));
     assert_eq!((class(&reply), reply.text.as_str()), (None, "You've hit your usage limit."));
     assert_eq!((reply.usage.input, reply.usage.cache_read, reply.usage.output), (6, 4, 0));
-    assert!(heard.iter().any(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))));
+    assert!(events.iter().any(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_limit_says_when_it_ends_in_every_version() {
 
 #[test]
 fn tools_are_told_with_what_they_do() {
-    let (heard, reply) = read(concat!(
+    let (events, reply) = read(concat!(
         "{\"type\":\"item.started\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\",\"command\":\"ls\",\"status\":\"in_progress\"}}\n",
         "{\"type\":\"item.completed\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\",\"command\":\"ls\",\"status\":\"declined\"}}\n",
         "{\"type\":\"item.completed\",\"item\":{\"id\":\"b\",\"type\":\"file_change\",\"changes\":[{\"path\":\"/r/a.rs\",\"kind\":\"add\"}],\"status\":\"completed\"}}\n",
@@ -98,7 +98,7 @@ fn tools_are_told_with_what_they_do() {
         })
     };
     let ended = |failed| ReaderEvent::Activity(Activity::ToolEnded { failed });
-    let tools: Vec<ReaderEvent> = heard
+    let tools: Vec<ReaderEvent> = events
         .into_iter()
         .filter(|h| matches!(h, ReaderEvent::Activity(Activity::Tool { .. } | Activity::ToolEnded { .. })))
         .collect();
@@ -120,8 +120,8 @@ fn tools_are_told_with_what_they_do() {
 fn an_output_cut_by_the_hands_still_ends_the_tool() {
     let started = "{\"type\":\"item.started\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\",\"command\":\"ls\"}}\n";
     let cut = "{\"type\":\"item.completed\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\",\"aggregated_output\":\"xxx";
-    let (heard, _) = read(&format!("{started}{cut}"));
-    assert!(heard.contains(&ReaderEvent::Activity(Activity::ToolEnded { failed: false })));
+    let (events, _) = read(&format!("{started}{cut}"));
+    assert!(events.contains(&ReaderEvent::Activity(Activity::ToolEnded { failed: false })));
 }
 
 #[test]

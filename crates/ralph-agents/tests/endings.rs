@@ -109,18 +109,18 @@ fn kimis_last_words_are_heard_where_both_streams_are_one() {
 
 #[test]
 fn a_retry_of_pis_is_no_end_and_its_last_failure_is() {
-    let heard = |file| {
-        let (heard, reply) = one("pi", file).read();
-        let finals = heard.iter().filter(|h| **h == ReaderEvent::Final).count();
+    let events = |file| {
+        let (events, reply) = one("pi", file).read();
+        let finals = events.iter().filter(|h| **h == ReaderEvent::Final).count();
         let retries =
-            heard.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
+            events.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
         (finals, retries, reply)
     };
-    let (finals, retries, reply) = heard("0.73.1-json-e429.jsonl");
+    let (finals, retries, reply) = events("0.73.1-json-e429.jsonl");
     assert_eq!((finals, retries, class(&reply)), (1, 3, Some(Class::RateLimited)));
-    let (finals, _, reply) = heard("0.73.1-json-mid429.jsonl");
+    let (finals, _, reply) = events("0.73.1-json-mid429.jsonl");
     assert_eq!((finals, class(&reply)), (1, Some(Class::RateLimited)));
-    let (finals, _, reply) = heard("0.73.1-json-e401.jsonl");
+    let (finals, _, reply) = events("0.73.1-json-e401.jsonl");
     assert_eq!((finals, class(&reply)), (0, Some(Class::Auth)), "it might have tried again");
 }
 

@@ -36,9 +36,9 @@ fn says(words: &str) -> String {
 #[test]
 fn the_pieces_after_the_last_tool_are_the_final_message() {
     let (first, a, b) = (says("on the way"), says("all "), says("done"));
-    let (heard, reply) = read(&[INIT, &first, TOOL, &a, &b, DONE]);
+    let (events, reply) = read(&[INIT, &first, TOOL, &a, &b, DONE]);
     assert_eq!((reply.text.as_str(), reply.text_bytes), ("all done", 8));
-    let said: Vec<&str> = heard
+    let said: Vec<&str> = events
         .iter()
         .filter_map(|h| {
             if let ReaderEvent::Activity(Activity::Said { text }) = h { Some(text.as_str()) } else { None }
@@ -81,8 +81,8 @@ fn a_stop_by_the_client_itself_counts_unless_the_agent_went_on() {
 #[test]
 fn two_results_are_one_end() {
     let said = says("x");
-    let (heard, reply) = read(&[INIT, &said, DONE, DONE]);
-    assert_eq!(heard.iter().filter(|h| **h == ReaderEvent::Final).count(), 1);
+    let (events, reply) = read(&[INIT, &said, DONE, DONE]);
+    assert_eq!(events.iter().filter(|h| **h == ReaderEvent::Final).count(), 1);
     assert_eq!((reply.text.as_str(), class(&reply)), ("x", None));
 }
 
@@ -101,9 +101,9 @@ fn a_refused_tool_is_named_with_what_it_wanted() {
 
 #[test]
 fn a_tools_result_cut_by_the_hands_still_ends_the_tool() {
-    let (heard, _) =
+    let (events, _) =
         read(&[INIT, TOOL, r#"{"type":"tool_result","tool_id":"t","status":"success","output":"xxx"#]);
-    assert!(heard.iter().any(|h| matches!(h, ReaderEvent::Activity(Activity::ToolEnded { .. }))));
+    assert!(events.iter().any(|h| matches!(h, ReaderEvent::Activity(Activity::ToolEnded { .. }))));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn an_error_is_the_clients_own_last_message() {
 fn only_the_last_message_is_final_and_its_pieces_are_put_together() {
     let request = r#"{"type":"message","message":{"id":"a","role":"assistant","content":[{"type":"toolRequest","id":"c","toolCall":{"status":"success","value":{"name":"shell","arguments":{"command":"ls"}}}}]}}"#;
     let response = r#"{"type":"message","message":{"id":"u","role":"user","content":[{"type":"toolResponse","id":"c","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"The user has declined to run this tool. DO NOT"}],"isError":true}}}]}}"#;
-    let (heard, reply) = read(&[
+    let (events, reply) = read(&[
         said("\"a\"", "---RALPH_STATUS--- ", "{}"),
         request.to_owned(),
         response.to_owned(),
@@ -82,7 +82,7 @@ fn only_the_last_message_is_final_and_its_pieces_are_put_together() {
     ]);
     assert_eq!((reply.text.as_str(), reply.usage.input, reply.usage.output), ("one two", 10, 2));
     assert_eq!(reply.denials, [Denial { tool: "shell".into(), detail: "ls".into() }]);
-    assert!(heard.contains(&ReaderEvent::Activity(Activity::ToolEnded { failed: true })));
+    assert!(events.contains(&ReaderEvent::Activity(Activity::ToolEnded { failed: true })));
     let (_, reply) = read(&[said("\"a\"", "let me look", "{}"), request.to_owned(), response.to_owned()]);
     assert_eq!((class(&reply), reply.text.as_str()), (None, ""), "what was said on the way is not final");
     let (_, reply) = read(&[request.to_owned()]);
@@ -124,9 +124,9 @@ fn other_ways_to_fail_are_heard() {
 
 #[test]
 fn a_document_tells_the_same_as_the_events() {
-    let (heard, reply) = named("1.34.0-json.jsonl").read();
+    let (events, reply) = named("1.34.0-json.jsonl").read();
     assert_eq!((reply.format, reply.garbled, reply.finished), (Format::Json, 0, true));
     let (_, events) = named("1.34.0-stream-json.jsonl").read();
     assert_eq!((reply.text, reply.usage), (events.text, events.usage));
-    assert!(heard.iter().all(|h| !matches!(h, ReaderEvent::Final)), "known only when all of it was there");
+    assert!(events.iter().all(|h| !matches!(h, ReaderEvent::Final)), "known only when all of it was there");
 }

@@ -46,8 +46,8 @@ fn every_reader_survives_every_cut() {
         for capture in specimens(agent) {
             let step = capture.stdout.len().div_ceil(1200);
             for cut in (0..capture.stdout.len()).step_by(step) {
-                let (heard, reply) = read_instead(capture, &capture.stdout[..cut]);
-                sane(&heard, &reply);
+                let (events, reply) = read_instead(capture, &capture.stdout[..cut]);
+                sane(&events, &reply);
                 read_all(&capture.stdout[..cut], None, Exit::default());
             }
         }
@@ -103,8 +103,8 @@ fn change_numbers(text: &[u8], mut change: impl FnMut(&str) -> String) -> Vec<u8
 fn every_reader_survives_numbers_written_as_strings() {
     for capture in STREAMS.iter() {
         let strings = change_numbers(&capture.stdout, |number| format!("\"{number}\""));
-        let (heard, reply) = read_instead(capture, &strings);
-        sane(&heard, &reply);
+        let (events, reply) = read_instead(capture, &strings);
+        sane(&events, &reply);
         assert_eq!(reply, capture.read().1, "{} {}", capture.agent, capture.file);
     }
 }
@@ -114,8 +114,8 @@ fn every_reader_survives_numbers_that_are_none() {
     for capture in STREAMS.iter() {
         for none in ["NaN", "-Infinity", "null", "-1", "1e400", "[]", "{}", "\"many\""] {
             let broken = change_numbers(&capture.stdout, |_| none.to_owned());
-            let (heard, reply) = read_instead(capture, &broken);
-            sane(&heard, &reply);
+            let (events, reply) = read_instead(capture, &broken);
+            sane(&events, &reply);
             // Where the number was what says that it went well, nothing does any more.
             let heard_all = reply.text == capture.read().1.text;
             assert!(heard_all || reply.failure.is_some(), "{none}: {} {}", capture.agent, capture.file);
@@ -155,8 +155,8 @@ fn every_reader_survives_missing_fields() {
                     let changed = without(&value, &path).to_string();
                     let mut lines = lines.clone();
                     lines[at] = changed.as_bytes();
-                    let (heard, reply) = read_instead(capture, &lines.join(&b'\n'));
-                    sane(&heard, &reply);
+                    let (events, reply) = read_instead(capture, &lines.join(&b'\n'));
+                    sane(&events, &reply);
                 }
             }
         }
@@ -172,8 +172,8 @@ proptest! {
     ) {
         let exit = if exit < 0 { Exit { signal: Some(-exit), ..Exit::default() } } else { code(exit) };
         for agent in recorded().into_iter().chain(["command", "sim"]) {
-            let (heard, reply) = feed(agent, &[], &bytes, &bytes, exit);
-            sane(&heard, &reply);
+            let (events, reply) = feed(agent, &[], &bytes, &bytes, exit);
+            sane(&events, &reply);
             read_all(&bytes, Some(agent), Exit::default());
         }
     }
@@ -188,9 +188,9 @@ proptest! {
         for (text, at) in &noise {
             lines.insert(at % lines.len(), text.as_bytes());
         }
-        let (heard, mut reply) = read_instead(capture, &lines.join(&b'\n'));
+        let (events, mut reply) = read_instead(capture, &lines.join(&b'\n'));
         let clean = capture.read().1;
-        prop_assert!(grows(&heard));
+        prop_assert!(grows(&events));
         prop_assert!(reply.garbled - clean.garbled <= u32::try_from(noise.len()).unwrap());
         reply.garbled = clean.garbled;
         prop_assert_eq!(reply, clean, "{} {}", capture.agent, &capture.file);
@@ -207,8 +207,8 @@ proptest! {
             let at = at.index(stdout.len());
             stdout[at] = byte;
         }
-        let (heard, reply) = read_instead(capture, &stdout);
-        sane(&heard, &reply);
+        let (events, reply) = read_instead(capture, &stdout);
+        sane(&events, &reply);
         read_all(&stdout, None, Exit::default());
     }
 }

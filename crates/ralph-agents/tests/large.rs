@@ -51,10 +51,10 @@ fn read_instead(capture: &Capture, stdout: Vec<u8>) -> (Vec<ReaderEvent>, Reply)
 fn every_reader_survives_a_line_of_32_megabytes() {
     for capture in workers() {
         let (agent, clean) = (capture.agent, capture.read().1);
-        let (heard, reply) = read_instead(&capture, blown_up(&capture, 32 << 20));
-        sane(&heard, &reply);
+        let (events, reply) = read_instead(&capture, blown_up(&capture, 32 << 20));
+        sane(&events, &reply);
         assert_eq!((reply.finished, reply.failure), (clean.finished, clean.failure), "{agent}");
-        let told: usize = heard.iter().map(|h| format!("{h:?}").len()).sum();
+        let told: usize = events.iter().map(|h| format!("{h:?}").len()).sum();
         assert!(told < 1 << 20, "{agent}: {told} bytes of activity");
     }
 }
@@ -65,8 +65,8 @@ fn every_reader_survives_a_huge_line_that_is_cut() {
         let mut stdout = blown_up(&capture, 8 << 20);
         stdout.truncate(7 << 20);
         stdout.push(b'\n');
-        let (heard, reply) = read_instead(&capture, stdout);
-        sane(&heard, &reply);
+        let (events, reply) = read_instead(&capture, stdout);
+        sane(&events, &reply);
     }
 }
 
@@ -77,8 +77,8 @@ fn ran() -> Duration {
 
 fn cost(agent: &str, bytes: &[u8]) -> Duration {
     let began = ran();
-    let (heard, reply) = feed(agent, &[], bytes, b"", code(0));
-    sane(&heard, &reply);
+    let (events, reply) = feed(agent, &[], bytes, b"", code(0));
+    sane(&events, &reply);
     ran() - began
 }
 

@@ -33,14 +33,14 @@ fn text(words: &str) -> String {
     format!(r#"{{"type":"text","sessionID":"s","part":{{"text":"{words}"}}}}"#)
 }
 
-fn spent(heard: &[ReaderEvent]) -> Vec<Spent> {
-    heard.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(*s) } else { None }).collect()
+fn spent(events: &[ReaderEvent]) -> Vec<Spent> {
+    events.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(*s) } else { None }).collect()
 }
 
 #[test]
 fn every_step_is_told_while_it_works() {
-    let (heard, reply) = one("1.18.33-json.jsonl").read();
-    let spent = spent(&heard);
+    let (events, reply) = one("1.18.33-json.jsonl").read();
+    let spent = spent(&events);
     let totals: Vec<i64> = spent.iter().map(|s| s.total.0).collect();
     assert_eq!(totals, [3210, 6420]);
     assert_eq!(spent[1].dearest, Micro(3210));
@@ -96,9 +96,9 @@ fn an_error_that_was_got_over_is_no_failure() {
 #[test]
 fn what_has_no_price_is_not_free() {
     let free = STOP.replace("0.5", "0");
-    let (heard, reply) = read(&[START, &free], zero());
+    let (events, reply) = read(&[START, &free], zero());
     assert_eq!(reply.cost, None);
-    assert!(spent(&heard)[0].total > Micro::ZERO, "a budget still holds");
+    assert!(spent(&events)[0].total > Micro::ZERO, "a budget still holds");
     let task = r#"{"type":"tool_use","sessionID":"s","part":{"tool":"task","state":{"status":"completed"}}}"#;
     assert_eq!(read(&[START, task, STOP], zero()).1.cost, None, "a sub-agent's steps are not shown");
     assert_eq!(read(&[START, STOP], zero()).1.cost, Some(Micro(500_000)));
@@ -106,9 +106,9 @@ fn what_has_no_price_is_not_free() {
 
 #[test]
 fn an_answer_that_breaks_off_again_and_again_is_seen() {
-    let (heard, reply) = one("1.18.33-json-cut.jsonl").read();
+    let (events, reply) = one("1.18.33-json-cut.jsonl").read();
     let retries =
-        heard.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
+        events.iter().filter(|h| matches!(h, ReaderEvent::Activity(Activity::Retrying { .. }))).count();
     assert!(retries > 10, "{retries}");
     assert_eq!((reply.text.as_str(), reply.cost), ("", None));
 }

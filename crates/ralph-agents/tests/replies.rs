@@ -1,4 +1,4 @@
-//! A dozen recorded calls, told in full: everything heard on the way and the reply at the end.
+//! A dozen recorded calls, told in full: everything events on the way and the reply at the end.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
@@ -114,10 +114,10 @@ const TOLD_BY_GEMINI: &[&str] = &[
 ];
 
 fn tell(capture: &Capture, name: &str) {
-    let (heard, reply) = capture.read();
-    let heard: Vec<_> =
-        heard.into_iter().filter(|h| !matches!(h, ReaderEvent::Send(_) | ReaderEvent::CloseStdin)).collect();
-    insta::assert_debug_snapshot!(name, (heard, reply));
+    let (events, reply) = capture.read();
+    let events: Vec<_> =
+        events.into_iter().filter(|h| !matches!(h, ReaderEvent::Send(_) | ReaderEvent::CloseStdin)).collect();
+    insta::assert_debug_snapshot!(name, (events, reply));
 }
 
 fn stem(file: &str) -> &str {

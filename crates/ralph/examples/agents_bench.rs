@@ -30,7 +30,7 @@ mod stats;
 
 use cli::{Cli, Setup};
 use clis::{CODEX, GOOSE};
-use ralph_agents::{Call, registry};
+use ralph_agents::Call;
 use ralph_rules::prompt::Data;
 use ralph_rules::prompt::template::{PROTOCOL, render_own};
 use ralph_testkit::Scratch;
@@ -62,7 +62,7 @@ fn main() {
             // Other programs only ever add, so the lower quartile is nearer to the truth where the machine is busy.
             for (which, part) in [("median", 0.5), ("lower quartile", 0.25)] {
                 row(
-                    &format!("{:<7} {iterations:>10}", cli.name),
+                    &format!("{:<7} {iterations:>10}", cli.info.name),
                     which,
                     share(&alone, part),
                     share(&within, part),
@@ -107,14 +107,14 @@ impl Bench {
 
     /// The CLI as ralph's adapter starts it, without ralph.
     fn alone(&self) {
-        let agent = registry::find(self.cli.name).unwrap();
+        let agent = self.cli.info;
         let system = render_own(PROTOCOL, &Data { promise: "COMPLETE".into(), ..Data::default() });
         let prompt =
             if agent.abilities.system_prompt { TASK.to_owned() } else { format!("{TASK}\n\n---\n{system}") };
         let scratch = self.scratch.root().join("tmp").display().to_string();
         let call = Call { prompt, system, scratch, ..Call::default() };
         let launch = agent.launch(&call);
-        assert!(launch.files.is_empty(), "{} takes its prompt from stdin", self.cli.name);
+        assert!(launch.files.is_empty(), "{} takes its prompt from stdin", self.cli.info.name);
         let mut command = self.command(launch.program.into());
         command.args(&launch.args).envs(launch.env);
         for name in &launch.env_remove {
@@ -125,14 +125,14 @@ impl Bench {
         child.stdin.take().unwrap().write_all(call.prompt.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("EXIT_SIGNAL"), "{} did not work: {said}", self.cli.name);
+        assert!(said.contains("EXIT_SIGNAL"), "{} did not work: {said}", self.cli.info.name);
         self.tidy();
     }
 
     /// The same as the iterations of a run, which ends at its limit.
     fn within(&self, iterations: u32) {
         let mut command = self.command(binary());
-        command.args(["run", TASK, "--agent", self.cli.name, "--fresh", "--quiet", "--max-cost", "9"]);
+        command.args(["run", TASK, "--agent", self.cli.info.name, "--fresh", "--quiet", "--max-cost", "9"]);
         command.args(["--max-iterations", &iterations.to_string(), "--calls-per-hour", "0"]);
         let output = command.stdin(Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));

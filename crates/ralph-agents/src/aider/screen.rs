@@ -134,12 +134,12 @@ impl Screen {
             return;
         }
         if self.part != Part::Committed {
-            self.hear_error(line);
+            self.note_error(line);
         }
         self.lines.push_line(line.as_bytes());
     }
 
-    fn hear_error(&mut self, line: &str) {
+    fn note_error(&mut self, line: &str) {
         if litellm::name_in(line).is_some() {
             self.error = Some(line.to_owned());
             self.in_error = true;

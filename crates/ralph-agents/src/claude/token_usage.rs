@@ -1,5 +1,5 @@
-//! Tokens as the provider writes them, read in one go with the message they stand in: every message tells them, so
-//! they are not looked at twice. What is no such account is none, and never a fault of the message.
+//! Token counts as the provider writes them, read in one pass with the message that holds them: every message has them,
+//! so they are not parsed twice. A value of another shape counts as none and never spoils the message.
 
 use crate::json::Field;
 use ralph_rules::money::Usage;

@@ -1,5 +1,5 @@
 //! Why a Codex call failed, from the one thing it says about it: a message. Most begin with words of its own that
-//! name the status or the cause; those are asked first, the rest is left to `words.rs`.
+//! name the status or the cause; those are asked first, the rest is left to `error_phrases.rs`.
 
 use crate::Failure;
 use crate::error_phrases::{class_of, class_of_answer, worded};

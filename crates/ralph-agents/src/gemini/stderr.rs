@@ -1,5 +1,5 @@
 //! What Gemini leaves on stderr where stdout has no result: a document with the error (`-o json`), or plain words
-//! among its warnings and stack traces. `fault.rs` says what it means.
+//! among its warnings and stack traces. `failure.rs` says what it means.
 
 use crate::Failure;
 use crate::dialect::Ended;

@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn a_step_shows_its_command_its_cost_and_its_end() {
-        let (screen, heard) = read(STEP);
-        let told = format!("{heard:?}");
+        let (screen, events) = read(STEP);
+        let told = format!("{events:?}");
         for part in ["Micro(20000)", "detail: \"ls -l\"", "ToolEnded { failed: true }"] {
             assert!(told.contains(part), "{part}: {told}");
         }

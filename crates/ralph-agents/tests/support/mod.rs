@@ -87,7 +87,7 @@ fn exit_of(code: i32) -> Exit {
     }
 }
 
-/// Feeds stdout and stderr to the agent's reader; everything it heard, and its reply.
+/// Feeds stdout and stderr to the agent's reader; everything it read, and its reply.
 pub fn feed(
     agent: &str,
     args: &[&str],
@@ -106,15 +106,15 @@ fn listen(
     stderr: &[u8],
     exit: Exit,
 ) -> (Vec<ReaderEvent>, Reply) {
-    let mut heard = Vec::new();
-    reader.start(&mut heard);
+    let mut events = Vec::new();
+    reader.start(&mut events);
     for line in lines(stdout) {
-        reader.read(line, &mut heard);
+        reader.read(line, &mut events);
     }
     for line in lines(stderr) {
         reader.read_stderr(line);
     }
-    (heard, reader.close(exit))
+    (events, reader.close(exit))
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -4,9 +4,9 @@ use ralph_agents::{Exit, ReaderEvent, Reply, Spent};
 use ralph_rules::money::Micro;
 
 /// Whether what was told as spent only ever grew.
-pub fn grows(heard: &[ReaderEvent]) -> bool {
+pub fn grows(events: &[ReaderEvent]) -> bool {
     let spent: Vec<&Spent> =
-        heard.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(s) } else { None }).collect();
+        events.iter().filter_map(|h| if let ReaderEvent::Spent(s) = h { Some(s) } else { None }).collect();
     spent.windows(2).all(|pair| {
         let (a, b) = (pair[0], pair[1]);
         a.total <= b.total
@@ -19,8 +19,8 @@ pub fn grows(heard: &[ReaderEvent]) -> bool {
 }
 
 /// A reply that can be used: it ended or says why not, is bounded, and took nothing back.
-pub fn sane(heard: &[ReaderEvent], reply: &Reply) {
-    assert!(grows(heard));
+pub fn sane(events: &[ReaderEvent], reply: &Reply) {
+    assert!(grows(events));
     assert!(reply.text.len() <= 3 << 20, "{}", reply.text.len());
     assert!(reply.finished || reply.failure.is_some());
     assert!(reply.cost.is_none_or(|c| c >= Micro::ZERO));

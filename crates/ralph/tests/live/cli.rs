@@ -1,6 +1,7 @@
 //! What a real CLI is to the cases: how its user points it at a provider, how its usage is told, how it is limited. The
 //! CLIs themselves are in `clis`, their versions in `tools/agents.tsv`.
 
+use ralph_agents::AgentInfo;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,8 +9,8 @@ const TABLE: &str = include_str!("../../../../tools/agents.tsv");
 
 /// One CLI.
 pub struct Cli {
-    /// Its name, which is ralph's name for it too.
-    pub name: &'static str,
+    /// What ralph knows about it.
+    pub info: &'static AgentInfo,
     /// Configures it as its user would, and gives the variables a user would export.
     pub configure: fn(&Setup) -> Vec<(&'static str, String)>,
     /// Tokens of one model turn as ralph counts them: input, output, cache read, cache written.
@@ -51,7 +52,7 @@ impl Setup {
 impl Cli {
     /// The path with this CLI and its node first. Fails where it is not installed.
     pub fn path(&self) -> String {
-        let own = [self.name, "node"].map(|program| installed(program).join("node_modules/.bin"));
+        let own = [self.info.name, "node"].map(|program| installed(program).join("node_modules/.bin"));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let all = own.into_iter().chain(std::env::split_paths(&path));
         std::env::join_paths(all).unwrap().into_string().unwrap()

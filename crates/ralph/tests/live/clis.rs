@@ -1,6 +1,7 @@
 //! The real CLIs: for each the configuration its user would have, and what is different about it.
 
 use crate::cli::{Cli, Limited};
+use ralph_agents::{claude, codex, copilot, gemini, goose, grok, kimi, opencode, pi, qwen};
 
 /// A key that is none.
 const KEY: &str = "test-key-0123456789";
@@ -8,7 +9,7 @@ const KEY: &str = "test-key-0123456789";
 const TOO_MANY: Limited = Limited { scenario: "closed429", class: "rate_limited", instead: None };
 
 pub static CLAUDE: Cli = Cli {
-    name: "claude",
+    info: &claude::INFO,
     configure: |setup| vec![("ANTHROPIC_BASE_URL", setup.url.clone()), ("ANTHROPIC_API_KEY", KEY.into())],
     turn: [1000, 50, 200, 100],
     price: ("reported", 5540),
@@ -21,7 +22,7 @@ pub static CLAUDE: Cli = Cli {
 };
 
 pub static CODEX: Cli = Cli {
-    name: "codex",
+    info: &codex::INFO,
     configure: |setup| {
         let config = format!(
             "model = \"gpt-5\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"Scripted\"\n\
@@ -38,7 +39,7 @@ pub static CODEX: Cli = Cli {
 };
 
 pub static OPENCODE: Cli = Cli {
-    name: "opencode",
+    info: &opencode::INFO,
     configure: |setup| {
         let config = format!(
             r#"{{"model":"scripted/model","small_model":"scripted/model","provider":{{"scripted":{{
@@ -56,7 +57,7 @@ pub static OPENCODE: Cli = Cli {
 };
 
 pub static GOOSE: Cli = Cli {
-    name: "goose",
+    info: &goose::INFO,
     configure: |setup| {
         let config = format!(
             "GOOSE_PROVIDER: openai\nGOOSE_MODEL: gpt-4o\nOPENAI_HOST: {}\nOPENAI_BASE_PATH: v1/chat/completions\n\
@@ -72,7 +73,7 @@ pub static GOOSE: Cli = Cli {
 };
 
 pub static GEMINI: Cli = Cli {
-    name: "gemini",
+    info: &gemini::INFO,
     configure: |setup| {
         // Its own ten tries over minutes can be turned down in the user's settings only.
         let settings = r#"{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-2.5-pro"},
@@ -86,7 +87,7 @@ pub static GEMINI: Cli = Cli {
 };
 
 pub static QWEN: Cli = Cli {
-    name: "qwen",
+    info: &qwen::INFO,
     configure: |setup| {
         let settings = r#"{"security":{"auth":{"selectedType":"openai"}}}"#;
         setup.write(&setup.home.join(".qwen/settings.json"), settings);
@@ -99,7 +100,7 @@ pub static QWEN: Cli = Cli {
 };
 
 pub static COPILOT: Cli = Cli {
-    name: "copilot",
+    info: &copilot::INFO,
     configure: |setup| {
         vec![
             ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", setup.url)),
@@ -114,7 +115,7 @@ pub static COPILOT: Cli = Cli {
 };
 
 pub static KIMI: Cli = Cli {
-    name: "kimi",
+    info: &kimi::INFO,
     configure: |setup| {
         let config = format!(
             "default_model = \"scripted\"\n\n[providers.scripted]\ntype = \"openai\"\nbase_url = \"{}/v1\"\n\
@@ -132,7 +133,7 @@ pub static KIMI: Cli = Cli {
 };
 
 pub static GROK: Cli = Cli {
-    name: "grok",
+    info: &grok::INFO,
     configure: |setup| {
         let config = format!(
             "[models]\ndefault = \"scripted\"\n\n[model.scripted]\nmodel = \"gpt-4o\"\nbase_url = \"{}/v1\"\n\
@@ -148,7 +149,7 @@ pub static GROK: Cli = Cli {
 };
 
 pub static PI: Cli = Cli {
-    name: "pi",
+    info: &pi::INFO,
     configure: |setup| {
         let models = format!(
             r#"{{"providers":{{"scripted":{{"baseUrl":"{}/v1","api":"openai-completions","apiKey":"SCRIPTED_KEY",

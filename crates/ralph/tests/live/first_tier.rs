@@ -3,7 +3,10 @@
 
 use crate::cases;
 use crate::clis::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE};
-use crate::{every_case, tests};
+use crate::{every_case, tests, tier_is_complete};
+use ralph_agents::Tier;
+
+tier_is_complete!(Tier::First, CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE);
 
 mod claude {
     use super::*;

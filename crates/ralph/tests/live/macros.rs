@@ -8,6 +8,22 @@ macro_rules! tests {
     };
 }
 
+/// These CLIs are all the agents of a tier, so that none is left out.
+#[macro_export]
+macro_rules! tier_is_complete {
+    ($tier:expr, $($cli:expr),*) => {
+        #[test]
+        fn every_agent_of_the_tier_is_tested() {
+            let mut tested = vec![$($cli.info.name),*];
+            let all = ralph_agents::registry::AGENTS.iter().filter(|info| info.tier == $tier);
+            let mut all: Vec<&str> = all.map(|info| info.name).collect();
+            tested.sort_unstable();
+            all.sort_unstable();
+            assert_eq!(tested, all);
+        }
+    };
+}
+
 /// What every CLI must do, as whoever runs the tests and, where that is root, as an ordinary user too.
 #[macro_export]
 macro_rules! every_case {

@@ -103,7 +103,7 @@ impl Place {
 
     /// `ralph run` with this CLI.
     pub fn start(&self, flags: &[&str]) -> Live {
-        let mut command = self.ralph(&["run", TASK, "--agent", self.cli.name, "--json"]);
+        let mut command = self.ralph(&["run", TASK, "--agent", self.cli.info.name, "--json"]);
         command.args(["--verify", VERIFY, "--timeout", "4m"]);
         for (flag, value) in [("--max-iterations", "4"), ("--max-cost", "5")] {
             if !flags.contains(&flag) {

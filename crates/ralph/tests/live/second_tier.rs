@@ -2,7 +2,10 @@
 
 use crate::cases;
 use crate::clis::{COPILOT, GEMINI, GROK, KIMI, OPENCODE, PI, QWEN};
-use crate::{every_case, tests};
+use crate::{every_case, tests, tier_is_complete};
+use ralph_agents::Tier;
+
+tier_is_complete!(Tier::Second, COPILOT, GROK, KIMI, PI, QWEN);
 
 mod opencode {
     use super::*;
