@@ -1,5 +1,5 @@
-//! `ralph analyze`: read one agent response, from a file or stdin, and print what it comes to. Exit 0 whenever an
-//! analysis was printed, whatever it says, for empty input too. Files of any size: nothing is held whole.
+//! `ralph analyze`: analyzes one agent response from a file or stdin. Exit code 0 whenever an analysis was printed,
+//! whatever it says, also for empty input. Input of any size is read in pieces.
 
 use super::{Here, agent};
 use crate::print::print_json;
@@ -20,21 +20,21 @@ use std::path::{Path, PathBuf};
 /// How much is read at once.
 const PIECE: usize = 256 << 10;
 
-/// What may be typed.
+/// Arguments of `ralph analyze`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The response; `-` or nothing is stdin.
+    /// File with the response (default: stdin).
     file: Option<PathBuf>,
-    /// Earlier responses, oldest first: for repeated errors, shrinking answers and signals in a row.
+    /// Earlier responses, oldest first, to detect repeated errors and shrinking answers.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     history: Vec<PathBuf>,
-    /// Whose reader to use (default: found out from the input).
+    /// Agent that wrote the response (default: detected from the input).
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The completion promise.
+    /// Completion promise to look for.
     #[arg(long, value_name = "TEXT", default_value = "COMPLETE", value_parser = values::promise)]
     promise: String,
-    /// As JSON; the analysis always is.
+    /// Accepted for scripts; the output is always JSON.
     #[arg(long, hide = true)]
     json: bool,
 }
@@ -76,9 +76,9 @@ pub fn read(file: Option<&Path>, agent: Option<&str>) -> Result<Reply, Problem> 
         None => pour(&mut io::stdin().lock(), &mut offline_reader),
     };
     read.map_err(|e| {
-        Problem::new(Code::Input, format!("{name} cannot be read"))
+        Problem::new(Code::Input, format!("cannot read {name}"))
             .cause(&e)
-            .hint("name a readable file, or - for stdin")
+            .hint("give a readable file, or - for stdin")
     })?;
     Ok(offline_reader.close(Exit::default()))
 }
@@ -99,11 +99,11 @@ fn pour(source: &mut dyn Read, offline_reader: &mut OfflineReader) -> io::Result
 fn complete(analysis: Analysis, reply: Reply, args: &Args) -> Analysis {
     let mut warnings = analysis.warnings;
     if reply.garbled > 0 {
-        warnings.push(format!("{} lines could not be read as the agent's protocol", reply.garbled));
+        warnings.push(format!("{} lines are not in the agent's output format", reply.garbled));
     }
     if reply.failure.is_none() && !analysis.ralph_status.found && !analysis.promise {
         let promise = &args.promise;
-        warnings.push(format!("no status block and no <promise>{promise}</promise>: only phrases were read"));
+        warnings.push(format!("no status block and no <promise>{promise}</promise>: judged by phrases only"));
     }
     let denial = |denial: Denial| Refusal { tool: denial.tool, detail: denial.detail };
     Analysis {

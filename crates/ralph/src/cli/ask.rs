@@ -1,5 +1,5 @@
-//! `ralph stop`, `pause`, `continue` and `hint`: what a person asks of a run from another terminal. The request is left
-//! in the run's inbox; whoever drives the run writes it into the journal, and only then is it said to be heard.
+//! `ralph stop`, `pause`, `continue` and `hint`: requests to a run from another terminal. A request is put into the run's
+//! inbox; the process that drives the run records it in the journal, and only then is it reported as received.
 
 use super::{Here, runs};
 use crate::print::{clean, say};
@@ -12,104 +12,104 @@ use ralph_store::{Database, RequestId, RunRow, Store};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-/// How long an answer is waited for. A run hears several times a second, unless it is held (Ctrl-Z).
+/// How long to wait for an answer. A run reads its inbox several times a second, unless it is suspended (Ctrl-Z).
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often the answer is looked for.
+/// How often to look for the answer.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// What may be typed for `stop`.
+/// Arguments of `ralph stop`.
 #[derive(Debug, clap::Args)]
 pub struct StopArgs {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
-    /// Let the iteration finish first.
+    /// Let the current iteration finish first.
     #[arg(long)]
     after: bool,
 }
 
-/// What may be typed for `pause` and `continue`.
+/// Arguments of `ralph pause` and `ralph continue`.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
 }
 
-/// What may be typed for `hint`.
+/// Arguments of `ralph hint`.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "ralph hint [OPTIONS] [RUN] <TEXT>")]
 pub struct HintArgs {
-    /// The hint in quotes, or - to read it from stdin; before it the run, if not the newest of this workspace.
+    /// The hint in quotes, or - for stdin; a run id may precede it (default: the latest run here).
     #[arg(value_name = "TEXT", num_args = 1.., required = true)]
     words: Vec<String>,
 }
 
-/// Asks to stop.
+/// Stops a run.
 pub fn stop(args: &StopArgs, here: &Here) -> Result<u8, Problem> {
     let then = if args.after {
-        "stops after this iteration"
+        "will stop after the current iteration"
     } else {
-        "stops: its agent is ended, its work looked at"
+        "is stopping: ending the agent, then inspecting its work"
     };
     let request = Request::Stop { after: args.after, signal: 2 };
     ask(args.run.as_deref(), &request, then, here)
 }
 
-/// Asks to hold before the next call.
+/// Pauses a run before its next call.
 pub fn pause(args: &RunArgs, here: &Here) -> Result<u8, Problem> {
-    let then = "pauses before its next call; `ralph continue` lets it go on";
+    let then = "will pause before its next call; continue it with `ralph continue`";
     ask(args.run.as_deref(), &Request::Pause, then, here)
 }
 
-/// Asks to go on; also ends a wait.
+/// Continues a paused run, or ends its wait.
 pub fn go_on(args: &RunArgs, here: &Here) -> Result<u8, Problem> {
-    ask(args.run.as_deref(), &Request::Continue, "goes on", here)
+    ask(args.run.as_deref(), &Request::Continue, "continues", here)
 }
 
-/// Gives a hint.
+/// Sends a hint.
 pub fn hint(args: &HintArgs, here: &Here) -> Result<u8, Problem> {
     let (run, text) = match args.words.as_slice() {
         [run, text] => (Some(run.as_str()), text.as_str()),
         [text] => (None, text.as_str()),
         words => {
-            let message = format!("a run and a hint were expected, not {} words", words.len());
+            let message = format!("expected a hint, or a run id and a hint, but got {} arguments", words.len());
             return Err(Problem::new(Code::Usage, message)
-                .hint(format!("a hint of several words needs quotes: ralph hint '{}'", words.join(" "))));
+                .hint(format!("put the hint in quotes: ralph hint '{}'", words.join(" "))));
         }
     };
     let text = if text == "-" { from_stdin()? } else { text.trim().to_string() };
     if text.is_empty() {
         return Err(Problem::new(Code::Usage, "the hint is empty")
-            .hint("ralph hint 'the bug is in src/parse.rs, not in the tests'"));
+            .hint("for example: ralph hint 'The bug is in src/parse.rs, not in the tests'"));
     }
     if text.len() > HINT_BYTES {
-        let message = format!("the hint has {} bytes; at most {HINT_BYTES} fit into a prompt", text.len());
+        let message = format!("the hint is too long: {} bytes, the maximum is {HINT_BYTES}", text.len());
         return Err(Problem::new(Code::Usage, message)
-            .hint("write it into a file of the workspace, and hint at that file"));
+            .hint("write it to a file in the workspace and name that file in the hint"));
     }
     let store = runs::store(&here.home()?)?;
     if run.is_none() && runs::is_id(&store, &text)? {
-        return Err(Problem::new(Code::Usage, format!("`{text}` is a run; what is the hint?"))
+        return Err(Problem::new(Code::Usage, format!("the hint is missing: `{text}` is a run id"))
             .hint(format!("ralph hint {text} 'what the agent should know'")));
     }
     drop(store);
     let quoted = |problem: Problem| match run {
         Some(word) if problem.code == Code::Usage && problem.message.starts_with("there is no run") => {
-            problem.hint(format!("a hint of several words needs quotes: ralph hint '{word} {text}'"))
+            problem.hint(format!("put the hint in quotes: ralph hint '{word} {text}'"))
         }
         _ => problem,
     };
-    ask(run, &Request::Hint { text: text.clone() }, "will read it in its next prompt", here).map_err(quoted)
+    ask(run, &Request::Hint { text: text.clone() }, "will include the hint in its next prompt", here).map_err(quoted)
 }
 
 fn from_stdin() -> Result<String, Problem> {
     let mut text = String::new();
     let most = u64::try_from(HINT_BYTES + 1).unwrap_or(u64::MAX);
     let read = std::io::stdin().lock().take(most).read_to_string(&mut text);
-    read.map_err(|e| Problem::new(Code::Input, "the hint cannot be read from stdin").cause(&e))?;
+    read.map_err(|e| Problem::new(Code::Input, "cannot read the hint from stdin").cause(&e))?;
     Ok(text.trim().to_string())
 }
 
-/// Leaves a request in the run's inbox and waits a moment until it is heard. `then` says what the run does.
+/// Puts a request into the run's inbox and waits a moment for it to be received. `then` says what the run will do.
 fn ask(run: Option<&str>, request: &Request, then: &str, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let store = runs::store(&home)?;
@@ -120,26 +120,26 @@ fn ask(run: Option<&str>, request: &Request, then: &str, here: &Here) -> Result<
         return Err(not_running(&row));
     }
     let body = serde_json::to_string(request)
-        .map_err(|e| Problem::new(Code::Bug, "the request cannot be written").cause(&e))?;
+        .map_err(|e| Problem::new(Code::Bug, "cannot write the request").cause(&e))?;
     let id = store.ask(&row.id, &clean(&body), utc()).map_err(|e| runs::broken(&e))?;
     if !runs::is_running(&row, &home) && later {
-        say(&format!("Run {short} does not run now; `ralph resume {short}` goes on with this hint.\n"));
+        say(&format!("Run {short} is not active; `ralph resume {short}` will include the hint.\n"));
         return Ok(0);
     }
     match heard(&store, &home, &row, id)? {
         true => say(&format!("Run {short} {then}.\n")),
         false => say(&format!(
-            "Run {short} was asked, but has not answered yet: it may be held (Ctrl-Z) or very busy.\n"
+            "Run {short} has received the request but not answered yet; it may be suspended (Ctrl-Z) or busy.\n"
         )),
     }
     Ok(0)
 }
 
-/// The request was taken out of the inbox, which happens in the commit that writes it into the journal.
+/// Whether the request was received: it leaves the inbox in the commit that records it in the journal.
 fn heard(store: &Database, home: &Home, row: &RunRow, id: RequestId) -> Result<bool, Problem> {
     let since = Instant::now();
     loop {
-        // Asked first: a run that ends now may have heard it just before.
+        // Checked first: a run that ends now may have received the request just before.
         let running = runs::is_running(row, home);
         let open = store.requests(&row.id).map_err(|e| runs::broken(&e))?;
         if !open.iter().any(|request| request.id == id) {
@@ -158,10 +158,10 @@ fn heard(store: &Database, home: &Home, row: &RunRow, id: RequestId) -> Result<b
 
 fn not_running(row: &RunRow) -> Problem {
     let short = runs::short(&row.id);
-    let message = format!("run {short} is not running now ({})", row.status);
+    let message = format!("run {short} is not active (status: {})", row.status);
     Problem::new(Code::Usage, message).hint(if row.resumable {
-        format!("nobody is there to ask; `ralph resume {short}` would go on with it")
+        format!("resume it first: `ralph resume {short}`")
     } else {
-        "it is over; `ralph run` starts a new one".into()
+        "it has ended; start a new run with `ralph run`".into()
     })
 }

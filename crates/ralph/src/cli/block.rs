@@ -1,5 +1,5 @@
-//! `ralph block`: the status block, checked rule by rule with line numbers, or written from facts so that it cannot
-//! contradict itself. Exit 65 where a rule is broken.
+//! `ralph block`: checks a status block rule by rule with line numbers, or generates one from facts so that it cannot
+//! contradict itself. Exit code 65 if a rule is violated.
 
 use super::{analyze, examples};
 use crate::plain::plain;
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// What may be typed.
+/// Arguments of `ralph block`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,59 +21,59 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Validate the block of a response: every broken rule with its line, exit 65 where there is one.
+    /// Check the status block of a response; exit with 65 if it violates a rule.
     #[command(before_help = examples::BLOCK)]
     Check(Check),
-    /// Write a truthful block: STATUS and EXIT_SIGNAL follow from the facts.
+    /// Generate a valid block; STATUS and EXIT_SIGNAL are derived from the facts given.
     #[command(before_help = examples::BLOCK)]
     Emit(Emit),
 }
 
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The response; `-` or nothing is stdin.
+    /// File with the response (default: stdin).
     file: Option<PathBuf>,
-    /// How the tests really ended.
+    /// Actual test result.
     #[arg(long, value_name = "HOW", value_enum, ignore_case = true)]
     tests: Option<Ended>,
-    /// How many files really changed.
+    /// Actual number of changed files.
     #[arg(long, value_name = "N")]
     files: Option<u64>,
-    /// How many tasks really remain.
+    /// Actual number of remaining tasks.
     #[arg(long, value_name = "N")]
     remaining: Option<u64>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 struct Emit {
-    /// Tasks finished in this iteration.
+    /// Number of tasks finished in this iteration.
     #[arg(long, value_name = "N", default_value_t = 0)]
     tasks: u64,
-    /// Tasks that remain.
+    /// Number of remaining tasks.
     #[arg(long, value_name = "N")]
     remaining: u64,
-    /// Files created, edited or deleted.
+    /// Number of files created, edited or deleted.
     #[arg(long, value_name = "N")]
     files: u64,
-    /// How the tests ended.
+    /// Test result.
     #[arg(long, value_name = "HOW", value_enum, ignore_case = true, default_value = "not_run")]
     tests: Ended,
-    /// The main activity.
+    /// Main activity of the iteration.
     #[arg(long, value_name = "KIND", value_enum, ignore_case = true)]
     work_type: Kind,
-    /// An error is not resolved.
+    /// An error is unresolved.
     #[arg(long)]
     errors: bool,
-    /// Meaningful work remains beside the tasks.
+    /// Other work remains besides the tasks.
     #[arg(long)]
     work_remains: bool,
-    /// What only a person can mend.
+    /// What is blocking the work and needs a person.
     #[arg(long, value_name = "WHAT")]
     blocked: Option<String>,
-    /// The next action, or the summary; one line.
+    /// Next action or summary, on one line.
     #[arg(long, value_name = "TEXT", required_unless_present = "blocked")]
     recommendation: Option<String>,
 }
@@ -94,7 +94,7 @@ enum Kind {
     Refactoring,
 }
 
-/// Checks or writes a block.
+/// Checks or generates a block.
 pub fn block(args: &Args) -> Result<u8, Problem> {
     match &args.what {
         What::Check(check) => checked(check),
@@ -117,7 +117,7 @@ fn checked(args: &Check) -> Result<u8, Problem> {
     Ok(if lints.is_empty() { 0 } else { Code::Input as u8 })
 }
 
-/// The rules the message breaks by itself, and those it breaks beside the facts.
+/// Rules that the message violates by itself, and those it violates given the facts.
 fn lints(claim: &Claim, args: &Check) -> Vec<Lint> {
     let facts = Facts {
         tests: args.tests.map(Ended::tests),
@@ -129,7 +129,7 @@ fn lints(claim: &Claim, args: &Check) -> Vec<Lint> {
     let line = claim.block_lines.map_or(0, |(first, _)| first);
     lints.extend(claim.block.iter().flat_map(|block| facts.against(block, line)));
     if claim.block.is_none() && lints.is_empty() {
-        lints.push(Lint::new(claim::Code::NoBlock, 0, "a promise, but no status block"));
+        lints.push(Lint::new(claim::Code::NoBlock, 0, "there is a promise but no status block"));
     }
     lints
 }
@@ -146,7 +146,7 @@ fn told(claim: &Claim, lints: &[Lint], args: &Check) -> String {
     }
     if let Some(block) = claim.block.as_ref().filter(|_| lints.is_empty()) {
         let (status, exit) = (block.status.word(), block.exit_signal);
-        let _ = writeln!(text, "{name}: a good block: STATUS {status}, EXIT_SIGNAL {exit}");
+        let _ = writeln!(text, "{name}: valid block: STATUS {status}, EXIT_SIGNAL {exit}");
     }
     text
 }
@@ -164,12 +164,12 @@ fn emitted(args: &Emit) -> Result<u8, Problem> {
         recommendation: args.recommendation.clone().unwrap_or_default(),
     };
     let text = render(&facts.status());
-    // COMPLETE with EXIT_SIGNAL false is right where an error stands or other work remains.
+    // COMPLETE with EXIT_SIGNAL false is valid if an error is unresolved or other work remains.
     let wrong = |lint: &&Lint| lint.code != claim::Code::CompleteWithExitFalse;
     if let Some(lint) = claim::read(&text, "COMPLETE").lints.iter().find(wrong) {
-        let message = format!("no such block can be written: {}: {}", lint.code.name(), lint.detail);
+        let message = format!("these values make an invalid block: {}: {}", lint.code.name(), lint.detail);
         return Err(Problem::new(Code::Usage, message)
-            .hint("give --recommendation in plain words, on one line, as --help shows"));
+            .hint("give --recommendation as plain text on one line (see `ralph block emit --help`)"));
     }
     print(&(text + "\n"));
     Ok(0)

@@ -1,4 +1,4 @@
-//! `ralph circuit`: the breaker of this workspace. An open one keeps new runs from starting; what changed it is told.
+//! `ralph circuit`: the circuit breaker of this workspace and its history. While it is open, no run starts.
 
 use super::refused::guidance;
 use super::{Here, examples, runs};
@@ -15,7 +15,7 @@ use ralph_store::{Database, RunFilter, Store};
 use serde_json::json;
 use std::fmt::Write;
 
-/// What may be typed.
+/// Arguments of `ralph circuit`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -24,17 +24,17 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Show it and what changed it.
+    /// Show the breaker's state and history.
     #[command(before_help = examples::CIRCUIT)]
     Status {
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Close it, so that runs may start again.
+    /// Close the breaker, so that runs can start again.
     #[command(before_help = examples::CIRCUIT)]
     Reset {
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
@@ -44,7 +44,7 @@ enum What {
 struct Known {
     state: Breaker,
     open: Option<OpenBreaker>,
-    /// When it closes by itself.
+    /// When it closes automatically.
     closes_at: Option<i64>,
     history: Vec<Change>,
 }
@@ -68,20 +68,20 @@ pub fn circuit(args: &Args, here: &Here) -> Result<u8, Problem> {
         What::Reset { json } => {
             let was_open = match &store {
                 Some(store) => circuit::reset_breaker(store, &here.workspace)
-                    .map_err(|e| Problem::new(Code::Journal, "the breaker could not be reset").cause(&e))?,
+                    .map_err(|e| Problem::new(Code::Journal, "cannot reset the breaker").cause(&e))?,
                 None => false,
             };
             match (json, was_open) {
                 (true, _) => print_json(&json!({"state": Breaker::Closed, "wasOpen": was_open}))?,
-                (_, true) => say("The breaker is closed. Runs may start again.\n"),
-                (_, false) => say("The breaker was closed already.\n"),
+                (_, true) => say("The breaker is closed; runs can start again.\n"),
+                (_, false) => say("The breaker was already closed.\n"),
             }
         }
     }
     Ok(0)
 }
 
-/// The remembered state; while a run is under way, that run's own.
+/// The stored state; while a run is active, that run's own.
 fn known(store: Option<&Database>, here: &Here) -> Result<Known, Problem> {
     let closed = Known { state: Breaker::Closed, open: None, closes_at: None, history: Vec::new() };
     let Some(store) = store else { return Ok(closed) };
@@ -125,19 +125,19 @@ fn words(known: &Known, here: &Here) -> String {
             let (when, run) = (ago(now - open.at), runs::short(&open.run));
             let _ = writeln!(text, "OPEN ({when}): run {run} ended with {}: {why}.", open.reason);
             if let Some(at) = known.closes_at {
-                let _ = writeln!(text, "It closes by itself in {}.", seconds((at - now).max(0)));
+                let _ = writeln!(text, "It closes automatically in {}.", seconds((at - now).max(0)));
             }
             for line in guidance(open, here) {
                 let _ = writeln!(text, "  - {}", plain(&line));
             }
         }
         (None, Breaker::HalfOpen) => {
-            text.push_str("HALF_OPEN: the run under way tries another approach.\n");
+            text.push_str("HALF_OPEN: the active run is trying another approach.\n");
         }
-        (None, _) => text.push_str("CLOSED: runs may start in this workspace.\n"),
+        (None, _) => text.push_str("CLOSED: runs can start in this workspace.\n"),
     }
     if !known.history.is_empty() {
-        text.push_str("\nWhat changed it, latest last:\n");
+        text.push_str("\nHistory, latest last:\n");
     }
     for change in &known.history {
         let place = match (&change.run, change.iteration) {

@@ -1,12 +1,12 @@
 //! `ralph completions`: a few lines for a shell that ask this program what could come next, so that run ids, agents and
 //! keys are those of this moment. The shell calls `ralph` with `RALPH_COMPLETE` set; `main.rs` sends that here.
 
-use super::{Args as Whole, Here, examples, topics};
+use super::{Here, help, topics};
 use crate::config::keys::KEYS;
 use crate::env::Env;
 use crate::print::print;
 use crate::problem::{Code, Problem};
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::engine::ArgValueCompleter;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
@@ -21,11 +21,10 @@ pub const VARIABLE: &str = "RALPH_COMPLETE";
 /// Runs that are offered, at most.
 const MOST: u32 = 50;
 
-/// What may be typed.
+/// Arguments of `ralph completions`.
 #[derive(Debug, clap::Args)]
-#[command(before_help = examples::COMPLETIONS)]
 pub struct Args {
-    /// Whose.
+    /// Shell to print completions for.
     #[arg(value_parser = ["bash", "zsh", "fish", "powershell", "elvish"])]
     shell: String,
 }
@@ -33,10 +32,10 @@ pub struct Args {
 /// Prints what the shell must load.
 pub fn completions(args: &Args, _: &Here) -> Result<u8, Problem> {
     let failed =
-        |e: &dyn std::error::Error| Problem::new(Code::Bug, "the completions cannot be made").cause(e);
+        |e: &dyn std::error::Error| Problem::new(Code::Bug, "cannot generate the completions").cause(e);
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&args.shell) else {
-        return Err(Problem::new(Code::Usage, format!("there are no completions for `{}`", args.shell)));
+        return Err(Problem::new(Code::Usage, format!("no completions for `{}`", args.shell)));
     };
     let mut text = Vec::new();
     shell.write_registration(VARIABLE, "ralph", "ralph", "ralph", &mut text).map_err(|e| failed(&e))?;
@@ -62,7 +61,7 @@ fn command() -> Command {
         });
         command.mut_subcommands(known)
     }
-    known(Whole::command())
+    known(help::whole())
 }
 
 /// The newest runs, by their short ids, with their tasks.

@@ -1,5 +1,5 @@
-//! `ralph demo`: the whole loop on a throw-away repository with the built-in scripted agent. No key, no network. The
-//! loop, the verification and the receipt are the real ones; only the agent is scripted.
+//! `ralph demo`: a complete run on a throwaway repository with the built-in scripted agent. No key, no network. The loop,
+//! the verification and the receipt are real; only the agent is scripted.
 
 use super::run::{Args as RunArgs, Output, begin};
 use super::{Here, resolve};
@@ -10,28 +10,28 @@ use ralph_sim::demo::{FILES, PROMPT, SCRIPT, VERIFY};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What may be typed.
+/// Arguments of `ralph demo`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Keep the repository, to look around in it.
+    /// Keep the repository instead of deleting it.
     #[arg(long)]
     keep: bool,
     #[command(flatten)]
     output: Output,
 }
 
-/// Plays the demo.
+/// Runs the demo.
 pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let failed =
-        |e: &dyn std::error::Error| Problem::new(Code::Busy, "the demo's repository cannot be made").cause(e);
+        |e: &dyn std::error::Error| Problem::new(Code::Busy, "cannot create the demo repository").cause(e);
     let dir = tempfile::Builder::new().prefix("ralph-demo-").tempdir().map_err(|e| failed(&e))?;
     let workspace = dir.path().join("slug");
     let script = dir.path().join("agent.sim");
     write_all(&workspace, &script).map_err(|e| failed(&e))?;
     commit(&workspace);
     say(&format!(
-        "A small project in {} has a failing test. A scripted agent (no key, no network) gets three attempts;\n\
-         ralph runs `{VERIFY}` after each and believes only that.\n\n",
+        "A small project in {} has a failing test. A scripted agent (no key, no network) works on it;\n\
+         after each attempt, ralph runs `{VERIFY}` and trusts only the result.\n\n",
         workspace.display()
     ));
     let inside = Here { workspace: workspace.canonicalize().map_err(|e| failed(&e))?, ..here.clone() };
@@ -49,12 +49,12 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let code = begin(&uuid::Uuid::now_v7().to_string(), resolved, args.output, &inside)?;
     if args.keep {
         let kept = dir.keep();
-        say(&format!("\nThe repository is kept in {}.\n", kept.join("slug").display()));
+        say(&format!("\nThe repository was kept: {}\n", kept.join("slug").display()));
     } else {
-        say("\nThe throw-away repository is gone again (`ralph demo --keep` keeps it).\n");
+        say("\nThe throwaway repository was deleted (`ralph demo --keep` keeps it).\n");
     }
     say(
-        "Now in a repository of yours:\n\n  ralph init \"What is to be done\"    finds out how it is tested\n  ralph run                          until that passes\n",
+        "Now in your own repository:\n\n  ralph init \"Make the tests pass\"    detect the test command, write ralph.toml and PROMPT.md\n  ralph run                            run the agent until the tests pass\n",
     );
     Ok(code)
 }
@@ -67,7 +67,7 @@ fn write_all(workspace: &Path, script: &Path) -> std::io::Result<()> {
     std::fs::write(script, SCRIPT)
 }
 
-/// Makes it a git repository with one commit, where git is installed; the user's own settings, hooks and keys stay out.
+/// Makes it a git repository with one commit, if git is installed, without the user's own settings, hooks and keys.
 fn commit(workspace: &Path) {
     let git = |args: &[&str]| {
         let mut command = Command::new("git");

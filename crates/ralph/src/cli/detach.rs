@@ -1,6 +1,6 @@
-//! `ralph run --detach`: the run in the background. The command is typed once more, by ralph, in a session of its own; its
-//! lines go into the run's folder. It is said to have begun only when that stands in the journal: a start that is refused
-//! is refused here, with its own words and exit code.
+//! `ralph run --detach`: a run in the background. ralph starts itself again with the same arguments in a new session; the
+//! output goes to the run's folder. Success is reported only once the journal has the start record; if the other process
+//! refuses to start, its message and exit code are passed on.
 
 use super::run::Args;
 use super::{Here, runs};
@@ -15,34 +15,34 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// What a run in the background says, in its folder.
+/// The output of a run in the background, in its folder.
 pub const LOG: &str = "screen.log";
-/// How often it is looked whether it has begun.
+/// How often to check whether it has started.
 const LOOK: Duration = Duration::from_millis(20);
-/// What is shown of the words of a start that was refused.
+/// Bytes of output that are searched for the reason of a refusal.
 const WORDS: usize = 64 * 1024;
 
-/// Starts the run `id`, a new one or `row` that goes on, and leaves it to itself once it has begun.
+/// Starts the run `id`, new or resumed from `row`, and returns once it has started.
 pub fn detach(args: &Args, id: &str, row: Option<&RunRow>, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let log = home.run(id).join(LOG);
     let failed = |what: &str, e: &dyn std::error::Error| Problem::new(Code::Busy, what).cause(e);
-    Home::create_private_dir(&home.run(id)).map_err(|e| failed("the run's folder cannot be made", &e))?;
+    Home::create_private_dir(&home.run(id)).map_err(|e| failed("cannot create the run's folder", &e))?;
     let file = File::options().create(true).append(true).open(&log);
-    let file = file.map_err(|e| failed("the run's log cannot be made", &e))?;
+    let file = file.map_err(|e| failed("cannot create the run's log", &e))?;
     let said = file.metadata().map_or(0, |meta| meta.len());
-    let both = file.try_clone().map_err(|e| failed("the run's log cannot be made", &e))?;
-    let program = std::env::current_exe().map_err(|e| failed("ralph cannot find its own program", &e))?;
+    let both = file.try_clone().map_err(|e| failed("cannot create the run's log", &e))?;
+    let program = std::env::current_exe().map_err(|e| failed("cannot find ralph's own executable", &e))?;
     let mut command = Command::new(program);
     command.args(typed(std::env::args_os().skip(1), id)).stdin(Stdio::null()).stdout(file).stderr(both);
-    let mut child = command.spawn().map_err(|e| failed("ralph cannot be started once more", &e))?;
+    let mut child = command.spawn().map_err(|e| failed("cannot start the background process", &e))?;
     match begun(&home, id, row, &mut child)? {
         Some(status) => Err(refused(status, &log, said, row.is_none().then(|| home.run(id)).as_deref())),
         None => told(args, id, &child, &log),
     }
 }
 
-/// The same words, with the id in the place of `--detach`.
+/// The same arguments with `--detached ID` instead of `--detach`.
 fn typed(words: impl Iterator<Item = OsString>, id: &str) -> Vec<OsString> {
     let (mut typed, mut ours) = (Vec::new(), true);
     for word in words {
@@ -57,7 +57,7 @@ fn typed(words: impl Iterator<Item = OsString>, id: &str) -> Vec<OsString> {
     typed
 }
 
-/// Waits until the run is written down; how the process ended, if it ended before that.
+/// Waits until the run is in the journal; returns the exit status if the process ended before that.
 fn begun(
     home: &Home,
     id: &str,
@@ -81,7 +81,7 @@ fn begun(
     }
 }
 
-/// What the other process said instead of beginning. The folder of a run that never was goes again.
+/// The error of the other process. The folder of a run that never started is removed.
 fn refused(status: ExitStatus, log: &Path, said: u64, folder: Option<&Path>) -> Problem {
     let bytes = std::fs::read(log).unwrap_or_default();
     let words = bytes.get(usize::try_from(said).unwrap_or(usize::MAX)..).unwrap_or_default();
@@ -89,7 +89,7 @@ fn refused(status: ExitStatus, log: &Path, said: u64, folder: Option<&Path>) -> 
     if let Some(folder) = folder {
         let _ = std::fs::remove_dir_all(folder);
     }
-    let said = words.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("the run did not begin");
+    let said = words.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("the run did not start");
     let problem = Problem::new(code(status), said);
     let hints = words.lines().filter_map(|line| line.strip_prefix("hint: "));
     let problem = hints.fold(problem, |problem, hint| problem.hint(hint));
@@ -112,7 +112,7 @@ fn told(args: &Args, id: &str, child: &Child, log: &Path) -> Result<u8, Problem>
     if !args.output.quiet {
         let short = runs::short(id);
         say(&format!(
-            "It goes on in the background: `ralph logs -f {short}` follows it, `ralph stop {short}` ends it.\n"
+            "Running in the background. Follow it with `ralph logs -f {short}`, stop it with `ralph stop {short}`.\n"
         ));
     }
     Ok(0)
@@ -123,13 +123,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_words_are_typed_again_but_for_the_flag() {
+    fn the_same_arguments_are_used_except_for_the_flag() {
         let again = |words: &[&str]| typed(words.iter().map(Into::into), "ID");
         assert_eq!(
             again(&["-C", "x", "run", "--detach", "task"]),
             ["-C", "x", "run", "--detached", "ID", "task"]
         );
         let mine = ["run", "t", "--detach", "--", "--detach"];
-        assert_eq!(again(&mine), ["run", "t", "--detached", "ID", "--", "--detach"], "the agent's own stay");
+        assert_eq!(again(&mine), ["run", "t", "--detached", "ID", "--", "--detach"], "the agent's own arguments stay");
     }
 }

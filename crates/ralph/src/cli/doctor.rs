@@ -1,13 +1,13 @@
-//! `ralph doctor`: a check-up that changes nothing. Each row is one fact, whether it is well, and what to do about it.
-//! `agents.rs` looks for agents, `credentials.rs` whether they could log in, `place.rs` at disk, clock and terminal,
-//! `database.rs` at the truth; `--repair` makes the read model anew from the journals.
+//! `ralph doctor`: checks that change nothing. Each row is one check, its result, and how to fix it. `agents.rs` finds
+//! agents, `credentials.rs` their logins, `place.rs` checks disk, clock and terminal, `database.rs` the database;
+//! `--repair` rebuilds the list of runs from the journals.
 
 mod agents;
 mod credentials;
 mod database;
 mod place;
 
-use super::{Here, examples};
+use super::Here;
 use crate::config;
 use crate::plain::plain;
 use crate::print::{print, print_json};
@@ -17,43 +17,42 @@ use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
 
-/// What may be typed.
+/// Arguments of `ralph doctor`.
 #[derive(Debug, clap::Args)]
-#[command(before_help = examples::DOCTOR)]
 pub struct Args {
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Read the whole database and check every record; takes as long as it is large.
+    /// Check every record in the database (slow if it is large).
     #[arg(long)]
     full: bool,
-    /// Make the lists of runs and iterations anew from the journals, where they disagree. Nothing else is touched.
+    /// Rebuild the lists of runs and iterations from the journals where they disagree.
     #[arg(long)]
     repair: bool,
 }
 
-/// How a row is.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// Well.
+    /// Fine.
     Ok,
-    /// A run works, but know this.
+    /// A run works, with a restriction.
     Warn,
     /// A run cannot work.
     Bad,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What.
+    /// What was checked.
     pub name: &'static str,
-    /// How it is.
+    /// Its result.
     pub state: Health,
-    /// The fact.
+    /// What was found.
     pub fact: String,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: Option<String>,
     /// The exit code a run would have, where it is bad.
     #[serde(skip)]
@@ -61,12 +60,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// All is well.
+    /// A check that passed.
     pub fn ok(name: &'static str, fact: impl Into<String>) -> Row {
         Row { name, state: Health::Ok, fact: fact.into(), remedy: None, code: None }
     }
 
-    /// Worth knowing.
+    /// A check with a warning.
     pub fn warn(name: &'static str, fact: impl Into<String>, remedy: impl Into<String>) -> Row {
         Row { state: Health::Warn, remedy: Some(remedy.into()), ..Row::ok(name, fact) }
     }
@@ -76,19 +75,19 @@ impl Row {
         Row { state: Health::Bad, remedy: Some(remedy.into()), code: Some(code), ..Row::ok(name, fact) }
     }
 
-    /// What a problem comes to.
+    /// A check that failed with a problem.
     pub fn of(name: &'static str, problem: &Problem) -> Row {
         let fact = match problem.causes.first() {
             Some(cause) => format!("{}: {cause}", problem.message),
             None => problem.message.clone(),
         };
         let remedy =
-            problem.hints.first().cloned().unwrap_or_else(|| "`ralph help exit-codes` tells more".into());
+            problem.hints.first().cloned().unwrap_or_else(|| "see `ralph help exit-codes`".into());
         Row::bad(name, problem.code, fact, remedy)
     }
 }
 
-/// Looks at everything. Exit 0 unless something is bad: then the code that a run would have.
+/// Runs all checks. Exit code 0 unless one failed; then the code a run would exit with.
 pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     let repaired = if args.repair { Some(database::repair(here)?) } else { None };
     let mut rows = vec![settings(here)];
@@ -113,18 +112,18 @@ fn settings(here: &Here) -> Row {
         Err(problem) => return Row::of("config", &problem),
     };
     if let Some(strange) = here.env.strange().into_iter().next() {
-        return Row::warn("config", strange, "unset it, or spell it right");
+        return Row::warn("config", strange, "unset it, or correct its name");
     }
     let layers_set = match layers.sources().len() {
         1 => "1 layer".to_string(),
         n => format!("{n} layers"),
     };
     match layers.limits() {
-        (Some(_), Some(_)) => Row::ok("config", format!("{layers_set}, all in order")),
+        (Some(_), Some(_)) => Row::ok("config", format!("{layers_set}, valid")),
         _ => Row::warn(
             "config",
-            "max_iterations or max_cost_usd is not set, which every run needs",
-            "`ralph init` writes them, or give --max-iterations and --max-cost",
+            "run.max_iterations and run.max_cost_usd are required, but not both are set",
+            "set them with `ralph init`, or give --max-iterations and --max-cost",
         ),
     }
 }
@@ -144,19 +143,21 @@ fn table(rows: &[Row], repaired: Option<&[String]>, style: Style) -> String {
     }
     if let Some(runs) = repaired {
         let _ = match runs.len() {
-            0 => writeln!(text, "\nNothing had to be repaired."),
+            0 => writeln!(text, "\nNothing to repair."),
             n => writeln!(
                 text,
-                "\nMade anew from the journal: the rows of {n} run{}.",
+                "\nRebuilt from the journal: {n} run{}.",
                 if n == 1 { "" } else { "s" }
             ),
         };
     }
     let count = |health| rows.iter().filter(|row| row.state == health).count();
     let _ = match (count(Health::Bad), count(Health::Warn)) {
-        (0, 0) => writeln!(text, "\nAll is well."),
-        (0, n) => writeln!(text, "\nRuns can start; {n} to know about."),
-        (n, _) => writeln!(text, "\n{n} to mend before a run can start."),
+        (0, 0) => writeln!(text, "\nReady to run."),
+        (0, 1) => writeln!(text, "\nReady to run; 1 warning."),
+        (0, n) => writeln!(text, "\nReady to run; {n} warnings."),
+        (1, _) => writeln!(text, "\nNot ready to run: 1 problem to fix."),
+        (n, _) => writeln!(text, "\nNot ready to run: {n} problems to fix."),
     };
     text
 }

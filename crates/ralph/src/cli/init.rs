@@ -1,8 +1,8 @@
-//! `ralph init`: from a repository to a loop that can be started. Looks, asks a person at a terminal, writes what is not
-//! there yet, and ends with the one command to type. `init.rs` knows the stacks, `questions.rs` asks.
+//! `ralph init`: sets up a repository. Detects stacks, asks a person at a terminal, writes the files that do not exist yet,
+//! and ends with the command to type next. `init.rs` knows the stacks, `questions.rs` asks.
 
 use super::questions::{Questions, at_terminal};
-use super::{Here, examples};
+use super::Here;
 use crate::config::{self, Layers};
 use crate::init::found::{Found, Use, quoted};
 use crate::init::text::{Choices, config as config_text};
@@ -18,25 +18,24 @@ use ralph_rules::money::Micro;
 use std::fmt::Write;
 use std::path::Path;
 
-/// What may be typed.
+/// Arguments of `ralph init`.
 #[derive(Debug, clap::Args)]
-#[command(before_help = examples::INIT)]
 pub struct Args {
-    /// What is to be done, for PROMPT.md. Left out: write it there before you run.
+    /// The task, written to PROMPT.md (default: a placeholder to edit).
     task: Option<String>,
-    /// Show what would be written; write nothing.
+    /// Show the files without writing them.
     #[arg(long)]
     dry_run: bool,
-    /// Ask nothing: take what was found and the usual limits.
+    /// Do not ask; use what was detected and the default limits.
     #[arg(short, long)]
     yes: bool,
 }
 
-/// The usual limits: enough for a first evening, little enough to be a lesson.
+/// The default limits: enough for a first evening, small enough to lose.
 const ITERATIONS: u32 = 10;
 const COST: Micro = Micro(5_000_000);
 
-/// Everything known before anything is written.
+/// What is known before anything is written.
 struct Seen {
     found: Vec<Found>,
     choices: Choices,
@@ -44,12 +43,12 @@ struct Seen {
     notes: Vec<String>,
 }
 
-/// Looks, asks, writes.
+/// Detects, asks, writes.
 pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     usable(here)?;
     if args.task.as_deref().is_some_and(|task| task.trim().is_empty()) {
         return Err(
-            Problem::new(Code::Usage, "the task is empty").hint("say what is to be done, or leave it out")
+            Problem::new(Code::Usage, "the task is empty").hint("give a task, or omit it and edit PROMPT.md")
         );
     }
     let mut task = args.task.clone();
@@ -58,7 +57,7 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     if fresh && at_terminal() && !args.yes && !args.dry_run {
         say(&told(&seen, here.err_style()));
         ask(&mut seen, &mut task).map_err(|e| {
-            Problem::new(Code::Input, "the answers cannot be read").cause(&e).hint("--yes asks nothing")
+            Problem::new(Code::Input, "cannot read the answers").cause(&e).hint("use --yes to skip the questions")
         })?;
     } else if fresh {
         say(&told(&seen, here.err_style()));
@@ -78,13 +77,13 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// What a run could not work with is said before anything is written.
+/// Refuses before anything is written if a run could not work here.
 fn usable(here: &Here) -> Result<(), Problem> {
     if here.workspace.to_str().is_none() {
         let message =
-            format!("the path {} is not UTF-8 text, which a run cannot record", here.workspace.display());
+            format!("the path {} is not valid UTF-8", here.workspace.display());
         return Err(
-            Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
+            Problem::new(Code::Usage, message).hint("rename the directory, or use another checkout")
         );
     }
     Ok(())
@@ -118,7 +117,7 @@ fn look(here: &Here) -> Seen {
     Seen { found, choices, installed, notes }
 }
 
-/// The tests; where there are none, whatever else can fail.
+/// The tests; if there are none, builds and linters.
 fn verify(found: &[Found], notes: &mut Vec<String>) -> Vec<String> {
     let of = |what: Use| -> Vec<String> {
         let first = |f: &Found| f.checks.iter().find(|check| check.what == what).map(|check| f.at_top(check));
@@ -131,12 +130,12 @@ fn verify(found: &[Found], notes: &mut Vec<String>) -> Vec<String> {
     let (mut other, lint) = (of(Use::Build), of(Use::Lint));
     other.extend(lint);
     if !other.is_empty() {
-        notes.push("no tests were found: what is verified now proves little, so write a test first".into());
+        notes.push("no tests found: a build or lint proves little, so write a test first".into());
     }
     other
 }
 
-/// A command whose program is not there fails every time.
+/// A command whose program is missing would fail every time.
 fn missing_tools(verify: &[String], here: &Here, notes: &mut Vec<String>) {
     for command in verify {
         let (dir, command) = match command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
@@ -145,16 +144,16 @@ fn missing_tools(verify: &[String], here: &Here, notes: &mut Vec<String>) {
         };
         let program = command.split_whitespace().next().unwrap_or_default();
         if here.env.which(program, &dir).is_none() {
-            notes.push(format!("`{program}` is not installed or not executable: `{command}` would fail"));
+            notes.push(format!("`{program}` is not installed or not executable, so `{command}` would fail"));
         }
     }
 }
 
-/// What was found, in a few lines.
+/// What was detected, in a few lines.
 fn told(seen: &Seen, style: Style) -> String {
-    let mut text = style.strong("Found here") + "\n";
+    let mut text = style.strong("Detected") + "\n";
     if seen.found.is_empty() {
-        text.push_str("  no stack that ralph knows; any repository works, once you say how it is verified\n");
+        text.push_str("  no known stack; any repository works once you set a verify command\n");
     }
     for found in &seen.found {
         let _ = writeln!(text, "  {:<28} {}", plain(&found.words()), style.faint(plain(&found.by)));
@@ -163,7 +162,7 @@ fn told(seen: &Seen, style: Style) -> String {
         }
     }
     match seen.installed.as_slice() {
-        [] => text.push_str("  no agent: install one before you run (`ralph agents` says how)\n"),
+        [] => text.push_str("  no agent installed (`ralph agents` shows how to install one)\n"),
         names => {
             let _ = writeln!(
                 text,
@@ -191,22 +190,22 @@ fn ask(seen: &mut Seen, task: &mut Option<String>) -> std::io::Result<()> {
         }
     }
     let offered = choices.max_iterations.to_string();
-    if let Some(n) = questions.ask("Iterations at most", &offered, values::count)? {
+    if let Some(n) = questions.ask("Maximum iterations", &offered, values::count)? {
         choices.max_iterations = n;
     }
     let offered = choices.max_cost_usd.clone();
-    if let Some(cost) = questions.ask("Dollars at most", &offered, values::money)? {
+    if let Some(cost) = questions.ask("Maximum cost in dollars", &offered, values::money)? {
         choices.max_cost_usd = dollars(cost);
     }
-    let offered = if choices.verify.is_empty() { "nothing".into() } else { choices.verify.join("; ") };
-    let what = "Verified by, - for nothing";
+    let offered = if choices.verify.is_empty() { "none".into() } else { choices.verify.join("; ") };
+    let what = "Verify command (- for none)";
     let command = |text: &str| Ok(if text == "-" { Vec::new() } else { vec![text.to_string()] });
     if let Some(verify) = questions.ask(what, &plain(&offered), command)? {
         choices.verify = verify;
     }
     if task.is_none() {
         let text = |text: &str| Ok(text.to_string());
-        *task = questions.ask("What is to be done", "later, in PROMPT.md", text)?;
+        *task = questions.ask("Task", "edit PROMPT.md later", text)?;
     }
     say("\n");
     Ok(())
@@ -232,13 +231,13 @@ fn show(files: &[(&str, String)], lines: &[&str], here: &Here) {
     let style = here.out_style();
     for (name, text) in files {
         if is_there(&here.workspace.join(name)) {
-            say(&format!("{name} is there and would be left alone.\n"));
+            say(&format!("{name} exists and would be left unchanged.\n"));
         } else {
             print(&format!("{}\n{text}\n", style.strong(format!("--- {name}"))));
         }
     }
     if !lines.is_empty() {
-        let head = style.strong("--- .gitignore, added at its end");
+        let head = style.strong("--- .gitignore, lines to add");
         print(&format!("{head}\n{}\n\n", lines.join("\n")));
     }
 }
@@ -250,7 +249,7 @@ fn write(files: &[(&str, String)], lines: &[&str], here: &Here) -> Result<(), Pr
         let done = make(&here.workspace.join(name), text).map_err(|e| cannot(name, &e, &told, here))?;
         let word = match done {
             Done::Written => style.good("written"),
-            Done::LeftAlone => style.faint("was there, left alone"),
+            Done::LeftAlone => style.faint("exists, unchanged"),
         };
         let _ = writeln!(told, "  {name:<11} {word}");
     }
@@ -259,11 +258,11 @@ fn write(files: &[(&str, String)], lines: &[&str], here: &Here) -> Result<(), Pr
         let now = std::fs::read(&place).unwrap_or_default();
         let word = match append(&place, &ignore::addition(&now, lines)) {
             Ok(()) => style.good(format!("{} added", lines.join(" and "))),
-            Err(e) => style.warn(format!("left alone ({e}); add {} yourself", lines.join(" and "))),
+            Err(e) => style.warn(format!("unchanged ({e}); add {} yourself", lines.join(" and "))),
         };
         let _ = writeln!(told, "  {:<11} {word}", ".gitignore");
     }
-    // For editors only: whatever keeps it from being written keeps nothing else.
+    // Only editors use these, so a failure does not matter.
     let _ = helpers(&here.workspace);
     say(&told);
     Ok(())
@@ -277,25 +276,25 @@ fn helpers(workspace: &Path) -> std::io::Result<()> {
 
 fn cannot(name: &str, error: &std::io::Error, told: &str, here: &Here) -> Problem {
     say(told);
-    let message = format!("{name} cannot be written into {}", here.workspace.display());
+    let message = format!("cannot write {}", here.workspace.join(name).display());
     Problem::new(Code::Busy, message)
         .cause(error)
-        .hint("make the directory writable, or look at the files with `ralph init --dry-run`")
+        .hint("make the directory writable, or print the files with `ralph init --dry-run`")
         .hint(
-            "a run needs no file: `ralph run \"TASK\" --verify 'make test' --max-iterations 10 --max-cost 5`",
+            "or run without files: `ralph run \"TASK\" --verify 'make test' --max-iterations 10 --max-cost 5`",
         )
 }
 
 /// What the closing command depends on.
 struct Start<'a> {
-    /// The task that was typed.
+    /// The task that was given.
     task: Option<&'a str>,
-    /// A PROMPT.md was there, with a task of its own.
+    /// A PROMPT.md existed already.
     kept: bool,
     dry_run: bool,
 }
 
-/// What to know, and the one command to type.
+/// Notes, and the command to type next.
 fn farewell(seen: &Seen, start: &Start<'_>, here: &Here) -> String {
     let style = here.err_style();
     let mut text = String::new();
@@ -306,30 +305,30 @@ fn farewell(seen: &Seen, start: &Start<'_>, here: &Here) -> String {
         note(what);
     }
     if seen.choices.verify.is_empty() && seen.notes.is_empty() {
-        note("nothing verifies the work yet: add a command under [verify] in ralph.toml");
+        note("no verify command: completion cannot be verified until you add one under [verify] in ralph.toml");
     }
     if seen.installed.is_empty() && !here.env.settings.contains_key("RALPH_AGENT") {
-        note("no agent is installed: `ralph agents` says how to get one, `ralph demo` needs none");
+        note("no agent is installed: `ralph agents` shows how to install one; `ralph demo` needs none");
     }
     if here.env.state_home.is_none() {
         note("neither HOME nor XDG_STATE_HOME is set: a run needs one of them for its journal");
     }
     if ignore::repository(&here.workspace).is_none() {
-        note("this is no git repository: a run works, but you have no history to compare with");
+        note("this is not a git repository: ralph works, but you have no history to compare with");
     }
     if start.kept && start.task.is_some() {
-        note("PROMPT.md has a task of its own and was left alone: yours stands in the command below");
+        note("PROMPT.md already exists and was not changed; your task is in the command below");
     }
     let first = match start {
-        Start { dry_run: true, .. } => "Nothing was written. Write it with:",
-        Start { task: None, kept: false, .. } => "Write your task into PROMPT.md, then start with:",
-        _ => "Start with:",
+        Start { dry_run: true, .. } => "Nothing was written. To write the files:",
+        Start { task: None, kept: false, .. } => "Write your task into PROMPT.md, then run:",
+        _ => "Next, run:",
     };
     let _ = writeln!(text, "\n{first}\n\n  {}", style.strong(command(start, here)));
     text
 }
 
-/// A file that was there may lack the limits that a run needs.
+/// A file that existed already may lack the limits that a run needs.
 fn command(start: &Start<'_>, here: &Here) -> String {
     if start.dry_run {
         return "ralph init".into();

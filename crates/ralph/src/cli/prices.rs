@@ -1,4 +1,4 @@
-//! `ralph prices`: what models cost, where each row comes from and how old it is.
+//! `ralph prices`: model prices with their source and date.
 
 use super::Here;
 use crate::config;
@@ -11,12 +11,12 @@ use ralph_rules::prices::{Prices, Row, normal};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What may be typed.
+/// Arguments of `ralph prices`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only this model, however it is spelt.
+    /// Model to show, in any spelling (default: all).
     model: Option<String>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -69,7 +69,7 @@ pub fn prices(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     print(&table(&rows, here.out_style()));
     say(
-        "\nDollars per million tokens. Your own: [prices.\"MODEL\"] in your config.toml; see docs/money.md.\n",
+        "\nDollars per million tokens. To set your own, add [prices.\"MODEL\"] to your config.toml (see docs/money.md).\n",
     );
     Ok(0)
 }
@@ -83,9 +83,9 @@ fn unknown(model: &str, prices: &Prices) -> Problem {
         None => problem,
     };
     problem
-        .hint("its calls are booked at their reservation, and marked, unless the agent reports the cost")
+        .hint("unless the agent reports its cost, each call counts as its estimate and is marked with ~")
         .hint(format!(
-            "set its price in your config.toml, in dollars per million tokens:\n\n      \
+            "to set its price, add this to your config.toml (dollars per million tokens):\n\n      \
              [prices.\"{}\"]\n      input = 3.0\n      output = 15.0",
             plain(model)
         ))

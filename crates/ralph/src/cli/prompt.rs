@@ -1,4 +1,4 @@
-//! The task: typed, or read once from a file.
+//! The task: an argument, or the contents of a file.
 
 use super::Here;
 use super::run::Args;
@@ -15,7 +15,7 @@ pub fn prompt(args: &Args, layers: &Layers, here: &Here) -> Result<(String, Stri
     if let Some(task) = &args.task {
         return match task.trim() {
             "" => Err(Problem::new(Code::Usage, "the task is empty")
-                .hint("say what is to be done, or leave it out to use PROMPT.md")),
+                .hint("give a task, or omit it to use PROMPT.md")),
             _ => Ok((task.clone(), "argument".into())),
         };
     }
@@ -24,18 +24,18 @@ pub fn prompt(args: &Args, layers: &Layers, here: &Here) -> Result<(String, Stri
     let text = read(&here.workspace.join(&file)).map_err(|error| {
         let problem = match named {
             None if error.kind() == std::io::ErrorKind::NotFound => {
-                Problem::new(Code::Usage, "there is no task, and no PROMPT.md here")
+                Problem::new(Code::Usage, "no task: none was given, and there is no PROMPT.md here")
             }
-            _ => Problem::new(Code::Usage, format!("the prompt {} cannot be read", file.display()))
+            _ => Problem::new(Code::Usage, format!("cannot read the prompt {}", file.display()))
                 .cause(&error),
         };
         problem.hint(
-            "give the task as an argument: ralph run \"Make the tests pass\" …, or in a file: --prompt FILE",
+            "give a task, such as ralph run \"Make the tests pass\", or a file: --prompt FILE",
         )
     })?;
     if text.trim().is_empty() {
         return Err(Problem::new(Code::Usage, format!("the prompt {} is empty", file.display()))
-            .hint("write into it what is to be done"));
+            .hint("write the task into it"));
     }
     Ok((text, file.display().to_string()))
 }

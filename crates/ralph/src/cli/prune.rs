@@ -1,6 +1,6 @@
-//! `ralph prune`: retention. What agents printed, prompts and snapshots of old runs go; journals and costs stay, they are
-//! small and the day's budget stands on them. A run that can be resumed or is under way keeps everything, and what was
-//! put into quarantine stays until a person removes it.
+//! `ralph prune`: deletes transcripts, prompts and snapshots of old runs. Journals and costs are kept: they are small, and
+//! the daily budget depends on them. Runs that are active or can be resumed keep everything, and the quarantine is never
+//! deleted by ralph.
 
 use super::{Here, runs};
 use crate::plain::plain;
@@ -23,22 +23,22 @@ use std::path::Path;
 /// Lines shown of a long list.
 const SHOWN: usize = 20;
 
-/// What may be typed.
+/// Arguments of `ralph prune`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Keep what is younger than this.
+    /// Delete files of runs older than this.
     #[arg(long, value_name = "DUR", default_value = "90d", value_parser = values::span)]
     keep: Ms,
-    /// Keep no more than this, the newest first.
+    /// Delete files of the oldest runs until this size is reached.
     #[arg(long, value_name = "SIZE", default_value = "5GB", value_parser = values::size)]
     max_size: u64,
-    /// Only show what would be removed.
+    /// Show what would be deleted without deleting it.
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long, short)]
     yes: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -53,7 +53,7 @@ struct Kept {
 struct Plan {
     goes: Vec<Kept>,
     stays: Vec<Kept>,
-    /// Over the size, but nothing else may go.
+    /// Still over the size, but nothing else can be deleted.
     over: bool,
     quarantine: u64,
 }
@@ -78,12 +78,12 @@ pub fn prune(args: &Args, here: &Here) -> Result<u8, Problem> {
             "freedBytes": freed, "stillOverSize": plan.over,
         }))?;
     } else if let Some(bytes) = freed {
-        say(&format!("Done: {} freed.\n", size(bytes)));
+        say(&format!("Freed {}.\n", size(bytes)));
     }
     Ok(0)
 }
 
-/// Old ones first, then the oldest while there is too much; never one that can go on.
+/// Too old, or too much counted from the newest; never a run that is active or can be resumed.
 fn plan(rows: Vec<RunRow>, args: &Args, home: &Home) -> Plan {
     let now = utc();
     let all = rows.into_iter().map(|row| Kept { bytes: size_of(&home.run(&row.id)), row });
@@ -108,10 +108,10 @@ fn shown(plan: &Plan, args: &Args) -> String {
     let mut text = String::new();
     let bytes = plan.goes.iter().map(|kept| kept.bytes).sum();
     match plan.goes.len() {
-        0 => text.push_str("There is nothing to remove.\n"),
+        0 => text.push_str("Nothing to delete.\n"),
         n => {
             let runs = if n == 1 { "1 run".to_string() } else { format!("{n} runs") };
-            let _ = writeln!(text, "Transcripts, prompts and snapshots of {runs} ({}):", size(bytes));
+            let _ = writeln!(text, "Deleting transcripts, prompts and snapshots of {runs} ({}):", size(bytes));
         }
     }
     for Kept { row, bytes } in plan.goes.iter().take(SHOWN) {
@@ -127,22 +127,22 @@ fn shown(plan: &Plan, args: &Args) -> String {
     if plan.goes.len() > SHOWN {
         let _ = writeln!(text, "  … and {} more (--json lists all)", plan.goes.len() - SHOWN);
     }
-    text.push_str("Journals and costs of all runs stay");
+    text.push_str("Journals and costs of all runs are kept");
     let again = plan.stays.iter().filter(|kept| kept.row.resumable).count();
     if again > 0 {
-        let _ = write!(text, ", and everything of {again} that can be resumed");
+        let _ = write!(text, ", and all files of {again} that can be resumed");
     }
     text.push_str(".\n");
     if plan.quarantine > 0 {
         let _ = writeln!(
             text,
-            "The quarantine ({}) stays too: `ralph quarantine` shows it.",
+            "The quarantine ({}) is kept too; `ralph quarantine` lists it.",
             size(plan.quarantine)
         );
     }
     if plan.over {
         let _ =
-            writeln!(text, "What stays takes more than {}: none of it may be removed.", size(args.max_size));
+            writeln!(text, "What is kept still exceeds {}, but none of it can be deleted.", size(args.max_size));
     }
     text
 }
@@ -152,20 +152,20 @@ fn confirmed(args: &Args) -> Result<bool, Problem> {
         return Ok(true);
     }
     if args.json || !std::io::stdin().is_terminal() {
-        return Err(Problem::new(Code::Usage, "nobody is here to agree to this")
-            .hint("add --yes to do it, or --dry-run to only look"));
+        return Err(Problem::new(Code::Usage, "confirmation is needed, but stdin is not a terminal (use --yes)")
+            .hint("add --yes to delete, or --dry-run to only list"));
     }
-    say("Remove them? [y/N] ");
+    say("Delete them? [y/N] ");
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     let yes = matches!(answer.trim(), "y" | "Y" | "yes");
     if !yes {
-        say("Nothing was removed.\n");
+        say("Nothing was deleted.\n");
     }
     Ok(yes)
 }
 
-/// Removes the folders, then the contents that no snapshot names any more. What cannot be removed is left for next time.
+/// Deletes the folders, then contents that no snapshot refers to. What cannot be deleted is left for next time.
 fn remove(plan: &Plan, home: &Home) -> u64 {
     let before = size_of(&home.dir().join("keep"));
     let mut freed: u64 = 0;
@@ -184,7 +184,7 @@ fn remove(plan: &Plan, home: &Home) -> u64 {
     for (workspace, runs) in left {
         let workspace = Path::new(workspace);
         let who = format!("prune, process {}", std::process::id());
-        // Somebody works there now: its own end tidies up.
+        // A run is active there; it prunes when it ends.
         let Ok(_lock) = WorkspaceLock::take(&home.locks(), workspace, &who) else { continue };
         let _ = Snapshots::of(home, workspace, "none").prune(home, &runs);
     }

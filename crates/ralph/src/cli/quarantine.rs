@@ -1,6 +1,5 @@
-//! `ralph quarantine`: what was found at protected paths and put aside before they were put back. Nothing here is
-//! removed by ralph. `restore` puts the offending content where it was found, because the user says so: what is there
-//! now is put aside first, as a case of its own, and what changed since is not replaced without a word.
+//! `ralph quarantine`: changes at protected paths that were saved before the paths were restored. ralph never deletes
+//! them. `restore` writes such content back if the user asks for it; what it replaces is quarantined first, as a new case.
 
 use super::{Here, examples, runs};
 use crate::print::{print, print_json, say};
@@ -12,43 +11,43 @@ use std::path::{Path, PathBuf};
 
 mod restore;
 
-/// What may be typed.
+/// Arguments of `ralph quarantine`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Every case of this workspace, oldest first.
+    /// List the cases in this workspace, oldest first.
     #[command(before_help = examples::QUARANTINE_LIST)]
     List {
-        /// Of all workspaces.
+        /// Cases in all workspaces.
         #[arg(long)]
         all: bool,
     },
-    /// One case in full; the newest if left out.
+    /// Show one case in full.
     #[command(before_help = examples::QUARANTINE_SHOW)]
     Show {
-        /// The case, as `list` names it.
+        /// Case name, as shown by `list` (default: the latest case here).
         case: Option<String>,
     },
-    /// Put the offending content back where it was found.
+    /// Write quarantined content back to where it was found.
     #[command(before_help = examples::QUARANTINE_RESTORE)]
     Restore {
-        /// The case, as `list` names it.
+        /// Case name, as shown by `list`.
         case: String,
-        /// Only this path; may be given several times.
+        /// Restore only this path (repeatable).
         #[arg(long, value_name = "PATH")]
         path: Vec<String>,
-        /// Only show what would be done.
+        /// Show what would be done without doing it.
         #[arg(long)]
         dry_run: bool,
-        /// Do not ask.
+        /// Do not ask for confirmation.
         #[arg(long, short)]
         yes: bool,
     },
@@ -61,7 +60,7 @@ pub struct Kept {
     case: Case,
 }
 
-/// Answers it.
+/// Lists, shows or restores.
 pub fn quarantine(args: &Args, here: &Here) -> Result<u8, Problem> {
     match args.what.as_ref().unwrap_or(&What::List { all: false }) {
         What::List { all } => list(*all, args.json, here),
@@ -74,7 +73,7 @@ pub fn quarantine(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
 }
 
-/// Every case, each named by the end of its run's id and the time: `1a2b3c4d/003.1`.
+/// Every case, named by the end of its run's id and the time: `1a2b3c4d/003.1`.
 fn cases(here: &Here) -> Result<Vec<Kept>, Problem> {
     let all = quarantine::all(&here.home()?.quarantine());
     let name = |folder: &Path, case: &Case| {
@@ -93,8 +92,8 @@ fn find(wanted: Option<&str>, here: &Here) -> Result<Kept, Problem> {
     let Some(wanted) = wanted else {
         let newest = all.into_iter().rfind(|kept| is_here(kept, here));
         return newest.ok_or_else(|| {
-            Problem::new(Code::Usage, "nothing of this workspace is in quarantine")
-                .hint("`ralph quarantine list --all` shows every case")
+            Problem::new(Code::Usage, "the quarantine has no case from this workspace")
+                .hint("`ralph quarantine list --all` lists the cases of all workspaces")
         });
     };
     let fits = |kept: &&Kept| {
@@ -105,10 +104,10 @@ fn find(wanted: Option<&str>, here: &Here) -> Result<Kept, Problem> {
         (Some(kept), true) => {
             Ok(Kept { name: kept.name.clone(), folder: kept.folder.clone(), case: kept.case.clone() })
         }
-        (Some(_), false) => Err(Problem::new(Code::Usage, format!("`{wanted}` fits more than one case"))
-            .hint("name one as `ralph quarantine list` does, like 1a2b3c4d/003.1")),
-        _ => Err(Problem::new(Code::Usage, format!("there is no case `{wanted}`"))
-            .hint("`ralph quarantine list --all` shows every case")),
+        (Some(_), false) => Err(Problem::new(Code::Usage, format!("`{wanted}` matches more than one case"))
+            .hint("use a full name from `ralph quarantine list`, such as 1a2b3c4d/003.1")),
+        _ => Err(Problem::new(Code::Usage, format!("no case `{wanted}` in the quarantine"))
+            .hint("`ralph quarantine list --all` lists the cases of all workspaces")),
     }
 }
 
@@ -120,7 +119,7 @@ fn list(all: bool, json: bool, here: &Here) -> Result<u8, Problem> {
         return Ok(0);
     }
     if cases.is_empty() {
-        say("Nothing is in quarantine.\n");
+        say("The quarantine is empty.\n");
     }
     for kept in &cases {
         let Case { iteration, at, found, .. } = &kept.case;
@@ -154,22 +153,22 @@ fn show(wanted: Option<&str>, json: bool, here: &Here) -> Result<u8, Problem> {
     }
     print(&text);
     if case.found.iter().any(|found| found.file.is_some() && found.commit.is_none()) {
-        say(&format!("\nput it back where it was found:  ralph quarantine restore {name}\n"));
+        say(&format!("\nTo restore this content: ralph quarantine restore {name}\n"));
     }
     Ok(0)
 }
 
-/// What to do about history, which is the user's.
+/// What the user can do about commits.
 const COMMITS: &str = "
-These commits are in your repository. ralph does not rewrite history: look at them (git show COMMIT), then remove them
-yourself, for example with git rebase, git branch -D or git update-ref -d. A secret that was committed should be changed.
+These commits are in your repository. ralph does not rewrite history: inspect them (git show COMMIT), then remove them
+yourself, for example with git rebase, git branch -D or git update-ref -d. Replace any secret that was committed.
 ";
 
 fn line(found: &Found) -> String {
     let commit = found.commit.as_deref().and_then(|commit| commit.get(..10)).unwrap_or_default();
     let how = if commit.is_empty() { found.how.clone() } else { format!("{} {commit}", found.how) };
     match &found.file {
-        Some(file) => format!("{} ({how}), kept as {file}", found.path),
+        Some(file) => format!("{} ({how}), saved as {file}", found.path),
         None => format!("{} ({how})", found.path),
     }
 }

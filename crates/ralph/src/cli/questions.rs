@@ -1,8 +1,8 @@
-//! Questions to a person at a terminal: one line each, Enter takes what is offered. Never asked elsewhere.
+//! Questions to a person at a terminal: one line each, Enter accepts the default.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-/// A person sits at a terminal and can answer.
+/// Whether stdin and stderr are terminals, so that a person can answer.
 pub fn at_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -1,5 +1,5 @@
-//! `ralph redact`: clean what earlier runs left (prompts, transcripts, verification output) with the secrets that are
-//! known today. Runs that are under way are left alone. Journals are never rewritten; what they hold is told.
+//! `ralph redact`: removes the secrets known today from past runs' files (prompts, transcripts, verification output).
+//! Active runs are skipped. Journals are never rewritten; records with a secret are counted.
 
 use super::{Here, runs, secrets};
 use crate::config;
@@ -16,35 +16,35 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What may be typed.
+/// Arguments of `ralph redact`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
-    /// Every run of every workspace.
+    /// All runs in all workspaces.
     #[arg(long, conflicts_with = "run")]
     all: bool,
-    /// Only show what would be hidden.
+    /// Show what would be redacted without changing anything.
     #[arg(long)]
     dry_run: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// What came of one run.
+/// What was done for one run.
 struct Done {
     run: String,
     files: Vec<Cleaned>,
-    /// Files that hold words.
+    /// Number of text files searched.
     looked: usize,
-    /// Records of its journal that hold a secret.
+    /// Number of journal records with a secret.
     journal: usize,
-    /// Why it, or a file of it, was left alone.
+    /// Why the run, or one of its files, was skipped.
     left: Option<Problem>,
 }
 
-/// Cleans.
+/// Redacts.
 pub fn redact(args: &Args, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let store = runs::store(&home)?;
@@ -84,7 +84,7 @@ fn clean(
     let _lock = lock(row, home)?;
     let folder = home.run(&row.id);
     let unreadable = |e: &std::io::Error| {
-        Problem::new(Code::Journal, format!("files of run {} could not be cleaned", runs::short(&row.id)))
+        Problem::new(Code::Journal, format!("cannot redact the files of run {}", runs::short(&row.id)))
             .cause(e)
     };
     for path in cleaning::files(&folder).map_err(|e| unreadable(&e))? {
@@ -101,21 +101,20 @@ fn redactor(row: &RunRow, here: &Here) -> Result<Redactor, Problem> {
     secrets::redactor(&layers, workspace, here)
 }
 
-/// Nobody may be at work on the run, nor begin to be. Where the workspace is gone, nobody can be.
+/// Keeps runs from being active in the workspace meanwhile. If it no longer exists, none can be.
 fn lock(row: &RunRow, home: &Home) -> Result<Option<WorkspaceLock>, Problem> {
     let workspace = Path::new(&row.workspace);
     if !workspace.exists() {
         return Ok(None);
     }
     let cannot = |e: &dyn std::error::Error, why: String| Problem::new(Code::Busy, why).cause(e);
-    Home::create_private_dir(&home.locks())
-        .map_err(|e| cannot(&e, "the folder for locks cannot be made".into()))?;
+    Home::create_private_dir(&home.locks()).map_err(|e| cannot(&e, "cannot create the folder for locks".into()))?;
     let who = format!("redact, process {}", std::process::id());
     WorkspaceLock::take(&home.locks(), workspace, &who).map(Some).map_err(|error| {
-        let why = format!("the workspace of run {} is at work, so it was left alone", runs::short(&row.id));
+        let why = format!("a run is active in the workspace of run {}, so its files were skipped", runs::short(&row.id));
         let held = matches!(error, LockError::Held { .. });
         let problem = cannot(&error, why);
-        if held { problem.hint("try again when the run there has ended") } else { problem }
+        if held { problem.hint("try again when that run has ended") } else { problem }
     })
 }
 
@@ -136,12 +135,12 @@ fn told(all: &[Done], only_look: bool) -> String {
             let records = count(done.journal as u64, "record");
             let _ = writeln!(
                 text,
-                "  {:<22} {records} with a secret stay as they are; what is shown of them hides it",
+                "  {:<22} {records} with a secret, kept unchanged; redacted whenever shown",
                 "journal"
             );
         }
         if let Some(why) = &done.left {
-            let _ = writeln!(text, "  left alone: {}", why.message);
+            let _ = writeln!(text, "  skipped: {}", why.message);
         }
     }
     let files: usize = all.iter().map(|done| done.files.len()).sum();
@@ -150,9 +149,9 @@ fn told(all: &[Done], only_look: bool) -> String {
     let runs = count(all.len() as u64, "run");
     let files = count(files as u64, "file");
     let _ = match (found, only_look) {
-        (0, _) => writeln!(text, "Nothing to hide in {} of {runs}.", count(looked as u64, "file")),
-        (_, true) => writeln!(text, "Would hide {} in {files}; nothing was changed.", count(found, "secret")),
-        (_, false) => writeln!(text, "Hid {} in {files}.", count(found, "secret")),
+        (0, _) => writeln!(text, "No secrets found in {} of {runs}.", count(looked as u64, "file")),
+        (_, true) => writeln!(text, "Would redact {} in {files}; nothing was changed.", count(found, "secret")),
+        (_, false) => writeln!(text, "Redacted {} in {files}.", count(found, "secret")),
     };
     text
 }

@@ -10,19 +10,19 @@ use ralph_engine::metrics::calendar::{Days, today};
 use ralph_engine::metrics::day_report;
 use ralph_rules::report::{Report, Span, report as empty};
 
-/// What may be typed.
+/// Arguments of `ralph report`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The day: 2026-02-20, today (the default) or yesterday.
+    /// Day to report: a date such as 2026-02-20, today or yesterday (default: today).
     #[arg(value_name = "DATE")]
     date: Option<String>,
-    /// All days from this one on, up to DATE.
+    /// First day of a range that ends with DATE.
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
-    /// Every workspace's runs, not only this one's.
+    /// Include runs in all workspaces.
     #[arg(long)]
     all: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -30,12 +30,12 @@ pub struct Args {
 /// Prints the report.
 pub fn report(args: &Args, here: &Here) -> Result<u8, Problem> {
     let zone = resolve::zone(here);
-    let now = today(utc(), &zone).ok_or_else(|| Problem::new(Code::Bug, "the clock shows no date"))?;
+    let now = today(utc(), &zone).ok_or_else(|| Problem::new(Code::Bug, "cannot tell the date from the system clock"))?;
     let last = args.date.as_deref().map_or(Ok(now), |text| day(text, now))?;
     let first = args.since.as_deref().map_or(Ok(last), |text| day(text, now))?;
     if first > last {
-        return Err(Problem::new(Code::Usage, format!("--since {first} is after {last}"))
-            .hint("name the earlier day with --since: ralph report 2026-02-20 --since 2026-02-14"));
+        return Err(Problem::new(Code::Usage, format!("--since {first} is after the last day, {last}"))
+            .hint("give the earlier day with --since, such as: ralph report 2026-02-20 --since 2026-02-14"));
     }
     let found = found(args, here, Days::span(first, last, &zone))?;
     match args.json {
@@ -59,11 +59,11 @@ fn found(args: &Args, here: &Here, days: Days) -> Result<Report, Problem> {
     }
 }
 
-/// A day as it may be typed.
+/// Parses a day.
 fn day(text: &str, now: Date) -> Result<Date, Problem> {
     let bad = || {
-        Problem::new(Code::Usage, format!("`{text}` is no day"))
-            .hint("write it like 2026-02-20, or say today or yesterday")
+        Problem::new(Code::Usage, format!("`{text}` is not a valid date"))
+            .hint("use a date such as 2026-02-20, or today or yesterday")
     };
     match text {
         "today" => Ok(now),

@@ -1,5 +1,5 @@
-//! `ralph resume`: go on with a run that was interrupted or reached a limit. The recorded policy is kept; limits may be
-//! raised by flags, within the ceilings.
+//! `ralph resume`: resumes a run that was interrupted or hit a limit. The recorded policy is kept; flags may raise limits
+//! within the ceilings.
 
 use super::resolve::{Changes, UNCONTAINED};
 use super::run::{Output, close, not_inside};
@@ -18,31 +18,31 @@ use ralph_rules::state::State;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What may be typed.
+/// Arguments of `ralph resume`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The run; the newest of this workspace if left out.
+    /// Run id (default: the latest run here).
     run: Option<String>,
-    /// Raise the limit of iterations.
+    /// New maximum number of iterations, including those already made.
     #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     max_iterations: Option<u32>,
-    /// Raise the limit of dollars.
+    /// New maximum cost in dollars, including what was already spent.
     #[arg(long, value_name = "USD", value_parser = values::money, allow_negative_numbers = true)]
     max_cost: Option<Micro>,
-    /// Raise the limit of active time.
+    /// New maximum duration, such as 2h.
     #[arg(long, value_name = "DUR", value_parser = values::span)]
     max_time: Option<Ms>,
-    /// Do not wait for limits: leave with exit code 75.
+    /// Exit with code 75 instead of waiting for a rate limit.
     #[arg(long)]
     no_wait: bool,
-    /// Go on even inside an agent that ralph itself runs.
+    /// Allow running inside an agent that ralph started.
     #[arg(long)]
     nested: bool,
     #[command(flatten)]
     pub output: Output,
 }
 
-/// Goes on.
+/// Resumes the run.
 pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
     guarded(args, here).inspect_err(|problem| {
         if args.output.json {
@@ -59,8 +59,8 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     let row = runs::find(&store, args.run.as_deref(), here)?;
     if !row.resumable {
         let reason = row.reason.as_deref().unwrap_or("over");
-        return Err(Problem::new(Code::Usage, format!("run {} is over: {reason}", runs::short(&row.id)))
-            .hint("start a new one with `ralph run`"));
+        return Err(Problem::new(Code::Usage, format!("cannot resume run {}: it ended with {reason}", runs::short(&row.id)))
+            .hint("start a new run with `ralph run`"));
     }
     let changes = Changes {
         max_iterations: args.max_iterations,
@@ -71,7 +71,7 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     go_on(&row.id, &changes, None, args.output, here)
 }
 
-/// Goes on with this run under these limits; `typed` is its task, where that was given once more.
+/// Resumes this run with these limits; `typed` is its task if it was given again.
 pub fn go_on(
     id: &str,
     changes: &Changes,
@@ -84,11 +84,11 @@ pub fn go_on(
     let state = State::of(&records);
     let start = state.start.as_deref();
     let start = start
-        .ok_or_else(|| Problem::new(Code::Journal, format!("run {} has no beginning", runs::short(id))))?;
+        .ok_or_else(|| Problem::new(Code::Journal, format!("the journal of run {} has no start record", runs::short(id))))?;
     let workspace = Path::new(&start.workspace);
     if !workspace.is_dir() {
-        let message = format!("the workspace {} of run {} is gone", start.workspace, runs::short(id));
-        return Err(Problem::new(Code::Busy, message).hint("put it back, or start a new run elsewhere"));
+        let message = format!("the workspace of run {} no longer exists: {}", runs::short(id), start.workspace);
+        return Err(Problem::new(Code::Busy, message).hint("restore the directory, or start a new run elsewhere with `ralph run`"));
     }
     let layers = config::load(workspace, here.env.config_home.as_deref())?;
     let redactor = secrets::redactor(&layers, workspace, here)?;

@@ -1,4 +1,4 @@
-//! `ralph run`: the loop, here, to an outcome.
+//! `ralph run`: runs the agent in this workspace until there is an outcome.
 
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
@@ -20,74 +20,74 @@ use ralph_store::{RunFilter, RunRow, Store};
 use ralph_view::run_state::RunState;
 use std::sync::Arc;
 
-/// What may be typed.
+/// Arguments of `ralph run`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
-    /// What is to be done. Left out: PROMPT.md, or `--prompt`.
+    /// The task (default: the contents of PROMPT.md).
     pub task: Option<String>,
-    /// Read the task from this file.
+    /// Read the task from this file instead of PROMPT.md.
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     pub prompt: Option<std::path::PathBuf>,
-    /// A plan that binds: a file with checkboxes, or a prd.json. Its open items contradict a claim to be done.
+    /// Plan file, with checkboxes or a prd.json; the work is not done while items are open.
     #[arg(long, value_name = "FILE")]
     pub plan: Option<String>,
     /// Agent to use.
     #[arg(long, value_name = "NAME", help = super::agent::flag_help())]
     pub agent: Option<String>,
-    /// The agent's model.
+    /// Model to use (default: the agent's own).
     #[arg(long, value_name = "M")]
     pub model: Option<String>,
-    /// Iterations at most. No default: it must be set here or in ralph.toml.
+    /// Maximum number of iterations (required here or in ralph.toml).
     #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
     pub max_iterations: Option<u32>,
-    /// Dollars at most. No default: it must be set here or in ralph.toml.
+    /// Maximum cost in dollars (required here or in ralph.toml).
     #[arg(long, value_name = "USD", value_parser = values::money, allow_negative_numbers = true)]
     pub max_cost: Option<Micro>,
-    /// Active time at most, such as 2h; waits count.
+    /// Maximum duration of the run, including waits, such as 2h.
     #[arg(long, value_name = "DUR", value_parser = values::span)]
     pub max_time: Option<Ms>,
-    /// A command that proves the work, run by `sh -c` in the workspace; may be given several times.
+    /// Command that must pass before the work counts as done, run with `sh -c` (repeatable).
     #[arg(long, value_name = "CMD")]
     pub verify: Vec<String>,
-    /// The completion promise the agent may give instead of a status block.
+    /// Text the agent may print in <promise> tags instead of a status block (default: COMPLETE).
     #[arg(long, value_name = "TEXT", value_parser = values::promise)]
     pub promise: Option<String>,
-    /// A path the agent must not touch, in gitignore syntax; may be given several times, adds to the defaults.
+    /// Path the agent must not change, in gitignore syntax, in addition to the defaults (repeatable).
     #[arg(long, value_name = "GLOB")]
     pub protect: Vec<String>,
-    /// Calls in any hour, over all runs; 0 is no limit.
+    /// Maximum calls per hour over all runs; 0 means no limit (default: 100).
     #[arg(long, value_name = "N", value_parser = values::count_or_none, allow_negative_numbers = true)]
     pub calls_per_hour: Option<u32>,
-    /// One call at most (default 15m).
+    /// Maximum time per call (default: 15m).
     #[arg(long, value_name = "DUR", value_parser = values::span)]
     pub timeout: Option<Ms>,
-    /// Silence of the agent at most (default 5m).
+    /// Maximum time without output (default: 5m).
     #[arg(long, value_name = "DUR", value_parser = values::span)]
     pub idle_timeout: Option<Ms>,
-    /// auto or off: this version contains nothing either way, and says so.
+    /// Sandbox for the agent: auto or off (this version has none, and says so).
     #[arg(long, value_name = "MODE", value_parser = ["auto", "off", "require"], hide_possible_values = true)]
     pub sandbox: Option<String>,
-    /// Which numbers hold where none is set: strict (the default), classic, analyzer or wrapper.
+    /// Defaults for settings that are not set: strict, classic, analyzer or wrapper (default: strict).
     #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
     pub preset: Option<Preset>,
-    /// Start anew, even where an interrupted run of the same task could go on.
+    /// Start over instead of resuming an interrupted run of the same task.
     #[arg(long)]
     pub fresh: bool,
-    /// Do not wait for limits: leave with exit code 75.
+    /// Exit with code 75 instead of waiting for a rate limit.
     #[arg(long)]
     pub no_wait: bool,
-    /// Show what would be run, and the first prompt; run nothing.
+    /// Show the settings and the first prompt without running anything.
     #[arg(long)]
     pub dry_run: bool,
-    /// Go to the background once the run has begun, and print its id.
+    /// Run in the background and print the run id.
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
-    /// Run even inside an agent that ralph itself runs.
+    /// Allow running inside an agent that ralph started.
     #[arg(long)]
     pub nested: bool,
     #[command(flatten)]
     pub output: Output,
-    /// Everything after `--` goes to the agent; for `--agent command` it is the program and its arguments.
+    /// Arguments for the agent; with `--agent command`, the program and its arguments.
     #[arg(last = true, value_name = "ARGS")]
     pub rest: Vec<String>,
 
@@ -99,35 +99,35 @@ pub struct Args {
     pub auto: bool,
     #[arg(long, hide = true, value_name = "MODE", value_parser = ["loop", "hook"])]
     pub mode: Option<String>,
-    /// The process that `--detach` started, with the id of its run.
+    /// Marks the background process of `--detach`, with the id of its run.
     #[arg(long, hide = true, value_name = "ID", conflicts_with = "detach")]
     pub detached: Option<String>,
-    /// Answer yes to questions; `run` asks none.
+    /// Accepted for scripts; `run` asks no questions.
     #[arg(long, hide = true)]
     pub yes: bool,
 }
 
-/// How a run talks.
+/// What a run prints.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Output {
-    /// Records and activities as JSON lines on stdout, the result last.
+    /// Print records and activities as JSON lines, the result last.
     #[arg(long)]
     pub json: bool,
-    /// Only the closing receipt.
+    /// Print only the final receipt.
     #[arg(short, long)]
     pub quiet: bool,
-    /// More of what the agent does.
+    /// Print more of what the agent does.
     #[arg(short, long)]
     pub verbose: bool,
 }
 
 impl Args {
-    /// In the background nobody reads JSON lines: the journal has them.
+    /// A run in the background prints no JSON lines; `ralph logs --json` has them.
     fn output(&self) -> Output {
         Output { json: self.output.json && self.detached.is_none(), ..self.output }
     }
 
-    /// Flags of the contract that this version does not honour are refused, never ignored.
+    /// Flags that this version does not support are refused, never ignored.
     fn not_yet(&self) -> Option<&'static str> {
         let set = [
             (self.skill.is_some(), "--skill"),
@@ -152,7 +152,7 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
 fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     if let Some(flag) = args.not_yet() {
         return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph"))
-            .hint("leave it out: ralph never ignores a flag silently"));
+            .hint("run without it; ralph refuses flags it cannot honor instead of ignoring them"));
     }
     if !args.nested {
         not_inside(here)?;
@@ -166,7 +166,7 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
         return Ok(0);
     }
     if args.detached.is_some() {
-        // A session of its own: the terminal it was typed in may go.
+        // A separate session, so that the run survives its terminal.
         let _ = rustix::process::setsid();
     }
     match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
@@ -176,7 +176,7 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
                 return detach::detach(args, &row.id, Some(&row), here);
             }
             let short = runs::short(&row.id);
-            say(&format!("Going on with run {short}, which was interrupted (`--fresh` starts anew).\n"));
+            say(&format!("Resuming run {short}, which was interrupted (use --fresh to start over).\n"));
             let task = Some(resolved.plan.prompt.as_str());
             resume::go_on(&row.id, &resolved.changes(), task, args.output(), here)
         }
@@ -190,7 +190,7 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
 }
 
-/// A run goes on as it was begun, apart from its limits: what was typed otherwise now would be ignored.
+/// A resumed run keeps its settings apart from limits; other settings given now would be ignored, so they are refused.
 fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Result<(), Problem> {
     let plan = &resolved.plan;
     let limits = |policy: &Policy| Policy {
@@ -204,37 +204,37 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         ..policy.clone()
     };
     let ladder = |rungs: &[AgentChoice]| -> Vec<AgentChoice> {
-        // Another login is no other ladder.
+        // A different login does not change the ladder.
         rungs.iter().map(|rung| AgentChoice { account: String::new(), ..rung.clone() }).collect()
     };
     // The journal holds what was given without secrets.
     let redactor = &resolved.deps.redactor;
     let differs = [
-        (!secrets::same(&start.verify, &plan.verify, redactor), "another verification"),
-        (start.protect != plan.protect, "other protected paths"),
+        (!secrets::same(&start.verify, &plan.verify, redactor), "different verify commands"),
+        (start.protect != plan.protect, "different protected paths"),
         (
             start.plan.as_ref().map(|p| &p.file) != plan.tasks.as_ref().map(|(file, _)| file),
-            "another plan, or none",
+            "a different plan",
         ),
-        (start.agent.model != plan.agent.model, "another model"),
-        (!secrets::same(&start.agent.args, &plan.agent.args, redactor), "other arguments for the agent"),
-        (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "another ladder"),
-        (!secrets::same(&start.prompting, &plan.prompting, redactor), "other prompt templates"),
-        (limits(&start.policy) != limits(&plan.policy), "another time-out, rate, promise or threshold"),
+        (start.agent.model != plan.agent.model, "a different model"),
+        (!secrets::same(&start.agent.args, &plan.agent.args, redactor), "different agent arguments"),
+        (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "a different ladder"),
+        (!secrets::same(&start.prompting, &plan.prompting, redactor), "different prompt templates"),
+        (limits(&start.policy) != limits(&plan.policy), "a different timeout, rate limit, promise or threshold"),
     ];
     let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) else { return Ok(()) };
     let short = runs::short(&row.id);
-    let message = format!("run {short} of this task was interrupted, but it began with {what}");
+    let message = format!("an interrupted run of this task, {short}, was started with {what}");
     Err(Problem::new(Code::Usage, message)
-        .hint(format!("go on with it as it was begun: `ralph resume {short}`"))
-        .hint("or start anew with what you typed now: add --fresh"))
+        .hint(format!("resume it with its own settings: `ralph resume {short}`"))
+        .hint("or start over with the current ones: add --fresh"))
 }
 
-/// A loop in a loop is refused.
+/// Refuses to run inside an agent or a verify command that ralph started.
 pub fn not_inside(here: &Here) -> Result<(), Problem> {
     let Some(outer) = &here.env.inside_run else { return Ok(()) };
-    let message = format!("this is inside run {}: a loop in a loop spends twice", runs::short(outer));
-    Err(Problem::new(Code::Usage, message).hint("pass --nested if you really mean it"))
+    let message = format!("ralph is already running here: this is inside run {} (RALPH_RUN is set)", runs::short(outer));
+    Err(Problem::new(Code::Usage, message).hint("to start a run within a run anyway, add --nested"))
 }
 
 /// Starts the resolved run.
@@ -264,13 +264,13 @@ pub fn close(
     let outcome = ended.map_err(|error| refused(&error, id, here))?;
     if output.json {
         let line = serde_json::to_string(&outcome)
-            .map_err(|e| Problem::new(Code::Bug, "the result cannot be written").cause(&e))?;
+            .map_err(|e| Problem::new(Code::Bug, "cannot write the result as JSON").cause(&e))?;
         print(&(line + "\n"));
     }
     Ok(outcome.exit_code)
 }
 
-/// An interrupted or crashed run of the same task; not one that ended at a limit, nor one that is under way.
+/// An interrupted or crashed run of the same task; not one that hit a limit, nor one that is active.
 fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<(RunRow, RunStarted)>, Problem> {
     let home = here.home()?;
     let Some(store) = home.store_if_any().map_err(|e| runs::broken(&e))? else { return Ok(None) };

@@ -21,10 +21,10 @@ pub fn redactor(layers: &Layers, workspace: &Path, here: &Here) -> Result<Redact
         let found = secrets_in_file(&path, true).map_err(|error| {
             Problem::new(
                 Code::Config,
-                format!("{}, which redact.files names, cannot be read", path.display()),
+                format!("cannot read {}, which is listed in redact.files", path.display()),
             )
             .cause(&error)
-            .hint("its values could not be hidden: make it readable, or take it out of redact.files")
+            .hint("make it readable, or remove it from redact.files; its secrets cannot be redacted otherwise")
         });
         all.extend(found?);
     }
@@ -69,7 +69,7 @@ pub fn same<T: Serialize>(one: &T, other: &T, redactor: &Redactor) -> bool {
 pub fn lost(start: &RunStarted) -> Option<String> {
     let lost = start.prompt.contains(MARK) || start.verify.iter().any(|command| command.contains(MARK));
     lost.then(|| {
-        "a key stood in the task or a verify command; ralph keeps no keys, so [redacted:…] stands there now"
+        "the task or a verify command contained a secret, which ralph did not store; it now reads [redacted:…]"
             .into()
     })
 }

@@ -1,4 +1,4 @@
-//! `ralph stats`: the history of this workspace in numbers.
+//! `ralph stats`: statistics over all runs in this workspace.
 
 use super::{Here, resolve, runs};
 use crate::plain::plain;
@@ -21,13 +21,13 @@ use std::fmt::Write;
 /// Days that are shown one by one.
 const DAYS: usize = 14;
 
-/// What may be typed.
+/// Arguments of `ralph stats`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Every workspace's runs, not only this one's.
+    /// Include runs in all workspaces.
     #[arg(long)]
     all: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -85,8 +85,8 @@ pub fn stats(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     runs.reverse();
     if runs.is_empty() && !args.json {
-        let place = if args.all { "" } else { " in this workspace (`--all` counts the others)" };
-        say(&format!("There are no runs{place}.\n"));
+        let place = if args.all { "" } else { " in this workspace (--all includes other workspaces)" };
+        say(&format!("No runs{place}.\n"));
         return Ok(0);
     }
     let stats = count(&runs, workspace, &resolve::zone(here));
@@ -158,25 +158,25 @@ fn text(stats: &Stats, style: Style) -> String {
     let mut row = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<12} {value}");
     };
-    let open = if all.open > 0 { format!(", {} not ended", all.open) } else { String::new() };
+    let open = if all.open > 0 { format!(", {} still open", all.open) } else { String::new() };
     row(
         "runs",
         format!("{}, {:.0}% completed, {} proven{open}", all.loops, all.completion_rate, all.verified),
     );
     row(
         "iterations",
-        format!("{:.1} a run (95 in 100: {} or fewer)", all.avg_iterations, all.p95_iterations),
+        format!("{:.1} per run (p95: {})", all.avg_iterations, all.p95_iterations),
     );
     let (cost, avg) = (usd(all.cost), usd(all.avg_cost));
-    row("cost", format!("{mark}{cost} in all, {mark}{avg} a run (95 in 100: {} or less)", usd(all.p95_cost)));
+    row("cost", format!("{mark}{cost} total, {mark}{avg} per run (p95: {})", usd(all.p95_cost)));
     if let Some(cost) = all.cost_per_verified {
-        row("", format!("{mark}{} for each run that was proven done", usd(cost)));
+        row("", format!("{mark}{} per proven run", usd(cost)));
     }
     row("tests", format!("{} fixed", all.tests_fixed));
     let waste = &stats.waste;
-    let idle = format!("{} iterations after the last progress", waste.idle_iterations);
+    let idle = format!("{} iterations without progress", waste.idle_iterations);
     row("waste", format!("{idle} ({}), {} retries", usd(waste.idle_cost), waste.retries));
-    row("held up", format!("{} times by a limit", waste.limits));
+    row("waited", format!("{} times for a rate limit", waste.limits));
     if !stats.abort_reasons.is_empty() {
         let reasons = stats.abort_reasons.iter().map(|(reason, n)| format!("{reason} {n}"));
         row("stopped by", reasons.collect::<Vec<_>>().join(", "));
@@ -189,7 +189,7 @@ fn tables(text: &mut String, stats: &Stats, style: Style) {
     let usd = |amount: f64| Micro::from_usd(amount).unwrap_or_default().to_string();
     let head = format!(
         "\n{:<28}  {:>5}  {:>10}  {:>10}  {:>9}  {:>7}",
-        "USUALLY", "RUNS", "ITER p50", "COST p50", "COST p90", "RUN p90"
+        "TYPICAL", "RUNS", "ITER p50", "COST p50", "COST p90", "RUN p90"
     );
     let _ = writeln!(text, "{}", style.faint(head));
     for it in &stats.estimates {

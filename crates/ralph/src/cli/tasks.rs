@@ -1,5 +1,5 @@
-//! The plan a run is bound to: named by `--plan` or `[plan] file`, found and counted once before the run, so that a
-//! mistake in it is told before any money is spent. Without a name no plan binds.
+//! The plan a run is bound to, given by `--plan` or `[plan] file`. It is read once before the run, so that a mistake in it
+//! is reported before any money is spent.
 
 use super::Here;
 use super::run::Args;
@@ -24,14 +24,14 @@ impl Bound {
     pub fn warning(&self) -> Option<String> {
         let empty = self.plan.done == 0 && self.plan.pending == 0;
         empty.then(|| {
-            format!("the plan {} has no item to tick off, so nothing in it binds until it has", self.file)
+            format!("the plan {} has no checkboxes, so it has no effect until it does", self.file)
         })
     }
 
     /// In a few words.
     pub fn words(&self) -> String {
         let Plan { done, pending, optional, .. } = &self.plan;
-        let optional = if *optional > 0 { format!(" ({optional} optional besides)") } else { String::new() };
+        let optional = if *optional > 0 { format!(", {optional} optional") } else { String::new() };
         format!("{}: {done} done, {pending} open{optional}", self.file)
     }
 }
@@ -41,16 +41,16 @@ pub fn bound(args: &Args, layers: &Layers, here: &Here) -> Result<Option<Bound>,
     let Some(file) = args.plan.clone().or_else(|| layers.plan_file().map(Into::into)) else {
         return Ok(None);
     };
-    let unusable = |code| Problem::new(code, format!("the plan {file} cannot be read"));
+    let unusable = |code| Problem::new(code, format!("cannot read the plan {file}"));
     let path = here.workspace.join(&file).canonicalize().map_err(|error| {
-        unusable(Code::Usage).cause(&error).hint("name a file with checkboxes, or a prd.json: --plan FILE")
+        unusable(Code::Usage).cause(&error).hint("give a file with checkboxes, or a prd.json: --plan FILE")
     })?;
     if path.to_str().is_none() {
-        return Err(unusable(Code::Usage).hint("its path is not UTF-8 text, which a run cannot record"));
+        return Err(unusable(Code::Usage).hint("its path is not valid UTF-8; rename it"));
     }
     let plan = bound_files::plan(&path).map_err(|why| {
-        let message = format!("the plan {file} cannot be read: {why}");
-        Problem::new(Code::Input, message).hint("mend it, or leave --plan out: only a named plan binds")
+        let message = format!("cannot read the plan {file}: {why}");
+        Problem::new(Code::Input, message).hint("fix the file, or run without --plan")
     })?;
     Ok(Some(Bound { file, path, plan }))
 }

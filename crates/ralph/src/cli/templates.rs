@@ -1,4 +1,4 @@
-//! The user's own prompt templates: read once, checked before anything is run, and written down with the run.
+//! The user's own prompt templates: read once, checked before anything runs, and recorded with the run.
 
 use super::Here;
 use crate::config::Layers;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// A template larger than this is a mistake.
 const MOST: u64 = 64 << 10;
 
-/// How prompts are made.
+/// How prompts are built.
 pub fn prompting(layers: &Layers, here: &Here) -> Result<Prompting, Problem> {
     let context = layers.context();
     let Some(named) = layers.templates() else {
@@ -20,13 +20,13 @@ pub fn prompting(layers: &Layers, here: &Here) -> Result<Prompting, Problem> {
     };
     let dir = here.workspace.join(named);
     let templates = all(&dir).map_err(|(what, error)| {
-        Problem::new(Code::Config, format!("prompt.templates: {what} cannot be read"))
+        Problem::new(Code::Config, format!("prompt.templates: cannot read {what}"))
             .cause(&error)
-            .hint(format!("name a directory with templates: {}", names()))
+            .hint(format!("give a directory with templates ({})", names()))
     })?;
     if templates.is_empty() {
-        let message = format!("prompt.templates: there is no template in {}", dir.display());
-        return Err(Problem::new(Code::Config, message).hint(format!("templates are {}", names())));
+        let message = format!("prompt.templates: no template in {}", dir.display());
+        return Err(Problem::new(Code::Config, message).hint(format!("possible templates: {}", names())));
     }
     check(&templates).map_err(|mistake| wrong(&mistake, &dir))?;
     Ok(Prompting { context, templates })
@@ -68,5 +68,5 @@ fn wrong(mistake: &Mistake, dir: &Path) -> Problem {
     let place = dir.join(&mistake.name);
     let line = if mistake.line > 0 { format!(":{}", mistake.line) } else { String::new() };
     Problem::new(Code::Config, format!("{}{line}: {}", place.display(), mistake.what))
-        .hint("`ralph run --dry-run` shows what a template makes; docs/prompt-templates.md has every name")
+        .hint("docs/prompt-templates.md lists all variables; `ralph run --dry-run` shows the result")
 }

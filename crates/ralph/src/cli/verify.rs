@@ -1,5 +1,5 @@
-//! `ralph verify`: the verification alone, of this working tree or of any branch, whoever made it, with a receipt; and
-//! whether an older receipt still holds.
+//! `ralph verify`: verifies the working tree or a branch without running an agent, and prints a receipt; or checks whether
+//! a receipt is still valid.
 
 use super::{Here, agent, runs, secrets};
 use crate::config;
@@ -16,22 +16,22 @@ use ralph_rules::state::State;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// What may be typed.
+/// Arguments of `ralph verify`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Verify this branch or commit instead of the files here, in a directory of its own.
+    /// Verify this branch or commit, in a separate checkout, instead of the working tree.
     #[arg(long, value_name = "REV", conflicts_with = "check")]
     branch: Option<String>,
-    /// Compare tests with this commit; by default with where the work left the main branch.
+    /// Commit to compare tests with (default: where the work branched off the main branch).
     #[arg(long, value_name = "REV", conflicts_with = "check")]
     base: Option<String>,
-    /// A command that proves the work, instead of those of the configuration; can be repeated.
+    /// Verify command to use instead of the configured ones (repeatable).
     #[arg(long, value_name = "CMD", conflicts_with = "check")]
     verify: Vec<String>,
-    /// Look whether this receipt still holds: the files, the difference, the journal.
+    /// Check whether this receipt is still valid: files, diff, journal.
     #[arg(long, value_name = "RECEIPT")]
     check: Option<PathBuf>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -56,16 +56,16 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         .for_each(|line| say(&format!("warning: {line}")));
     let commands = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if commands.is_empty() || commands.iter().any(|command| command.trim().is_empty()) {
-        return Err(Problem::new(Code::Usage, "there is nothing to verify with")
-            .hint("name a command: ralph verify --verify 'cargo test'")
-            .hint("or write it into ralph.toml:\n\n      [verify]\n      commands = [\"cargo test\"]"));
+        return Err(Problem::new(Code::Usage, "no verify command: none is configured, and --verify was not given")
+            .hint("give one: ralph verify --verify 'cargo test'")
+            .hint("or add it to ralph.toml:\n\n      [verify]\n      commands = [\"cargo test\"]"));
     }
     let rev = |word: &Option<String>| {
         word.as_deref()
             .map(|word| {
                 git_checkout::named(&here.workspace, word).ok_or_else(|| {
-                    Problem::new(Code::Usage, format!("there is no commit `{word}` in this repository"))
-                        .hint("name a branch, a tag or a commit: git branch --all")
+                    Problem::new(Code::Usage, format!("`{word}` is not a commit, branch or tag in this repository"))
+                        .hint("list branches with `git branch --all`")
                 })
             })
             .transpose()
@@ -84,7 +84,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         supervisor: agent::own_program()?,
     };
     let told = |result: &CheckResult| {
-        let how = if result.how == CheckOutcome::Passed { "passed" } else { "did not pass" };
+        let how = if result.how == CheckOutcome::Passed { "passed" } else { "failed" };
         say(&format!("`{}` {how} ({})", result.command, seconds(result.ms)));
         if result.how != CheckOutcome::Passed {
             say(crate::plain::plain_lines(&result.tail).trim_end());
@@ -92,7 +92,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let redactor = secrets::redactor(&layers, &here.workspace, here)?;
     let receipt = standalone::verify(&request, &redactor, told)
-        .map_err(|e| Problem::new(Code::Busy, "the verification could not be carried out").cause(&e))?;
+        .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
     match args.json {
         true => print_json(&receipt)?,
         false => print(&receipt.markdown()),
@@ -100,16 +100,16 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(receipt.exit_code())
 }
 
-/// Which parts of a receipt still hold.
+/// Which parts of a receipt are still valid.
 fn check(path: &Path, as_json: bool, here: &Here) -> Result<u8, Problem> {
     let text = std::fs::read_to_string(path)
-        .map_err(|e| Problem::new(Code::Input, format!("{} cannot be read", path.display())).cause(&e))?;
+        .map_err(|e| Problem::new(Code::Input, format!("cannot read the receipt {}", path.display())).cause(&e))?;
     let receipt: Receipt = serde_json::from_str(&text)
         .ok()
         .filter(|receipt: &Receipt| receipt.r#type == "receipt")
         .ok_or_else(|| {
-            Problem::new(Code::Input, format!("{} is no receipt", path.display()))
-                .hint("a receipt is what `ralph verify --json` prints, or receipt.json of a run")
+            Problem::new(Code::Input, format!("{} is not a receipt", path.display()))
+                .hint("use the output of `ralph verify --json`, or a run's receipt.json")
         })?;
     let parts = match &receipt.chain {
         Some(chain) => of_run(&receipt, &chain.run, here)?,
@@ -141,12 +141,12 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
     let store = runs::store(&home)?;
     let (Some(chain), Some(state)) = (&receipt.chain, runs::records(&store, run).ok().map(|r| State::of(&r)))
     else {
-        return Ok(vec![("journal", false, format!("there is no run {run} here"))]);
+        return Ok(vec![("journal", false, format!("run {run} is not in the database"))]);
     };
     let head = store.verify_chain(&ralph_engine::run::stream_of(run)).ok().flatten();
     let bound =
         head.as_ref().is_some_and(|head| head.seq == chain.seq && head.chain.to_string() == chain.hash);
-    let why = if bound { String::new() } else { "its head is another one: it was changed or went on".into() };
+    let why = if bound { String::new() } else { "it differs from the receipt: it was changed, or the run continued".into() };
     let mut parts = vec![("journal", bound, why)];
     let Some(start) = &state.start else { return Ok(parts) };
     let workspace = Path::new(&start.workspace);
@@ -159,18 +159,18 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
 fn of_tree(receipt: &Receipt, here: &Here) -> Result<Vec<Part>, Problem> {
     let scratch = here.home()?.dir().join("verify").join(std::process::id().to_string());
     let trees = standalone::trees(Path::new(&receipt.workspace), receipt, &scratch);
-    let trees = trees.map_err(|e| Problem::new(Code::Input, "the files cannot be looked at").cause(&e))?;
+    let trees = trees.map_err(|e| Problem::new(Code::Input, "cannot read the files").cause(&e))?;
     Ok(files(receipt, Some((trees.0.as_ref(), &trees.1))))
 }
 
 fn files(receipt: &Receipt, trees: Option<(Option<&ralph_tree::Index>, &ralph_tree::Index)>) -> Vec<Part> {
-    let Some((before, now)) = trees else { return vec![("files", false, "they cannot be looked at".into())] };
+    let Some((before, now)) = trees else { return vec![("files", false, "cannot be read".into())] };
     let same = format!("{:032x}", now.id()) == receipt.tree;
     let why = |same: bool, why: &str| if same { String::new() } else { why.to_owned() };
-    let mut parts = vec![("files", same, why(same, "they are not those that were verified"))];
+    let mut parts = vec![("files", same, why(same, "they differ from the ones that were verified"))];
     if let Some(hash) = &receipt.diff_hash {
         let same = before.is_some_and(|before| diff_hash(before, now).0 == *hash);
-        parts.push(("difference", same, why(same, "it is another one, or the base is gone")));
+        parts.push(("difference", same, why(same, "it differs, or its base no longer exists")));
     }
     parts
 }

@@ -1,4 +1,4 @@
-//! The truth: can the database be opened, do its newest journals hold together, does the read model agree with them.
+//! Checks of the database: whether it opens, its latest journals are intact, and the lists agree with them.
 
 use super::Row;
 use crate::cli::{Here, runs};
@@ -7,7 +7,7 @@ use ralph_engine::rebuild::{self, Rows};
 use ralph_engine::run::stream_of;
 use ralph_store::{Database, RunFilter, Store};
 
-/// So many of the newest runs are looked at, unless everything is.
+/// Number of latest runs to check without `--full`.
 const NEWEST: u32 = 3;
 
 /// One row for the file, one for the lists made from it.
@@ -15,7 +15,7 @@ pub fn rows(here: &Here, full: bool) -> Vec<Row> {
     let opened = here.home().and_then(|home| home.store_if_any().map_err(|e| runs::broken(&e)));
     match opened {
         Err(problem) => vec![Row::of("database", &problem)],
-        Ok(None) => vec![Row::ok("database", "none yet, made by the first run")],
+        Ok(None) => vec![Row::ok("database", "none yet, created by the first run")],
         Ok(Some(store)) => match look(&store, full) {
             Ok(rows) => rows,
             Err(problem) => vec![Row::of("database", &problem)],
@@ -34,7 +34,7 @@ fn look(store: &Database, full: bool) -> Result<Vec<Row>, Problem> {
             for run in &newest {
                 store.verify_chain(&stream_of(&run.id)).map_err(|e| runs::broken(&e))?;
             }
-            format!("the newest {} checked (--full: all)", count(newest.len()))
+            format!("latest {} checked (--full checks all)", count(newest.len()))
         }
     };
     let mut stale = Vec::new();
@@ -57,8 +57,8 @@ fn look(store: &Database, full: bool) -> Result<Vec<Row>, Problem> {
     Ok(match stale.is_empty() {
         true => vec![file],
         false => {
-            let fact = format!("the lists disagree with the journal of {}", stale.join(", "));
-            vec![file, Row::warn("lists", fact, "`ralph doctor --repair` makes them anew")]
+            let fact = format!("the list of runs disagrees with the journal of {}", stale.join(", "));
+            vec![file, Row::warn("lists", fact, "rebuild it with `ralph doctor --repair`")]
         }
     })
 }
@@ -68,15 +68,15 @@ fn count(runs: usize) -> String {
 }
 
 fn wrong(error: &rebuild::RebuildError) -> Problem {
-    Problem::new(Code::Journal, "the read model cannot be compared with the journals").cause(error)
+    Problem::new(Code::Journal, "cannot compare the list of runs with the journals").cause(error)
 }
 
-/// Makes the read model anew; the short ids of the runs whose rows were wrong.
+/// Rebuilds the lists; returns the short ids of the runs whose rows were wrong.
 pub fn repair(here: &Here) -> Result<Vec<String>, Problem> {
     let home = here.home()?;
     let Some(_) = home.store_if_any().map_err(|e| runs::broken(&e))? else { return Ok(Vec::new()) };
     let store = home.store().map_err(|e| runs::broken(&e))?;
-    let mended = rebuild::rebuild(&store, &|row| row.exit_code.is_none() && runs::is_running(row, &home))
-        .map_err(|e| Problem::new(Code::Journal, "the read model cannot be made anew").cause(&e))?;
-    Ok(mended.iter().map(|id| runs::short(id).to_string()).collect())
+    let rebuilt = rebuild::rebuild(&store, &|row| row.exit_code.is_none() && runs::is_running(row, &home))
+        .map_err(|e| Problem::new(Code::Journal, "cannot rebuild the list of runs").cause(&e))?;
+    Ok(rebuilt.iter().map(|id| runs::short(id).to_string()).collect())
 }

@@ -1,4 +1,4 @@
-//! The machine around a run: git, disk, clock, state directory, terminal, what contains the agent.
+//! Checks of the machine: git, disk, clock, state directory, terminal, sandbox.
 
 use super::Row;
 use crate::cli::Here;
@@ -35,11 +35,11 @@ fn git(here: &Here) -> Row {
         }
         (Some(_), None) => Row::warn(
             "git",
-            "this is no repository",
-            "`git init`: a run works without, you compare better with",
+            "this directory is not a git repository",
+            "optional: `git init` lets you compare and revert changes",
         ),
         (None, _) => {
-            Row::warn("git", "git is not installed", "install it: a run works without, most agents do not")
+            Row::warn("git", "git is not installed", "install it: ralph works without git, but most agents do not")
         }
     }
 }
@@ -51,13 +51,13 @@ fn existing(path: &Path) -> PathBuf {
 
 fn disk(name: &'static str, path: &Path) -> Row {
     match disk_free(&existing(path)) {
-        Err(e) => Row::bad(name, Code::Journal, e.to_string(), "check that the disk is there"),
+        Err(e) => Row::bad(name, Code::Journal, e.to_string(), "check that the disk is mounted"),
         Ok(disk) => {
-            let fact = format!("{} free of {} ({} %)", gib(disk.free), gib(disk.size), disk.percent());
+            let fact = format!("{} of {} free ({} %)", gib(disk.free), gib(disk.size), disk.percent());
             match disk.enough() {
                 true => Row::ok(name, fact),
                 false => {
-                    let remedy = format!("free some: a call needs {} for its records", gib(disk.needed()));
+                    let remedy = format!("free some space: a call needs {}", gib(disk.needed()));
                     Row::bad(name, Code::Journal, fact, remedy)
                 }
             }
@@ -75,19 +75,19 @@ fn state(dir: &Path) -> Row {
     let shown = dir.display();
     let place = existing(dir);
     if access(&place, Access::WRITE_OK | Access::EXEC_OK).is_err() {
-        let fact = format!("{shown} cannot be written");
+        let fact = format!("cannot write to {shown}");
         return Row::bad(
             "state",
             Code::Journal,
             fact,
-            "make it yours, or set XDG_STATE_HOME to a directory on a local disk",
+            "make it writable, or set XDG_STATE_HOME to a directory on a local disk",
         );
     }
     if !dir.exists() {
-        return Row::ok("state", format!("{shown}, made by the first run"));
+        return Row::ok("state", format!("{shown}, created by the first run"));
     }
     match crate::env::others_may_read(dir) {
-        true => Row::warn("state", format!("{shown} may be read by others"), format!("chmod 700 {shown}")),
+        true => Row::warn("state", format!("{shown} can be read by other users"), format!("chmod 700 {shown}")),
         false => Row::ok("state", shown.to_string()),
     }
 }
@@ -97,28 +97,28 @@ fn clock(here: &Here) -> Row {
     let now = utc();
     let shown = jiff::Timestamp::from_millisecond(now)
         .map_or("?".into(), |t| t.strftime("%Y-%m-%d %H:%M UTC").to_string());
-    let remedy = "set the clock: limits by the hour and by the day go by it";
+    let remedy = "set the clock: hourly and daily limits depend on it";
     if now < MADE {
         return Row::warn("clock", format!("{shown} is in the past"), remedy);
     }
     let store = here.home().ok().and_then(|home| home.store_if_any().ok().flatten());
     let newest = store.and_then(|s| s.runs(&RunFilter { limit: Some(1), ..RunFilter::default() }).ok());
     match newest.and_then(|rows| rows.into_iter().next()).filter(|row| row.updated > now + 60_000) {
-        Some(_) => Row::warn("clock", format!("{shown} is before the newest run"), remedy),
+        Some(_) => Row::warn("clock", format!("{shown} is before the latest run"), remedy),
         None => Row::ok("clock", shown),
     }
 }
 
-/// What contains the agent.
+/// Whether the agent is sandboxed.
 pub fn sandbox(here: &Here) -> Row {
     let bwrap = match here.env.which("bwrap", &here.workspace) {
-        Some(path) => format!("; bubblewrap is at {}", path.display()),
+        Some(path) => format!(" (bubblewrap is installed: {})", path.display()),
         None => String::new(),
     };
     Row::warn(
         "sandbox",
-        format!("none: this version contains nothing{bwrap}"),
-        "an agent can do whatever you can: run it as a user, or in a container, that may break",
+        format!("none: the agent can do anything you can{bwrap}"),
+        "run it as a separate user, or in a container, that it may damage",
     )
 }
 
@@ -132,12 +132,12 @@ pub fn terminal(here: &Here) -> Row {
     let Some(size) =
         std::io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(std::io::stdout()))
     else {
-        return Row::ok("terminal", "none: plain lines, no colours");
+        return Row::ok("terminal", "none: plain lines, no colors");
     };
     let size = size.map_or("unknown size".into(), |size| format!("{}×{}", size.ws_col, size.ws_row));
     match (here.env.dumb, here.env.no_color) {
-        (true, _) => Row::ok("terminal", format!("{size}, TERM=dumb: plain lines, no colours")),
+        (true, _) => Row::ok("terminal", format!("{size}, TERM=dumb: plain lines, no colors")),
         (_, true) => Row::ok("terminal", format!("{size}, NO_COLOR is set")),
-        _ => Row::ok("terminal", format!("{size}, colours")),
+        _ => Row::ok("terminal", format!("{size}, colors")),
     }
 }

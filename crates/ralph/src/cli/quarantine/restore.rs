@@ -1,5 +1,5 @@
-//! `ralph quarantine restore`: the offending content back where it was found, by explicit wish. Shows what it will do
-//! first; what is there now goes into quarantine itself before anything is replaced.
+//! `ralph quarantine restore`: writes quarantined content back. Shows what it will do first; existing content is
+//! quarantined before it is replaced.
 
 use super::{Here, Kept};
 use crate::cli::undo::{agreed, lock};
@@ -14,15 +14,15 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What was asked for.
+/// What the user asked for.
 pub struct RestoreRequest<'a> {
-    /// Only these.
+    /// Only these paths, or all if empty.
     pub paths: &'a [String],
-    /// Only show it.
+    /// Show what would be done, change nothing.
     pub dry_run: bool,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     pub yes: bool,
-    /// As JSON.
+    /// Print JSON.
     pub json: bool,
 }
 
@@ -30,11 +30,11 @@ pub struct RestoreRequest<'a> {
 struct Act<'a> {
     found: &'a Found,
     root: PathBuf,
-    /// What is there now is neither gone nor the same.
+    /// Something else is at the path now.
     replaces: bool,
 }
 
-/// Does it.
+/// Restores, after confirmation.
 pub fn restore(kept: &Kept, order: &RestoreRequest<'_>, here: &Here) -> Result<u8, Problem> {
     let workspace = Path::new(&kept.case.workspace);
     let home = here.home()?;
@@ -50,8 +50,8 @@ pub fn restore(kept: &Kept, order: &RestoreRequest<'_>, here: &Here) -> Result<u
     } else if let Some(aside) = &aside {
         let replaced = acts.iter().any(|act| act.replaces);
         let more =
-            if replaced { format!("; what was there lies in {}", aside.display()) } else { String::new() };
-        say(&format!("Done: {} put back{more}.\n", acts.len()));
+            if replaced { format!("; what they replaced is in {}", aside.display()) } else { String::new() };
+        say(&format!("Restored {} path{}{more}.\n", acts.len(), if acts.len() == 1 { "" } else { "s" }));
     }
     Ok(0)
 }
@@ -59,7 +59,7 @@ pub fn restore(kept: &Kept, order: &RestoreRequest<'_>, here: &Here) -> Result<u
 fn acts<'a>(kept: &'a Kept, order: &RestoreRequest<'_>) -> Result<Vec<Act<'a>>, Problem> {
     let wanted = |found: &&Found| order.paths.is_empty() || order.paths.contains(&found.path);
     if let Some(unknown) = order.paths.iter().find(|path| !kept.case.found.iter().any(|f| f.path == **path)) {
-        return Err(Problem::new(Code::Usage, format!("`{unknown}` is not in case {}", kept.name))
+        return Err(Problem::new(Code::Usage, format!("case {} has no path `{unknown}`", kept.name))
             .hint(format!("`ralph quarantine show {}` lists its paths", kept.name)));
     }
     let has_content = |found: &&Found| found.file.is_some() && found.commit.is_none();
@@ -86,24 +86,24 @@ fn is_same(from: &Path, to: &Path, link: bool) -> bool {
 }
 
 fn shown(kept: &Kept, acts: &[Act<'_>]) -> String {
-    let mut text = format!("The offending content of case {}, back where it was found:\n", kept.name);
+    let mut text = format!("Restoring the content of case {}:\n", kept.name);
     for act in acts {
         let what = if act.replaces { "replace" } else { "write" };
         text.push_str(&format!("  {what} {}\n", act.found.path));
     }
     if acts.is_empty() {
-        text.push_str("  nothing to do: no content was found there\n");
+        text.push_str("  nothing to do: the case has no content to restore\n");
     }
     if acts.iter().any(|act| act.replaces) {
-        text.push_str("What is replaced goes into quarantine itself first.\n");
+        text.push_str("Existing files are quarantined before they are replaced.\n");
     }
     text
 }
 
-/// What is there is put aside as a case of its own, whole and on the disk, before the first path is written.
+/// Quarantines what is there as a new case, on disk, before the first path is written.
 fn apply(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> Result<PathBuf, Problem> {
     let cannot = |error: io::Error| {
-        Problem::new(Code::Journal, "what is there now could not be put aside, so nothing was changed")
+        Problem::new(Code::Journal, "cannot quarantine the existing files, so nothing was changed")
             .cause(&error)
     };
     let aside = if acts.iter().any(|act| act.replaces) {
@@ -113,7 +113,7 @@ fn apply(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> Result<PathBuf, Pr
     };
     for act in acts {
         write(kept, act).map_err(|error| {
-            Problem::new(Code::Busy, format!("{} could not be written", act.found.path)).cause(&error)
+            Problem::new(Code::Busy, format!("cannot write {}", act.found.path)).cause(&error)
         })?;
     }
     Ok(aside)
@@ -137,7 +137,7 @@ fn quarantine_current(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> io::R
 fn write(kept: &Kept, act: &Act<'_>) -> io::Result<()> {
     let from = kept.folder.join(act.found.file.as_deref().unwrap_or_default());
     if from.is_dir() {
-        return Err(io::Error::other(format!("it was a directory; copy it by hand from {}", from.display())));
+        return Err(io::Error::other(format!("it was a directory; copy it yourself from {}", from.display())));
     }
     let (root, path) = (NoFollowDir::open(&act.root)?, act.found.path());
     if root.metadata(path.as_bytes()).is_some_and(|meta| meta.is_dir()) {

@@ -1,0 +1,261 @@
+//! Every command of `ralph`. A command belongs to the group that `ralph --help` lists it under by the enum it stands in.
+
+use super::{
+    Here, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain, init, list,
+    logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats, status, topics, undo, verify,
+};
+use crate::problem::Problem;
+use clap::Subcommand;
+use std::ffi::OsString;
+
+/// All commands, one variant per group.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// See [`RunCommand`].
+    #[command(flatten)]
+    Run(RunCommand),
+    /// See [`LookCommand`].
+    #[command(flatten)]
+    Look(LookCommand),
+    /// See [`ControlCommand`].
+    #[command(flatten)]
+    Control(ControlCommand),
+    /// See [`ProveCommand`].
+    #[command(flatten)]
+    Prove(ProveCommand),
+    /// See [`SettingsCommand`].
+    #[command(flatten)]
+    Settings(SettingsCommand),
+    /// See [`OtherCommand`].
+    #[command(flatten)]
+    Other(OtherCommand),
+}
+
+/// A group's heading, and what adds its commands to a `clap::Command`.
+pub type Group = (&'static str, fn(clap::Command) -> clap::Command);
+
+/// The groups in the order of `ralph --help`.
+pub const GROUPS: &[Group] = &[
+    ("Run", RunCommand::augment_subcommands),
+    ("Look", LookCommand::augment_subcommands),
+    ("Control", ControlCommand::augment_subcommands),
+    ("Prove", ProveCommand::augment_subcommands),
+    ("Settings", SettingsCommand::augment_subcommands),
+    ("Other", OtherCommand::augment_subcommands),
+];
+
+/// Commands that start work.
+#[derive(Debug, Subcommand)]
+pub enum RunCommand {
+    /// Set up a repository: detect its test command, write ralph.toml and PROMPT.md.
+    #[command(before_help = examples::INIT)]
+    Init(init::Args),
+    /// Run the agent until the work is proven done or a limit stops it.
+    #[command(before_help = examples::RUN)]
+    Run(Box<run::Args>),
+    /// Resume a run that was interrupted or hit a limit.
+    #[command(before_help = examples::RESUME)]
+    Resume(resume::Args),
+    /// Watch a complete run on a throwaway repository (no key, network or agent needed).
+    #[command(before_help = examples::DEMO)]
+    Demo(demo::Args),
+}
+
+/// Commands that show runs and change nothing.
+#[derive(Debug, Subcommand)]
+pub enum LookCommand {
+    /// List runs, newest first.
+    #[command(before_help = examples::LIST)]
+    List(list::Args),
+    /// Show one run, iteration by iteration.
+    #[command(before_help = examples::STATUS)]
+    Status(status::Args),
+    /// Show what the agent said and did, or what it changed.
+    #[command(before_help = examples::LOGS)]
+    Logs(logs::Args),
+    /// Explain every decision in a run and why it stopped.
+    #[command(before_help = examples::EXPLAIN)]
+    Explain(explain::Args),
+    /// Summarize a day's runs as Markdown: results, cost, waste.
+    #[command(before_help = examples::REPORT)]
+    Report(report::Args),
+    /// Show statistics over all runs in this workspace.
+    #[command(before_help = examples::STATS)]
+    Stats(stats::Args),
+}
+
+/// Commands that steer a run, or take back what it did.
+#[derive(Debug, Subcommand)]
+pub enum ControlCommand {
+    /// Stop a run now, or after its current iteration.
+    #[command(before_help = examples::STOP)]
+    Stop(ask::StopArgs),
+    /// Pause a run before its next agent call.
+    #[command(before_help = examples::PAUSE)]
+    Pause(ask::RunArgs),
+    /// Continue a paused run, or end its wait for a limit.
+    #[command(before_help = examples::CONTINUE)]
+    Continue(ask::RunArgs),
+    /// Send the agent a hint, included in its next prompt.
+    #[command(before_help = examples::HINT)]
+    Hint(ask::HintArgs),
+    /// Restore files to their state before a run, or after one of its iterations.
+    #[command(before_help = examples::UNDO)]
+    Undo(undo::Args),
+    /// Show or restore changes that were removed from protected paths.
+    #[command(before_help = examples::QUARANTINE)]
+    Quarantine(quarantine::Args),
+    /// Show or reset the circuit breaker of this workspace.
+    #[command(before_help = examples::CIRCUIT)]
+    Circuit(circuit::Args),
+}
+
+/// Commands that check work, answers and decisions.
+#[derive(Debug, Subcommand)]
+pub enum ProveCommand {
+    /// Verify the working tree or a branch and print a receipt, or check a receipt.
+    #[command(before_help = examples::VERIFY)]
+    Verify(verify::Args),
+    /// Replay a run's decisions from its journal and compare.
+    #[command(before_help = examples::REPLAY)]
+    Replay(replay::Args),
+    /// Analyze one agent response and print the result as JSON.
+    #[command(before_help = examples::ANALYZE)]
+    Analyze(analyze::Args),
+    /// Check a status block, or generate a valid one.
+    #[command(before_help = examples::BLOCK)]
+    Block(block::Args),
+}
+
+/// Commands about settings and what a run needs.
+#[derive(Debug, Subcommand)]
+pub enum SettingsCommand {
+    /// Show, explain, check or edit the configuration.
+    #[command(before_help = examples::CONFIG, after_help = include_str!("topics/config.txt"))]
+    Config(config::Args),
+    /// List agents: whether installed, version, what each reports.
+    #[command(before_help = examples::AGENTS, after_help = include_str!("topics/agents.txt"))]
+    Agents(agents::Args),
+    /// Show model prices, their source and their date.
+    #[command(before_help = examples::PRICES)]
+    Prices(prices::Args),
+    /// Check that everything a run needs is in place.
+    #[command(before_help = examples::DOCTOR)]
+    Doctor(doctor::Args),
+}
+
+/// Everything else.
+#[derive(Debug, Subcommand)]
+pub enum OtherCommand {
+    /// Delete old transcripts and snapshots (journals and costs are kept).
+    #[command(before_help = examples::PRUNE)]
+    Prune(prune::Args),
+    /// Redact secrets from past runs' files.
+    #[command(before_help = examples::REDACT)]
+    Redact(redact::Args),
+    /// Print shell completions for commands, run ids, agents and keys.
+    #[command(before_help = examples::COMPLETIONS)]
+    Completions(completions::Args),
+    /// Print a man page, or write all of them to a directory.
+    #[command(before_help = examples::MAN)]
+    Man(man::Args),
+    /// Show help for a command or a topic.
+    #[command(before_help = examples::HELP)]
+    Help(topics::Args),
+    /// Run the scripted agent that demos and tests use (behaves like Claude Code, needs no key).
+    #[command(before_help = examples::AGENT_SIM)]
+    AgentSim {
+        /// Options of the scripted agent (see `ralph agent-sim --help`).
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+        args: Vec<OsString>,
+    },
+}
+
+impl Command {
+    /// Runs the command and returns its exit code.
+    pub fn answer(self, here: &Here) -> Result<u8, Problem> {
+        match self {
+            Command::Run(command) => command.answer(here),
+            Command::Look(command) => command.answer(here),
+            Command::Control(command) => command.answer(here),
+            Command::Prove(command) => command.answer(here),
+            Command::Settings(command) => command.answer(here),
+            Command::Other(command) => command.answer(here),
+        }
+    }
+}
+
+impl RunCommand {
+    fn answer(self, here: &Here) -> Result<u8, Problem> {
+        match self {
+            RunCommand::Init(args) => init::init(&args, here),
+            RunCommand::Run(args) => run::run(&args, here),
+            RunCommand::Resume(args) => resume::resume(&args, here),
+            RunCommand::Demo(args) => demo::demo(&args, here),
+        }
+    }
+}
+
+impl LookCommand {
+    fn answer(self, here: &Here) -> Result<u8, Problem> {
+        match self {
+            LookCommand::List(args) => list::list(&args, here),
+            LookCommand::Status(args) => status::status(&args, here),
+            LookCommand::Logs(args) => logs::logs(&args, here),
+            LookCommand::Explain(args) => explain::explain(&args, here),
+            LookCommand::Report(args) => report::report(&args, here),
+            LookCommand::Stats(args) => stats::stats(&args, here),
+        }
+    }
+}
+
+impl ControlCommand {
+    fn answer(self, here: &Here) -> Result<u8, Problem> {
+        match self {
+            ControlCommand::Stop(args) => ask::stop(&args, here),
+            ControlCommand::Pause(args) => ask::pause(&args, here),
+            ControlCommand::Continue(args) => ask::go_on(&args, here),
+            ControlCommand::Hint(args) => ask::hint(&args, here),
+            ControlCommand::Undo(args) => undo::undo(&args, here),
+            ControlCommand::Quarantine(args) => quarantine::quarantine(&args, here),
+            ControlCommand::Circuit(args) => circuit::circuit(&args, here),
+        }
+    }
+}
+
+impl ProveCommand {
+    fn answer(self, here: &Here) -> Result<u8, Problem> {
+        match self {
+            ProveCommand::Verify(args) => verify::verify(&args, here),
+            ProveCommand::Replay(args) => replay::replay(&args, here),
+            ProveCommand::Analyze(args) => analyze::analyze(&args, here),
+            ProveCommand::Block(args) => block::block(&args),
+        }
+    }
+}
+
+impl SettingsCommand {
+    fn answer(self, here: &Here) -> Result<u8, Problem> {
+        match self {
+            SettingsCommand::Config(args) => config::config(&args, here),
+            SettingsCommand::Agents(args) => agents::agents(&args, here),
+            SettingsCommand::Prices(args) => prices::prices(&args, here),
+            SettingsCommand::Doctor(args) => doctor::doctor(&args, here),
+        }
+    }
+}
+
+impl OtherCommand {
+    fn answer(self, here: &Here) -> Result<u8, Problem> {
+        match self {
+            OtherCommand::Prune(args) => prune::prune(&args, here),
+            OtherCommand::Redact(args) => redact::redact(&args, here),
+            OtherCommand::Completions(args) => completions::completions(&args, here),
+            OtherCommand::Man(args) => man::man(&args, here),
+            OtherCommand::Help(args) => topics::help(&args, here),
+            OtherCommand::AgentSim { args } => {
+                Ok(ralph_sim::main(args.into_iter(), &|name| std::env::var_os(name)))
+            }
+        }
+    }
+}
