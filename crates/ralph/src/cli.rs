@@ -100,11 +100,8 @@ impl Here {
     /// The state directory.
     pub fn home(&self) -> Result<Home, Problem> {
         let state = self.env.state_home.as_ref().ok_or_else(|| {
-            Problem::new(
-                Code::Busy,
-                "no state directory: neither HOME nor XDG_STATE_HOME is set",
-            )
-            .hint("set XDG_STATE_HOME to a directory on a local disk")
+            Problem::new(Code::Busy, "no state directory: neither HOME nor XDG_STATE_HOME is set")
+                .hint("set XDG_STATE_HOME to a directory on a local disk")
         })?;
         Ok(Home::at(state.join("ralph")))
     }
@@ -140,6 +137,12 @@ pub fn helps() -> Vec<(String, String)> {
     let mut all = Vec::new();
     below(&mut whole, "ralph", &mut all);
     all
+}
+
+/// Every help topic with its text, for docs/reference.
+#[cfg(test)]
+pub fn topics() -> Vec<(&'static str, String)> {
+    topics::TOPICS.iter().map(|topic| (topic.name, topics::text(topic))).collect()
 }
 
 /// The variable a shell sets to ask for completions.

@@ -71,7 +71,8 @@ pub fn hint(args: &HintArgs, here: &Here) -> Result<u8, Problem> {
         [run, text] => (Some(run.as_str()), text.as_str()),
         [text] => (None, text.as_str()),
         words => {
-            let message = format!("expected a hint, or a run id and a hint, but got {} arguments", words.len());
+            let message =
+                format!("expected a hint, or a run id and a hint, but got {} arguments", words.len());
             return Err(Problem::new(Code::Usage, message)
                 .hint(format!("put the hint in quotes: ralph hint '{}'", words.join(" "))));
         }
@@ -98,7 +99,8 @@ pub fn hint(args: &HintArgs, here: &Here) -> Result<u8, Problem> {
         }
         _ => problem,
     };
-    ask(run, &Request::Hint { text: text.clone() }, "will include the hint in its next prompt", here).map_err(quoted)
+    ask(run, &Request::Hint { text: text.clone() }, "will include the hint in its next prompt", here)
+        .map_err(quoted)
 }
 
 fn from_stdin() -> Result<String, Problem> {

@@ -1,8 +1,9 @@
 //! Every command of `ralph`. A command belongs to the group that `ralph --help` lists it under by the enum it stands in.
 
 use super::{
-    Here, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain, init, list,
-    logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats, status, topics, undo, verify,
+    Here, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain, init,
+    list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats, status, topics,
+    undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;

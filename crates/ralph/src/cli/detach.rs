@@ -130,6 +130,10 @@ mod tests {
             ["-C", "x", "run", "--detached", "ID", "task"]
         );
         let mine = ["run", "t", "--detach", "--", "--detach"];
-        assert_eq!(again(&mine), ["run", "t", "--detached", "ID", "--", "--detach"], "the agent's own arguments stay");
+        assert_eq!(
+            again(&mine),
+            ["run", "t", "--detached", "ID", "--", "--detach"],
+            "the agent's own arguments stay"
+        );
     }
 }

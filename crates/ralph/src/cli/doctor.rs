@@ -81,8 +81,7 @@ impl Row {
             Some(cause) => format!("{}: {cause}", problem.message),
             None => problem.message.clone(),
         };
-        let remedy =
-            problem.hints.first().cloned().unwrap_or_else(|| "see `ralph help exit-codes`".into());
+        let remedy = problem.hints.first().cloned().unwrap_or_else(|| "see `ralph help exit-codes`".into());
         Row::bad(name, problem.code, fact, remedy)
     }
 }
@@ -144,11 +143,7 @@ fn table(rows: &[Row], repaired: Option<&[String]>, style: Style) -> String {
     if let Some(runs) = repaired {
         let _ = match runs.len() {
             0 => writeln!(text, "\nNothing to repair."),
-            n => writeln!(
-                text,
-                "\nRebuilt from the journal: {n} run{}.",
-                if n == 1 { "" } else { "s" }
-            ),
+            n => writeln!(text, "\nRebuilt from the journal: {n} run{}.", if n == 1 { "" } else { "s" }),
         };
     }
     let count = |health| rows.iter().filter(|row| row.state == health).count();

@@ -1,8 +1,8 @@
 //! `ralph init`: sets up a repository. Detects stacks, asks a person at a terminal, writes the files that do not exist yet,
 //! and ends with the command to type next. `init.rs` knows the stacks, `questions.rs` asks.
 
-use super::questions::{Questions, at_terminal};
 use super::Here;
+use super::questions::{Questions, at_terminal};
 use crate::config::{self, Layers};
 use crate::init::found::{Found, Use, quoted};
 use crate::init::text::{Choices, config as config_text};
@@ -57,7 +57,9 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     if fresh && at_terminal() && !args.yes && !args.dry_run {
         say(&told(&seen, here.err_style()));
         ask(&mut seen, &mut task).map_err(|e| {
-            Problem::new(Code::Input, "cannot read the answers").cause(&e).hint("use --yes to skip the questions")
+            Problem::new(Code::Input, "cannot read the answers")
+                .cause(&e)
+                .hint("use --yes to skip the questions")
         })?;
     } else if fresh {
         say(&told(&seen, here.err_style()));
@@ -80,11 +82,8 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
 /// Refuses before anything is written if a run could not work here.
 fn usable(here: &Here) -> Result<(), Problem> {
     if here.workspace.to_str().is_none() {
-        let message =
-            format!("the path {} is not valid UTF-8", here.workspace.display());
-        return Err(
-            Problem::new(Code::Usage, message).hint("rename the directory, or use another checkout")
-        );
+        let message = format!("the path {} is not valid UTF-8", here.workspace.display());
+        return Err(Problem::new(Code::Usage, message).hint("rename the directory, or use another checkout"));
     }
     Ok(())
 }
@@ -305,7 +304,9 @@ fn farewell(seen: &Seen, start: &Start<'_>, here: &Here) -> String {
         note(what);
     }
     if seen.choices.verify.is_empty() && seen.notes.is_empty() {
-        note("no verify command: completion cannot be verified until you add one under [verify] in ralph.toml");
+        note(
+            "no verify command: completion cannot be verified until you add one under [verify] in ralph.toml",
+        );
     }
     if seen.installed.is_empty() && !here.env.settings.contains_key("RALPH_AGENT") {
         note("no agent is installed: `ralph agents` shows how to install one; `ralph demo` needs none");

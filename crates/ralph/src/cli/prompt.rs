@@ -26,12 +26,11 @@ pub fn prompt(args: &Args, layers: &Layers, here: &Here) -> Result<(String, Stri
             None if error.kind() == std::io::ErrorKind::NotFound => {
                 Problem::new(Code::Usage, "no task: none was given, and there is no PROMPT.md here")
             }
-            _ => Problem::new(Code::Usage, format!("cannot read the prompt {}", file.display()))
-                .cause(&error),
+            _ => {
+                Problem::new(Code::Usage, format!("cannot read the prompt {}", file.display())).cause(&error)
+            }
         };
-        problem.hint(
-            "give a task, such as ralph run \"Make the tests pass\", or a file: --prompt FILE",
-        )
+        problem.hint("give a task, such as ralph run \"Make the tests pass\", or a file: --prompt FILE")
     })?;
     if text.trim().is_empty() {
         return Err(Problem::new(Code::Usage, format!("the prompt {} is empty", file.display()))

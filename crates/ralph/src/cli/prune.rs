@@ -111,7 +111,8 @@ fn shown(plan: &Plan, args: &Args) -> String {
         0 => text.push_str("Nothing to delete.\n"),
         n => {
             let runs = if n == 1 { "1 run".to_string() } else { format!("{n} runs") };
-            let _ = writeln!(text, "Deleting transcripts, prompts and snapshots of {runs} ({}):", size(bytes));
+            let _ =
+                writeln!(text, "Deleting transcripts, prompts and snapshots of {runs} ({}):", size(bytes));
         }
     }
     for Kept { row, bytes } in plan.goes.iter().take(SHOWN) {
@@ -141,8 +142,11 @@ fn shown(plan: &Plan, args: &Args) -> String {
         );
     }
     if plan.over {
-        let _ =
-            writeln!(text, "What is kept still exceeds {}, but none of it can be deleted.", size(args.max_size));
+        let _ = writeln!(
+            text,
+            "What is kept still exceeds {}, but none of it can be deleted.",
+            size(args.max_size)
+        );
     }
     text
 }
@@ -152,8 +156,11 @@ fn confirmed(args: &Args) -> Result<bool, Problem> {
         return Ok(true);
     }
     if args.json || !std::io::stdin().is_terminal() {
-        return Err(Problem::new(Code::Usage, "confirmation is needed, but stdin is not a terminal (use --yes)")
-            .hint("add --yes to delete, or --dry-run to only list"));
+        return Err(Problem::new(
+            Code::Usage,
+            "confirmation is needed, but stdin is not a terminal (use --yes)",
+        )
+        .hint("add --yes to delete, or --dry-run to only list"));
     }
     say("Delete them? [y/N] ");
     let mut answer = String::new();

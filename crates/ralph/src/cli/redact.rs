@@ -111,7 +111,10 @@ fn lock(row: &RunRow, home: &Home) -> Result<Option<WorkspaceLock>, Problem> {
     Home::create_private_dir(&home.locks()).map_err(|e| cannot(&e, "cannot create the folder for locks".into()))?;
     let who = format!("redact, process {}", std::process::id());
     WorkspaceLock::take(&home.locks(), workspace, &who).map(Some).map_err(|error| {
-        let why = format!("a run is active in the workspace of run {}, so its files were skipped", runs::short(&row.id));
+        let why = format!(
+            "a run is active in the workspace of run {}, so its files were skipped",
+            runs::short(&row.id)
+        );
         let held = matches!(error, LockError::Held { .. });
         let problem = cannot(&error, why);
         if held { problem.hint("try again when that run has ended") } else { problem }
@@ -150,7 +153,9 @@ fn told(all: &[Done], only_look: bool) -> String {
     let files = count(files as u64, "file");
     let _ = match (found, only_look) {
         (0, _) => writeln!(text, "No secrets found in {} of {runs}.", count(looked as u64, "file")),
-        (_, true) => writeln!(text, "Would redact {} in {files}; nothing was changed.", count(found, "secret")),
+        (_, true) => {
+            writeln!(text, "Would redact {} in {files}; nothing was changed.", count(found, "secret"))
+        }
         (_, false) => writeln!(text, "Redacted {} in {files}.", count(found, "secret")),
     };
     text

@@ -22,10 +22,13 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
             Problem::new(Code::Busy, format!("cannot lock the workspace {workspace}")).cause(error)
         }
         OpenError::CircuitOpen(open) => {
-            let message = format!("the circuit breaker of this workspace is open ({}): {}", open.reason, open.why);
+            let message =
+                format!("the circuit breaker of this workspace is open ({}): {}", open.reason, open.why);
             guidance(open, here).into_iter().fold(Problem::new(Code::Breaker, message), Problem::hint)
         }
-        OpenError::Glob(_) => Problem::new(Code::Usage, "a protected path is not a valid pattern").cause(error),
+        OpenError::Glob(_) => {
+            Problem::new(Code::Usage, "a protected path is not a valid pattern").cause(error)
+        }
         OpenError::NoSuchRun(_) | OpenError::Over { .. } => {
             Problem::new(Code::Usage, error.to_string()).hint("start a new run with `ralph run`")
         }
@@ -51,13 +54,9 @@ pub fn guidance(open: &OpenBreaker, here: &Here) -> Vec<String> {
         lines.push(format!("the last error was: {error}"));
     }
     lines.push(match open.prompt.as_str() {
-        "" | "argument" => {
-            "check that the task is clear, and that it is not done already".into()
-        }
+        "" | "argument" => "check that the task is clear, and that it is not done already".into(),
         file => {
-            format!(
-                "check that the task in {file} is clear, and that the plan still has open items"
-            )
+            format!("check that the task in {file} is clear, and that the plan still has open items")
         }
     });
     if !open.verify.is_empty() {
@@ -86,9 +85,7 @@ fn unwritable(error: &OpenError, id: &str, here: &Here) -> Problem {
             let hint = format!("fix the cause, then resume with `ralph resume {}`", runs::short(id));
             Problem { run: Some(id.into()), ..problem.hint(hint) }
         }
-        false => problem.hint(
-            "the run is not in the database; the workspace is as the agent left it",
-        ),
+        false => problem.hint("the run is not in the database; the workspace is as the agent left it"),
     }
 }
 

@@ -30,7 +30,8 @@ pub struct Args {
 /// Prints the report.
 pub fn report(args: &Args, here: &Here) -> Result<u8, Problem> {
     let zone = resolve::zone(here);
-    let now = today(utc(), &zone).ok_or_else(|| Problem::new(Code::Bug, "cannot tell the date from the system clock"))?;
+    let now = today(utc(), &zone)
+        .ok_or_else(|| Problem::new(Code::Bug, "cannot tell the date from the system clock"))?;
     let last = args.date.as_deref().map_or(Ok(now), |text| day(text, now))?;
     let first = args.since.as_deref().map_or(Ok(last), |text| day(text, now))?;
     if first > last {

@@ -59,8 +59,11 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     let row = runs::find(&store, args.run.as_deref(), here)?;
     if !row.resumable {
         let reason = row.reason.as_deref().unwrap_or("over");
-        return Err(Problem::new(Code::Usage, format!("cannot resume run {}: it ended with {reason}", runs::short(&row.id)))
-            .hint("start a new run with `ralph run`"));
+        return Err(Problem::new(
+            Code::Usage,
+            format!("cannot resume run {}: it ended with {reason}", runs::short(&row.id)),
+        )
+        .hint("start a new run with `ralph run`"));
     }
     let changes = Changes {
         max_iterations: args.max_iterations,
@@ -83,12 +86,15 @@ pub fn go_on(
     let records = runs::records(&runs::store(&home)?, id)?;
     let state = State::of(&records);
     let start = state.start.as_deref();
-    let start = start
-        .ok_or_else(|| Problem::new(Code::Journal, format!("the journal of run {} has no start record", runs::short(id))))?;
+    let start = start.ok_or_else(|| {
+        Problem::new(Code::Journal, format!("the journal of run {} has no start record", runs::short(id)))
+    })?;
     let workspace = Path::new(&start.workspace);
     if !workspace.is_dir() {
-        let message = format!("the workspace of run {} no longer exists: {}", runs::short(id), start.workspace);
-        return Err(Problem::new(Code::Busy, message).hint("restore the directory, or start a new run elsewhere with `ralph run`"));
+        let message =
+            format!("the workspace of run {} no longer exists: {}", runs::short(id), start.workspace);
+        return Err(Problem::new(Code::Busy, message)
+            .hint("restore the directory, or start a new run elsewhere with `ralph run`"));
     }
     let layers = config::load(workspace, here.env.config_home.as_deref())?;
     let redactor = secrets::redactor(&layers, workspace, here)?;

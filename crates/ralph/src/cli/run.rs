@@ -220,7 +220,10 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         (!secrets::same(&start.agent.args, &plan.agent.args, redactor), "different agent arguments"),
         (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "a different ladder"),
         (!secrets::same(&start.prompting, &plan.prompting, redactor), "different prompt templates"),
-        (limits(&start.policy) != limits(&plan.policy), "a different timeout, rate limit, promise or threshold"),
+        (
+            limits(&start.policy) != limits(&plan.policy),
+            "a different timeout, rate limit, promise or threshold",
+        ),
     ];
     let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) else { return Ok(()) };
     let short = runs::short(&row.id);
@@ -233,7 +236,10 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
 /// Refuses to run inside an agent or a verify command that ralph started.
 pub fn not_inside(here: &Here) -> Result<(), Problem> {
     let Some(outer) = &here.env.inside_run else { return Ok(()) };
-    let message = format!("ralph is already running here: this is inside run {} (RALPH_RUN is set)", runs::short(outer));
+    let message = format!(
+        "ralph is already running here: this is inside run {} (RALPH_RUN is set)",
+        runs::short(outer)
+    );
     Err(Problem::new(Code::Usage, message).hint("to start a run within a run anyway, add --nested"))
 }
 

@@ -24,7 +24,9 @@ pub fn redactor(layers: &Layers, workspace: &Path, here: &Here) -> Result<Redact
                 format!("cannot read {}, which is listed in redact.files", path.display()),
             )
             .cause(&error)
-            .hint("make it readable, or remove it from redact.files; its secrets cannot be redacted otherwise")
+            .hint(
+                "make it readable, or remove it from redact.files; its secrets cannot be redacted otherwise",
+            )
         });
         all.extend(found?);
     }

@@ -163,10 +163,7 @@ fn text(stats: &Stats, style: Style) -> String {
         "runs",
         format!("{}, {:.0}% completed, {} proven{open}", all.loops, all.completion_rate, all.verified),
     );
-    row(
-        "iterations",
-        format!("{:.1} per run (p95: {})", all.avg_iterations, all.p95_iterations),
-    );
+    row("iterations", format!("{:.1} per run (p95: {})", all.avg_iterations, all.p95_iterations));
     let (cost, avg) = (usd(all.cost), usd(all.avg_cost));
     row("cost", format!("{mark}{cost} total, {mark}{avg} per run (p95: {})", usd(all.p95_cost)));
     if let Some(cost) = all.cost_per_verified {

@@ -23,9 +23,7 @@ impl Bound {
     /// What the person should know of it.
     pub fn warning(&self) -> Option<String> {
         let empty = self.plan.done == 0 && self.plan.pending == 0;
-        empty.then(|| {
-            format!("the plan {} has no checkboxes, so it has no effect until it does", self.file)
-        })
+        empty.then(|| format!("the plan {} has no checkboxes, so it has no effect until it does", self.file))
     }
 
     /// In a few words.

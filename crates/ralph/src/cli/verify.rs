@@ -56,16 +56,22 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         .for_each(|line| say(&format!("warning: {line}")));
     let commands = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
     if commands.is_empty() || commands.iter().any(|command| command.trim().is_empty()) {
-        return Err(Problem::new(Code::Usage, "no verify command: none is configured, and --verify was not given")
-            .hint("give one: ralph verify --verify 'cargo test'")
-            .hint("or add it to ralph.toml:\n\n      [verify]\n      commands = [\"cargo test\"]"));
+        return Err(Problem::new(
+            Code::Usage,
+            "no verify command: none is configured, and --verify was not given",
+        )
+        .hint("give one: ralph verify --verify 'cargo test'")
+        .hint("or add it to ralph.toml:\n\n      [verify]\n      commands = [\"cargo test\"]"));
     }
     let rev = |word: &Option<String>| {
         word.as_deref()
             .map(|word| {
                 git_checkout::named(&here.workspace, word).ok_or_else(|| {
-                    Problem::new(Code::Usage, format!("`{word}` is not a commit, branch or tag in this repository"))
-                        .hint("list branches with `git branch --all`")
+                    Problem::new(
+                        Code::Usage,
+                        format!("`{word}` is not a commit, branch or tag in this repository"),
+                    )
+                    .hint("list branches with `git branch --all`")
                 })
             })
             .transpose()
@@ -102,8 +108,9 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
 
 /// Which parts of a receipt are still valid.
 fn check(path: &Path, as_json: bool, here: &Here) -> Result<u8, Problem> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Problem::new(Code::Input, format!("cannot read the receipt {}", path.display())).cause(&e))?;
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        Problem::new(Code::Input, format!("cannot read the receipt {}", path.display())).cause(&e)
+    })?;
     let receipt: Receipt = serde_json::from_str(&text)
         .ok()
         .filter(|receipt: &Receipt| receipt.r#type == "receipt")
@@ -146,7 +153,11 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
     let head = store.verify_chain(&ralph_engine::run::stream_of(run)).ok().flatten();
     let bound =
         head.as_ref().is_some_and(|head| head.seq == chain.seq && head.chain.to_string() == chain.hash);
-    let why = if bound { String::new() } else { "it differs from the receipt: it was changed, or the run continued".into() };
+    let why = if bound {
+        String::new()
+    } else {
+        "it differs from the receipt: it was changed, or the run continued".into()
+    };
     let mut parts = vec![("journal", bound, why)];
     let Some(start) = &state.start else { return Ok(parts) };
     let workspace = Path::new(&start.workspace);

@@ -1,42 +1,42 @@
-//! PROMPT.md: one frame, and for each stack the habits an agent should have in it.
+//! PROMPT.md: a common frame, plus conventions of each detected stack.
 
 use super::found::{Found, Stack, Use};
 use std::fmt::Write;
 
 const FRAME: &str = include_str!("templates/prompt.md");
 
-/// What the task says until a person writes it.
+/// The placeholder until a person writes the task.
 const NO_TASK: &str = "\
-Make every check below pass without weakening any of them. Where they pass already, nothing is left to do: say so.
+Make every check below pass without weakening any of them. If they all pass already, there is nothing to do: say so.
 
-(Replace these lines by what you want done. Say what must be true in the end, and how one would notice.)";
+(Replace this text with your task. Describe what must be true when it is done, and how to tell.)";
 
 /// The whole file.
 pub fn prompt(project: &str, task: Option<&str>, found: &[Found], verify: &[String]) -> String {
-    let project = if project.is_empty() { "without a name".into() } else { format!("`{project}`") };
+    let project = if project.is_empty() { "unnamed".into() } else { format!("`{project}`") };
     FRAME
         .replace("{{project}}", &project)
         .replace("{{stacks}}", &stacks(found))
         .replace("{{checks}}", &checks(found, verify))
         .replace("{{habits}}", &habits(found))
         .replace("{{next}}", next(found))
-        // Last: whatever stands in it stays as it was typed.
+        // Last, so that nothing in the task is replaced.
         .replace("{{task}}", task.unwrap_or(NO_TASK))
 }
 
 fn stacks(found: &[Found]) -> String {
     let names: Vec<String> = found.iter().map(Found::words).collect();
     match names.as_slice() {
-        [] => "Find out first what it is made of and how it is built and tested.".into(),
-        names => format!("It is made of: {}.", names.join(", ")),
+        [] => "First find out how it is built and tested.".into(),
+        names => format!("It uses {}.", names.join(", ")),
     }
 }
 
 fn checks(found: &[Found], verify: &[String]) -> String {
     if verify.is_empty() {
-        return "No command proves the work yet. If you find out how this project is tested, write it into the README.".into();
+        return "There is no verify command yet. If you find out how to test this project, document it in the README.".into();
     }
-    let mut text = "The work counts as done when all of these pass:\n".to_string();
+    let mut text = "The work is done when all of these commands pass:\n".to_string();
     for command in verify {
         let _ = write!(text, "\n    {command}");
     }
@@ -46,7 +46,7 @@ fn checks(found: &[Found], verify: &[String]) -> String {
         .filter(|command| !verify.contains(command))
         .collect();
     if !more.is_empty() {
-        let _ = write!(text, "\n\nWorth running too: `{}`.", more.join("`, `"));
+        let _ = write!(text, "\n\nAlso useful: `{}`.", more.join("`, `"));
     }
     text
 }
@@ -63,7 +63,7 @@ fn habits(found: &[Found]) -> String {
     text
 }
 
-/// What is usual in a stack and easily forgotten.
+/// Conventions of a stack that are easily forgotten.
 fn of(stack: Stack) -> &'static str {
     match stack {
         Stack::Rust => include_str!("templates/rust.md"),
@@ -78,7 +78,7 @@ fn of(stack: Stack) -> &'static str {
     }
 }
 
-/// A next task that sounds like one of this stack.
+/// An example of a next task that fits the stack.
 fn next(found: &[Found]) -> &'static str {
     match found.first().map(|f| f.stack) {
         Some(Stack::Rust) => "handle the empty input in `parse` and test it",

@@ -1,21 +1,21 @@
-//! ralph.toml as `ralph init` writes it: short, commented, every line worth keeping.
+//! The ralph.toml that `ralph init` writes: short and commented.
 
 use super::SCHEMA;
 use super::found::{Found, Use};
 use std::fmt::Write;
 
-/// What was decided, by the person or by default.
+/// The values to write: answers or defaults.
 #[derive(Clone, Debug)]
 pub struct Choices {
-    /// Who works; none leaves it to the user's own configuration.
+    /// The agent; none if the user's own configuration sets it.
     pub agent: Option<String>,
-    /// Others that are installed.
+    /// Other agents that are installed.
     pub others: Vec<String>,
-    /// Iterations at most.
+    /// Maximum number of iterations.
     pub max_iterations: u32,
-    /// Dollars at most, as written.
+    /// Maximum cost in dollars, as written.
     pub max_cost_usd: String,
-    /// The commands that prove the work.
+    /// The verify commands.
     pub verify: Vec<String>,
 }
 
@@ -23,27 +23,26 @@ pub struct Choices {
 pub fn config(choices: &Choices, found: &[Found]) -> String {
     let mut text = format!("#:schema {SCHEMA}\n");
     text.push_str(
-        "# How ralph works here. `ralph config explain KEY` tells what a key does, `ralph config show` what holds.\n\n\
-         [run]\n# Both limits are needed: nobody watches an unattended loop.\n",
+        "# Settings of ralph for this project. `ralph config explain KEY` explains a key, `ralph config show` shows all values.\n\n\
+         [run]\n# Both limits are required, because a run is unattended.\n",
     );
     let _ = writeln!(text, "max_iterations = {}", choices.max_iterations);
     let _ = writeln!(text, "max_cost_usd = {}", choices.max_cost_usd);
-    text.push_str("# max_time = \"2h\"            # a deadline; waits count\n\n[agent]\n");
+    text.push_str("# max_time = \"2h\"            # maximum duration, including waits\n\n[agent]\n");
     let others = match choices.others.as_slice() {
         [] => String::new(),
         others => format!("   # also installed: {}", plain(&others.join(", "))),
     };
     let _ = match &choices.agent {
         Some(name) => writeln!(text, "name = {}{others}", quoted(name)),
-        None => writeln!(text, "# name = \"claude\"          # as your own config.toml says{others}"),
+        None => writeln!(text, "# name = \"claude\"          # set in your own config.toml{others}"),
     };
-    text.push_str(
-        "# model = \"…\"               # the agent's own default where it is left out\n\n[verify]\n",
-    );
+    text.push_str("# model = \"…\"               # default: the agent's own\n\n[verify]\n");
     text.push_str(&verify(choices, found));
     text.push_str(
         "\n[protect]\n\
-         # What no agent may touch, in gitignore syntax, besides src/auth/, src/payments/, migrations/, .env, secrets/.\n\
+         # Paths the agent must not change, in gitignore syntax, in addition to\n\
+         # src/auth/, src/payments/, migrations/, .env and secrets/.\n\
          paths = []\n",
     );
     text
@@ -53,15 +52,15 @@ fn verify(choices: &Choices, found: &[Found]) -> String {
     let mut text = String::new();
     if choices.verify.is_empty() {
         text.push_str(
-            "# Commands that prove the work, run by ralph after each iteration, by `sh -c`, never by the agent.\n\
-             # None was found here: without one a run can only end \"unverified\".\n",
+            "# Commands that must pass before the work counts as done. ralph runs them with `sh -c` after each iteration.\n\
+             # None was detected: without one, completion cannot be verified.\n",
         );
     } else {
-        text.push_str("# These prove the work. ralph runs them after each iteration; all must pass.\n");
+        text.push_str("# All of these must pass before the work counts as done. ralph runs them after each iteration.\n");
     }
     let offered = offered(choices, found);
     if choices.verify.is_empty() && offered.is_empty() {
-        text.push_str("commands = []               # like [\"make test\"]\n");
+        text.push_str("commands = []               # for example [\"make test\"]\n");
         return text;
     }
     text.push_str("commands = [\n");
@@ -75,7 +74,7 @@ fn verify(choices: &Choices, found: &[Found]) -> String {
     text
 }
 
-/// Commands that exist but are not asked for: a linter that is red today would keep every run from ending.
+/// Commands that were detected but not chosen: a linter that fails today would keep every run from ending.
 fn offered(choices: &Choices, found: &[Found]) -> Vec<(Use, String)> {
     let all = found.iter().flat_map(|f| f.checks.iter().map(|check| (check.what, f.at_top(check))));
     all.filter(|(_, command)| !choices.verify.contains(command)).collect()

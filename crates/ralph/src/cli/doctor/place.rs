@@ -38,9 +38,11 @@ fn git(here: &Here) -> Row {
             "this directory is not a git repository",
             "optional: `git init` lets you compare and revert changes",
         ),
-        (None, _) => {
-            Row::warn("git", "git is not installed", "install it: ralph works without git, but most agents do not")
-        }
+        (None, _) => Row::warn(
+            "git",
+            "git is not installed",
+            "install it: ralph works without git, but most agents do not",
+        ),
     }
 }
 
@@ -87,7 +89,9 @@ fn state(dir: &Path) -> Row {
         return Row::ok("state", format!("{shown}, created by the first run"));
     }
     match crate::env::others_may_read(dir) {
-        true => Row::warn("state", format!("{shown} can be read by other users"), format!("chmod 700 {shown}")),
+        true => {
+            Row::warn("state", format!("{shown} can be read by other users"), format!("chmod 700 {shown}"))
+        }
         false => Row::ok("state", shown.to_string()),
     }
 }

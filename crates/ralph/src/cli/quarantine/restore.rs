@@ -137,7 +137,10 @@ fn quarantine_current(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> io::R
 fn write(kept: &Kept, act: &Act<'_>) -> io::Result<()> {
     let from = kept.folder.join(act.found.file.as_deref().unwrap_or_default());
     if from.is_dir() {
-        return Err(io::Error::other(format!("it was a directory; copy it yourself from {}", from.display())));
+        return Err(io::Error::other(format!(
+            "it was a directory; copy it yourself from {}",
+            from.display()
+        )));
     }
     let (root, path) = (NoFollowDir::open(&act.root)?, act.found.path());
     if root.metadata(path.as_bytes()).is_some_and(|meta| meta.is_dir()) {

@@ -24,7 +24,7 @@ pub fn find(look: &Look, inherited: Option<&str>) -> Option<Found> {
     let manager = manager(look, &package, inherited);
     let mut found = Found { with: manager.clone(), ..Found::new(Stack::Node, "package.json") };
     if package.is_null() {
-        found.notes.push("package.json cannot be read as JSON: its scripts are unknown".into());
+        found.notes.push("package.json is not valid JSON, so its scripts are unknown".into());
         return Some(found);
     }
     let script = |names: &[&str]| {
@@ -38,7 +38,8 @@ pub fn find(look: &Look, inherited: Option<&str>) -> Option<Found> {
     let test = script(&["test", "test:ci", "test:run", "test:unit", "tests", "unit"]);
     if test.is_none() && script_of(&package, "test").is_some_and(watches) {
         found.notes.push(
-            "the script `test` watches files and never ends: add one that runs once, like `test:ci`".into(),
+            "the script `test` watches files and never ends: add one that runs once, such as `test:ci`"
+                .into(),
         );
     }
     let test = test.or_else(|| runner(look, &package, &manager));
