@@ -8,8 +8,29 @@ use std::path::{Path, PathBuf};
 /// Crates without text for users.
 const SKIPPED_CRATES: &[&str] = &["ralph-testkit"];
 
-/// Files whose strings are compared with other programs' output, never printed.
-const PATTERNS: &[&str] = &["phrases.rs", "error_phrases.rs", "patterns.rs"];
+/// Parts of paths of files whose strings are not messages, or stand in the section of help already.
+const SKIPPED_FILES: &[&str] = &[
+    // In the section of help.
+    "cli/examples.rs",
+    "cli/exit_codes.rs",
+    "cli/files.rs",
+    "cli/topics.rs",
+    // Compared with what agents and test runners print.
+    "error_phrases.rs",
+    "fault.rs",
+    "gemini/stderr.rs",
+    "ralph-agents/src/reset.rs",
+    "ralph-rules/src/claim/cues.rs",
+    "ralph-rules/src/claim/field.rs",
+    "ralph-rules/src/claim/questions.rs",
+    "ralph-rules/src/claim/work.rs",
+    "ralph-rules/src/suite/",
+    // The scripted agent's imitation of Claude Code.
+    "ralph-sim/src/play/",
+    "ralph-sim/src/voice/",
+    // The protocol between ralph and its supervisor.
+    "ralph-supervisor/src/wire.rs",
+];
 
 /// Calls whose strings are compared, not printed.
 const COMPARED: &[&str] = &[
@@ -73,8 +94,9 @@ pub fn all() -> Vec<(String, Vec<Sentence>)> {
     let tests: BTreeSet<PathBuf> =
         parsed.iter().flat_map(|(path, tokens)| test_modules(path, tokens)).collect();
     let product = parsed.into_iter().filter(|(path, _)| {
-        let is_pattern = PATTERNS.iter().any(|name| path.ends_with(name));
-        !is_pattern && !tests.iter().any(|test| path.starts_with(test) || path == &test.with_extension("rs"))
+        let name = path.display().to_string();
+        !SKIPPED_FILES.iter().any(|part| name.contains(part))
+            && !tests.iter().any(|test| path.starts_with(test) || path == &test.with_extension("rs"))
     });
     let named = product.map(|(path, tokens)| {
         let name = path.strip_prefix(crates).unwrap().display().to_string();
@@ -147,10 +169,15 @@ fn of(tokens: TokenStream) -> Vec<Sentence> {
 /// `kind` is none inside calls whose strings are not printed.
 fn walk(tokens: TokenStream, kind: Option<Kind>, found: &mut Vec<Sentence>) {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
-    let mut n = 0;
+    let (mut n, outer, mut kind) = (0, kind, kind);
     while let Some(tree) = trees.get(n) {
         n += 1;
         match tree {
+            // `let message = …;` becomes the text of a problem.
+            TokenTree::Ident(word) if word == "message" && follows(&trees, n, '=') => {
+                kind = outer.map(|_| Kind::Error);
+            }
+            TokenTree::Punct(mark) if mark.as_char() == ';' => kind = outer,
             TokenTree::Punct(mark) if mark.as_char() == '#' => n = attribute(&trees, n, found),
             TokenTree::Group(group) => walk(group.stream(), inside(&trees[..n - 1], group, kind), found),
             TokenTree::Literal(literal) => {
@@ -160,6 +187,10 @@ fn walk(tokens: TokenStream, kind: Option<Kind>, found: &mut Vec<Sentence>) {
             _ => {}
         }
     }
+}
+
+fn follows(trees: &[TokenTree], n: usize, mark: char) -> bool {
+    matches!(trees.get(n), Some(TokenTree::Punct(next)) if next.as_char() == mark)
 }
 
 /// Reads an attribute at `n`: `#[error("…")]` is a message, an item under `#[cfg(test)]` is skipped.
@@ -234,16 +265,20 @@ fn is_sentence(text: &str) -> bool {
             depth <= 0 && *c != '}'
         })
         .collect();
-    const SQL: &[&str] =
-        &["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "PRAGMA", "ALTER", "DROP", "WITH", "BEGIN"];
-    let first = outside.split_whitespace().next().unwrap_or_default();
     let is_word = |word: &&str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         word.len() > 1
             && word.chars().all(|c| c.is_alphabetic() || c == '\'' || c == '-')
             && word.contains(|c: char| c.is_lowercase())
     };
-    outside.split_whitespace().filter(is_word).count() >= 2 && !SQL.contains(&first)
+    outside.split_whitespace().filter(is_word).count() >= 2 && !is_sql(text)
+}
+
+fn is_sql(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let starts = ["select ", "insert ", "update ", "delete from", "create table", "pragma ", "begin "];
+    starts.iter().any(|start| lower.starts_with(start))
+        || [" = ?", " limit ?", "?1"].iter().any(|p| lower.contains(p))
 }
 
 #[cfg(test)]
@@ -257,7 +292,8 @@ mod tests {
             #[derive(Error)]
             enum Wrong { #[error("cannot read {path}")] Read }
             fn f() {
-                let e = Problem::new(Code::Usage, format!("the {x} is bad")).hint("use a good one");
+                let message = format!("the {x} is bad");
+                let e = Problem::new(Code::Usage, message).hint("use a good one");
                 say(&format!("Run {id} \
                     continues.\n"));
                 if text.contains("not a message") { store.execute("SELECT a FROM b"); }
