@@ -62,7 +62,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// ralph runs a coding agent on your repository, again and again, until the work is proven done or a limit stops it.
+/// Run a coding agent on your repository until the work is proven done or a limit stops it.
 #[derive(Debug, Parser)]
 #[command(name = "ralph", bin_name = "ralph", version, before_help = examples::RALPH, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]

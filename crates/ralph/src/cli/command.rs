@@ -163,7 +163,7 @@ pub enum OtherCommand {
     /// Show help for a command or a topic.
     #[command(before_help = examples::HELP)]
     Help(topics::Args),
-    /// Run the scripted agent that demos and tests use (behaves like Claude Code, needs no key).
+    /// Run the scripted agent of demos and tests (behaves like Claude Code, needs no key).
     #[command(before_help = examples::AGENT_SIM)]
     AgentSim {
         /// Options of the scripted agent (see `ralph agent-sim --help`).

@@ -1,6 +1,7 @@
 //! What ralph logs about itself: how much is printed, and where a run keeps it.
 
-use super::{Command, Here};
+use super::Here;
+use super::command::{Command, RunCommand};
 use crate::env::{Env, LOG};
 use crate::problem::{Code, Problem};
 use crate::show::StderrLines;
@@ -18,11 +19,11 @@ pub fn init(env: &Env, verbose: bool, stderr: StderrLines) -> Result<Diagnostics
     Ok(ralph_diagnostics::init(level, move |line| stderr.line(line)))
 }
 
-/// `-v` was given.
+/// Whether `-v` was given.
 pub fn is_verbose(command: &Command) -> bool {
     match command {
-        Command::Run(args) => args.output.verbose,
-        Command::Resume(args) => args.output.verbose,
+        Command::Run(RunCommand::Run(args)) => args.output.verbose,
+        Command::Run(RunCommand::Resume(args)) => args.output.verbose,
         _ => false,
     }
 }

@@ -97,7 +97,10 @@ fn write(command: &Command, to: &mut Vec<u8>) -> std::io::Result<()> {
     examples(command).to_writer(to)?;
     exit_status(command).to_writer(to)?;
     files_section().to_writer(to)?;
-    man.render_version_section(to)
+    if command.get_version().is_some() {
+        man.render_version_section(to)?;
+    }
+    Ok(())
 }
 
 fn examples(command: &Command) -> Roff {
