@@ -65,7 +65,7 @@ fn a_run_that_was_killed_is_taken_up_by_the_same_command() {
     assert!(refused.err.contains("it began with another verification"), "{}", refused.err);
     let more = ["--verify", "true", "--max-iterations", "3", "--max-cost", "1", "--max-time", "1s"];
     let again = scene.sim("Slow", &more, SLOW);
-    assert!(again.err.contains("Going on with run "), "{}", again.err);
+    assert!(again.err.contains("Resuming run "), "{}", again.err);
     let rows: serde_json::Value = serde_json::from_str(&scene.ralph(&["list", "--json"]).out).unwrap();
     assert_eq!(rows.as_array().unwrap().len(), 1);
     let fresh = scene.sim("Slow", &["--fresh", "--verify", "true"], "write b.txt x; claim complete");

@@ -90,7 +90,7 @@ fn a_pause_holds_before_the_next_call_and_a_hint_given_then_is_in_its_prompt() {
     let hint = Done::of(&mut bed.ralph(&["hint", "Look at the lexer"]));
     assert_eq!(hint.code, 0, "{}", hint.err);
     let go_on = Done::of(&mut bed.ralph(&["continue"]));
-    assert!(go_on.err.contains("goes on"), "{}", go_on.err);
+    assert!(go_on.err.contains("continues"), "{}", go_on.err);
     live.end().ends(0, "gate_passed");
     let prompt = |n: &str| Done::of(&mut bed.ralph(&["explain", "--prompt", n])).out;
     assert!(prompt("2").contains("- Look at the lexer"), "{}", prompt("2"));

@@ -72,7 +72,7 @@ fn the_result_says_what_happened_and_where_it_lies() {
     assert!(std::path::Path::new(folder).join("list.json").is_file(), "{result}");
     let shown = Done::of(&mut bed.ralph(&["quarantine", "show"]));
     assert!(
-        shown.out.contains(".env (modified), kept as") && shown.out.contains("secrets/key (deleted)"),
+        shown.out.contains(".env (modified), saved as") && shown.out.contains("secrets/key (deleted)"),
         "{}",
         shown.out
     );

@@ -121,8 +121,8 @@ fn a_mistake_in_a_plan_is_told_before_anything_is_spent() {
     let bed = Bed::git("claim complete");
     bed.scratch.files(&[("prd.json", "{\"stories\": [\n  {\"passes\": maybe}]}"), ("empty.md", "# Plan\n")]);
     for (file, code, said) in [
-        ("prd.json", 65, "the plan prd.json cannot be read: line 2, column 14: "),
-        ("missing.md", 64, "the plan missing.md cannot be read"),
+        ("prd.json", 65, "cannot read the plan prd.json: line 2, column 14: "),
+        ("missing.md", 64, "cannot read the plan missing.md"),
         (".", 65, "it is not a regular file"),
     ] {
         let done = bed.done(&["--plan", file]);
