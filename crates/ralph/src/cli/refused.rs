@@ -13,7 +13,7 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
     let workspace = here.workspace.display();
     match error {
         OpenError::Lock(LockError::Held { who, .. }) => {
-            let message = format!("another run is active in this workspace: {who}");
+            let message = format!("another run is active in this workspace: {}", holder(who));
             Problem::new(Code::Busy, message)
                 .hint("show it with `ralph status`, stop it with `ralph stop`")
                 .hint("or run in another checkout; a workspace can have only one active run")
@@ -44,6 +44,12 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
         },
         OpenError::System { .. } => Problem::new(Code::Busy, "cannot set up the run").cause(error),
     }
+}
+
+/// The short id of the run that holds the lock; other commands are named as they are.
+fn holder(who: &str) -> &str {
+    let run = who.strip_prefix("run ").and_then(|rest| rest.split(',').next());
+    run.map_or(who, runs::short)
 }
 
 /// What to check before an open breaker is reset.

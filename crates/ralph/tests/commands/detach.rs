@@ -26,7 +26,7 @@ fn a_run_goes_to_the_background_once_it_has_begun() {
     assert!(status.out.contains("status     RUNNING"), "{}", status.out);
     let second = scene.sim("Other", &["--detach"], "claim complete");
     assert_eq!((second.code, second.out.as_str()), (73, ""), "{}", second.err);
-    assert!(second.err.starts_with("error: another ralph works in this workspace"), "{}", second.err);
+    assert!(second.err.starts_with("error: another run is active in this workspace: "), "{}", second.err);
     let runs = scene.scratch.state().join("ralph/runs");
     assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1, "nothing is left of the one that was refused");
     assert_eq!(scene.ralph(&["stop", id]).code, 0);
@@ -52,6 +52,6 @@ fn a_start_that_is_refused_is_refused_here() {
     args.insert(2, "--detach");
     let open = scene.ralph(&args);
     assert_eq!(open.code, 1, "{}", open.err);
-    assert!(open.err.contains("the breaker of this workspace is open"), "{}", open.err);
+    assert!(open.err.contains("the circuit breaker of this workspace is open"), "{}", open.err);
     assert!(open.err.contains("ralph circuit reset"), "{}", open.err);
 }

@@ -37,7 +37,7 @@ fn a_machine_in_order_is_told_so_and_nothing_is_written() {
     assert!(!answer.out.contains("very-secret"));
     let text = comparable(&answer.out);
     for wanted in
-        ["ok    config", "ok    claude", "ok    state", "ok    database     none yet", "Runs can start"]
+        ["ok    config", "ok    claude", "ok    state", "ok    database     none yet", "Ready to run"]
     {
         assert!(text.contains(wanted), "{wanted}: {}", answer.out);
     }
@@ -91,7 +91,7 @@ fn lists_that_disagree_with_the_journal_are_made_anew() {
         (scene.ralph(&["list", "--json"]).out, scene.ralph(&["status", "--json"]).out),
         (before, status)
     );
-    assert!(scene.ralph(&["doctor", "--repair", "--full"]).out.contains("Nothing had to be repaired."));
+    assert!(scene.ralph(&["doctor", "--repair", "--full"]).out.contains("Nothing to repair."));
 }
 
 #[test]

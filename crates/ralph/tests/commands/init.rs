@@ -103,9 +103,7 @@ fn places_where_nothing_can_be_written_are_told() {
     let mut scene = Scene::new();
     let answer = scene.ralph(&["-C", "/proc", "init", "--yes"]);
     assert_eq!(answer.code, 73, "{}", answer.err);
-    assert!(
-        answer.err.contains("cannot write /proc") && answer.err.contains("--dry-run")
-    );
+    assert!(answer.err.contains("cannot write /proc") && answer.err.contains("--dry-run"));
     assert_eq!(scene.ralph(&["-C", "/proc", "init", "--dry-run"]).code, 0);
     let odd = scene.scratch.root().join(std::ffi::OsStr::from_bytes(b"odd\xff"));
     fs::create_dir(&odd).unwrap();

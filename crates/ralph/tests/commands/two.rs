@@ -62,7 +62,7 @@ fn a_run_that_was_killed_is_taken_up_by_the_same_command() {
     let other = ["--verify", "true && true", "--max-iterations", "3", "--max-cost", "1"];
     let refused = scene.sim("Slow", &other, SLOW);
     assert_eq!(refused.code, 64, "{}", refused.err);
-    assert!(refused.err.contains("it began with another verification"), "{}", refused.err);
+    assert!(refused.err.contains("was started with different verify commands"), "{}", refused.err);
     let more = ["--verify", "true", "--max-iterations", "3", "--max-cost", "1", "--max-time", "1s"];
     let again = scene.sim("Slow", &more, SLOW);
     assert!(again.err.contains("Resuming run "), "{}", again.err);
