@@ -4,18 +4,29 @@
 use super::Args;
 use super::command::GROUPS;
 use clap::builder::Styles;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write;
 
 const COMMAND: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The command line as it is parsed, shown and documented.
 pub fn whole() -> Command {
-    Args::command().mut_subcommands(laid_out).help_template(template())
+    laid_out(Args::command()).help_template(template())
 }
 
 fn laid_out(command: Command) -> Command {
-    command.mut_subcommands(laid_out).help_template(COMMAND)
+    command.mut_args(with_default).mut_subcommands(laid_out).help_template(COMMAND)
+}
+
+/// Defaults in parentheses, as in help that is written by hand, instead of clap's brackets.
+fn with_default(arg: Arg) -> Arg {
+    let values: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if values.is_empty() || !arg.get_action().takes_values() {
+        return arg;
+    }
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = format!("{help} (default: {})", values.join(" "));
+    arg.help(help).hide_default_value(true)
 }
 
 fn template() -> String {

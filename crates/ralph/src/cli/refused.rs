@@ -46,10 +46,12 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
     }
 }
 
-/// The short id of the run that holds the lock; other commands are named as they are.
-fn holder(who: &str) -> &str {
-    let run = who.strip_prefix("run ").and_then(|rest| rest.split(',').next());
-    run.map_or(who, runs::short)
+/// Who holds the lock: a run by its short id and process, other commands as they name themselves.
+fn holder(who: &str) -> String {
+    match who.strip_prefix("run ").and_then(|rest| rest.split_once(", ")) {
+        Some((run, process)) => format!("{} ({process})", runs::short(run)),
+        None => who.to_string(),
+    }
 }
 
 /// What to check before an open breaker is reset.

@@ -116,7 +116,7 @@ pub struct Output {
     /// Print only the final receipt.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Print more of what the agent does.
+    /// Print more of what the agent does, and ralph's own log.
     #[arg(short, long)]
     pub verbose: bool,
 }

@@ -109,7 +109,7 @@ fn places_where_nothing_can_be_written_are_told() {
     fs::create_dir(&odd).unwrap();
     let answer = scene.ralph(&["-C".as_ref(), odd.as_os_str(), "init".as_ref()]);
     assert_eq!(answer.code, 64);
-    assert!(answer.err.contains("is not UTF-8 text"), "{}", answer.err);
+    assert!(answer.err.contains("is not valid UTF-8"), "{}", answer.err);
     assert_eq!(scene.show(&["init", ""]).code, 64);
     assert_eq!(scene.show(&["init", "--yse"]).code, 64);
     scene.scratch.files(&[("ralph.toml", "[run]\nmax_iteration = 3\n")]);
