@@ -180,7 +180,7 @@ impl Views {
         if let Err(why) = done
             && let Some(warnings) = self.warnings.take()
         {
-            let words = format!("the status files in .ralph/ cannot be written ({why}); the run continues");
+            let words = format!("the status files cannot be written ({why}); the run continues");
             warnings.printer.line(&format!("{} {words}", warnings.style.warn("warning:")));
         }
     }

@@ -34,7 +34,7 @@ fn a_second_run_is_refused_and_the_first_can_be_stopped() {
     let who = format!("process {}", first.id());
     assert!(second.err.contains(&who) && second.err.contains("ralph stop"), "{}", second.err);
     assert!(scene.ralph(&["status"]).out.contains("status     RUNNING"));
-    assert!(scene.ralph(&["explain"]).out.starts_with("Under way: 0 iterations done so far."));
+    assert!(scene.ralph(&["explain"]).out.starts_with("RUNNING: 0 iterations so far."));
     assert_eq!(scene.ralph(&["resume"]).code, 73);
     assert_eq!(scene.ralph(&["stop"]).code, 0);
     let ended = Answer::from(first.wait_with_output().unwrap());

@@ -94,12 +94,7 @@ fn where_views_cannot_be_written_the_run_goes_on_with_one_warning() {
         }
         let answer = two(&scene);
         assert_eq!(answer.code, 0, "{}", answer.err);
-        assert_eq!(
-            answer.err.matches("views for other programs cannot be written").count(),
-            1,
-            "{}",
-            answer.err
-        );
+        assert_eq!(answer.err.matches("status files cannot be written").count(), 1, "{}", answer.err);
     }
     assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing outside the workspace");
 }
