@@ -126,7 +126,7 @@ fn other_ways_to_fail_are_heard() {
 fn a_document_tells_the_same_as_the_events() {
     let (events, reply) = named("1.34.0-json.jsonl").read();
     assert_eq!((reply.format, reply.garbled, reply.finished), (Format::Json, 0, true));
-    let (_, events) = named("1.34.0-stream-json.jsonl").read();
-    assert_eq!((reply.text, reply.usage), (events.text, events.usage));
+    let (_, streamed) = named("1.34.0-stream-json.jsonl").read();
+    assert_eq!((reply.text, reply.usage), (streamed.text, streamed.usage));
     assert!(events.iter().all(|h| !matches!(h, ReaderEvent::Final)), "known only when all of it was there");
 }

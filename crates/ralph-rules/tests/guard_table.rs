@@ -4,7 +4,6 @@
 mod journal;
 
 use journal::{Journal, block};
-use ralph_rules::breaker::{Breaker, breaker};
 use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
 use ralph_rules::fingerprint::Fingerprint;

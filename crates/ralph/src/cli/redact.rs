@@ -108,7 +108,8 @@ fn lock(row: &RunRow, home: &Home) -> Result<Option<WorkspaceLock>, Problem> {
         return Ok(None);
     }
     let cannot = |e: &dyn std::error::Error, why: String| Problem::new(Code::Busy, why).cause(e);
-    Home::create_private_dir(&home.locks()).map_err(|e| cannot(&e, "cannot create the folder for locks".into()))?;
+    Home::create_private_dir(&home.locks())
+        .map_err(|e| cannot(&e, "cannot create the folder for locks".into()))?;
     let who = format!("redact, process {}", std::process::id());
     WorkspaceLock::take(&home.locks(), workspace, &who).map(Some).map_err(|error| {
         let why = format!(
