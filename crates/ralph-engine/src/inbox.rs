@@ -4,6 +4,7 @@
 use crate::event_source::EventSender;
 use crate::home::Home;
 use crate::observation::Observation;
+use ralph_diagnostics::Discard;
 use ralph_rules::record::{Asked, Request, Seen};
 use ralph_store::{RequestId, Store};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -21,7 +22,7 @@ pub struct InboxReader {
 pub fn read(home: &Home, run: &str, sender: EventSender) -> InboxReader {
     let (open, over) = channel::<()>();
     let (home, run) = (home.clone(), run.to_string());
-    let _ = std::thread::Builder::new().name("inbox".into()).spawn(move || {
+    let poll = move || {
         let Ok(Some(store)) = home.store_if_any() else { return };
         let (mut last, mut version) = (RequestId(0), None);
         while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
@@ -32,7 +33,11 @@ pub fn read(home: &Home, run: &str, sender: EventSender) -> InboxReader {
             version = now;
             last = deliver(&store, &run, &sender, last);
         }
-    });
+    };
+    std::thread::Builder::new()
+        .name("inbox".into())
+        .spawn(poll)
+        .discard("start the thread that reads the inbox");
     InboxReader { _open: open }
 }
 

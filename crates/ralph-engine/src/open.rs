@@ -225,10 +225,8 @@ fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State) {
     let before = ctx.snapshots.after(0);
     let receipt = receipt::of_run(state, &rows, head.as_ref(), (before.as_ref(), &ctx.index()));
     std::fs::write(ctx.folder.join("receipt.md"), receipt.markdown()).discard("write receipt.md");
-    let _ = std::fs::write(
-        ctx.folder.join("receipt.json"),
-        serde_json::to_vec_pretty(&receipt).unwrap_or_default(),
-    );
+    let json = serde_json::to_vec_pretty(&receipt).unwrap_or_default();
+    std::fs::write(ctx.folder.join("receipt.json"), json).discard("write receipt.json");
 }
 
 /// Takes a snapshot of the workspace as the run leaves it, and removes old ones. Neither changes how the run ended.
@@ -259,11 +257,15 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
 /// Copies the database once a day, on a thread of its own; if it fails, the next run tries again.
 fn copy_database_daily(home: &Home, zone: &str) {
     let (home, day) = (home.clone(), day_of(utc(), zone).replace('-', ""));
-    let _ = std::thread::Builder::new().name("copy".into()).spawn(move || {
+    let copy = move || {
         if let Ok(Some(store)) = home.store_if_any() {
             store.daily_copy(&day).discard("copy the database");
         }
-    });
+    };
+    std::thread::Builder::new()
+        .name("copy".into())
+        .spawn(copy)
+        .discard("start the thread that copies the database");
 }
 
 /// Takes the lock and ends processes that an earlier run in this workspace left behind.

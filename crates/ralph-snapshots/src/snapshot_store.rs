@@ -1,6 +1,7 @@
 //! The snapshot store: keeps the contents that an index names. Only what differs from the last index is examined, so that
 //! an unchanged workspace costs one comparison in memory.
 
+use ralph_diagnostics::Discard;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -150,7 +151,7 @@ impl SnapshotStore {
             return;
         }
         // Without this file the next process checks every content, which is only slower.
-        let _ = index.save(&self.dir.join(LATEST));
+        index.save(&self.dir.join(LATEST)).discard("save the latest index");
         *latest = Some(Arc::new(index.clone()));
     }
 

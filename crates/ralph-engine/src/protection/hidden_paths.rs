@@ -4,6 +4,7 @@
 
 use super::repositories::{GitDir, History, Repositories};
 use crate::step_context::StepContext;
+use ralph_diagnostics::Discard;
 use ralph_tree::{ASSUMED, Index, SKIPPED};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -57,9 +58,10 @@ pub fn show(ctx: &StepContext, was: &Repositories) {
             let child = git.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
             let Ok(mut child) = child else { continue };
             if let Some(mut input) = child.stdin.take() {
-                let _ = std::io::Write::write_all(&mut input, &paths.join(&0));
+                std::io::Write::write_all(&mut input, &paths.join(&0))
+                    .discard("name the hidden paths to git");
             }
-            let _ = child.wait();
+            child.wait().discard("wait for git update-index");
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::home::Home;
 use crate::redact::Redactor;
 use crate::step_context::StepContext;
 use ralph_agents::{Launch, Reader};
+use ralph_diagnostics::Discard;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -50,7 +51,9 @@ impl Scratch {
 
     /// Removes the directory: the prompt in it is not redacted.
     pub(super) fn clear(&self) {
-        let _ = fs::remove_dir_all(&self.dir);
+        if self.dir.exists() {
+            fs::remove_dir_all(&self.dir).discard("remove the call's scratch directory");
+        }
     }
 }
 

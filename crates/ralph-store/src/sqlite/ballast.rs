@@ -1,6 +1,7 @@
 //! A reserve file of one megabyte: on a full disk it is removed, so that the last records of a run still fit.
 
 use crate::disk::disk_free;
+use ralph_diagnostics::Discard;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -32,7 +33,8 @@ impl Ballast {
             || self.path.parent().and_then(|dir| disk_free(dir).ok()).is_some_and(|d| d.free > 4 * SIZE);
         if !self.ready() && room() {
             let part = self.path.with_extension(format!("ballast-{}", std::process::id()));
-            if self.fill(&part).is_err() {
+            if let Err(error) = self.fill(&part) {
+                Err::<(), _>(error).discard("reserve disk space for the last records");
                 let _ = fs::remove_file(&part);
             }
         }

@@ -6,6 +6,7 @@ use super::schema::{self, APPLICATION_ID, Marks};
 use super::write_queue::{QUEUE_WAIT, WriteQueue};
 use super::{DATABASE, Database, copies, damage, explain, log, network};
 use crate::error::StoreError;
+use ralph_diagnostics::Discard;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, DirBuilder};
@@ -147,7 +148,7 @@ fn finish_making(c: &Connection, path: &Path) -> Result<(), StoreError> {
     c.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     for dir in path.ancestors().skip(1).take(2).filter(|dir| !dir.as_os_str().is_empty()) {
         // Some file systems cannot sync a directory, and the parent may not be ours to open: the data is safe either way.
-        let _ = fs::File::open(dir).and_then(|dir| dir.sync_all());
+        fs::File::open(dir).and_then(|dir| dir.sync_all()).discard("sync the state directory");
     }
     Ok(())
 }

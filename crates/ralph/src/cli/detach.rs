@@ -6,6 +6,7 @@ use super::run::Args;
 use super::{Here, runs};
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
+use ralph_diagnostics::Discard;
 use ralph_engine::home::Home;
 use ralph_store::{RunRow, Store};
 use serde_json::json;
@@ -87,7 +88,7 @@ fn refused(status: ExitStatus, log: &Path, said: u64, folder: Option<&Path>) -> 
     let words = bytes.get(usize::try_from(said).unwrap_or(usize::MAX)..).unwrap_or_default();
     let words = String::from_utf8_lossy(words.get(..words.len().min(WORDS)).unwrap_or_default()).into_owned();
     if let Some(folder) = folder {
-        let _ = std::fs::remove_dir_all(folder);
+        std::fs::remove_dir_all(folder).discard("remove the folder of a run that did not start");
     }
     let said = words.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("the run did not start");
     let problem = Problem::new(code(status), said);

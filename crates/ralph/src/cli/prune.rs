@@ -8,6 +8,7 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use crate::show::ago;
 use crate::values;
+use ralph_diagnostics::Discard;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::snapshots::Snapshots;
@@ -193,7 +194,7 @@ fn remove(plan: &Plan, home: &Home) -> u64 {
         let who = format!("prune, process {}", std::process::id());
         // A run is active there; it prunes when it ends.
         let Ok(_lock) = WorkspaceLock::take(&home.locks(), workspace, &who) else { continue };
-        let _ = Snapshots::of(home, workspace, "none").prune(home, &runs);
+        Snapshots::of(home, workspace, "none").prune(home, &runs).discard("prune the snapshots");
     }
     freed + before.saturating_sub(size_of(&home.dir().join("keep")))
 }

@@ -4,6 +4,7 @@
 use super::painter::Painter;
 use super::status_lines::KeyLine;
 use super::terminal;
+use ralph_diagnostics::Discard;
 use ralph_rules::prompt::HINT_BYTES;
 use ralph_rules::record::Request;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,7 +26,8 @@ pub fn listen(painter: &Arc<Mutex<Painter>>, send: SendRequest) {
         return;
     }
     let painter = Arc::downgrade(painter);
-    let _ = std::thread::Builder::new().name("keys".into()).spawn(move || read_keys(&painter, &send));
+    let read = move || read_keys(&painter, &send);
+    std::thread::Builder::new().name("keys".into()).spawn(read).discard("start the thread that reads keys");
 }
 
 fn read_keys(painter: &Weak<Mutex<Painter>>, send: &SendRequest) {
