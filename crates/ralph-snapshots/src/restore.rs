@@ -94,11 +94,12 @@ impl RestoreAction {
     }
 }
 
+/// As `ralph undo` shows it; scripts read the same words in its JSON.
 impl fmt::Display for RestoreAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self {
-            RestoreAction::Write { new: true, .. } | RestoreAction::Make { .. } => "restore",
-            RestoreAction::Write { .. } | RestoreAction::Link { .. } => "restore",
+            RestoreAction::Write { new: true, .. } | RestoreAction::Make { .. } => "bring back",
+            RestoreAction::Write { .. } | RestoreAction::Link { .. } => "put back",
             RestoreAction::Mode { .. } => "permissions of",
             RestoreAction::Remove { .. }
             | RestoreAction::RemoveEmpty { .. }

@@ -302,3 +302,20 @@ proptest! {
         prop_assert_eq!(bed.tree.walk(None).unwrap().id(), target.id());
     }
 }
+
+#[test]
+fn actions_are_named_as_scripts_know_them() {
+    let path = || ralph_tree::TreePath::from(b"a".as_slice());
+    let write = |new| RestoreAction::Write { path: path(), hash: 0, mode: 0o644, new };
+    let shown = [
+        write(true),
+        write(false),
+        RestoreAction::Link { path: path(), hash: 0 },
+        RestoreAction::Mode { path: path(), mode: 0o600 },
+        RestoreAction::Make { path: path(), mode: 0o700 },
+        RestoreAction::Remove { path: path() },
+    ]
+    .map(|action| action.to_string());
+    let words = ["bring back", "put back", "put back", "permissions of", "bring back", "remove"];
+    assert_eq!(shown, words.map(|word| format!("{word} a")));
+}

@@ -72,7 +72,7 @@ pub struct Agent {
     pub finished: bool,
 }
 
-/// What the hands ask of an agent.
+/// What the world asks of an agent.
 pub struct Order {
     pub id: Attempt,
     pub reserved: i64,

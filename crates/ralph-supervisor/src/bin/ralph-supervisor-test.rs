@@ -1,5 +1,5 @@
 //! The supervisor as a program of its own, for this crate's tests; ralph's binary calls `tend` the same way.
-//! As `drive SCRIPT` it plays ralph: it tends a shell and can be killed to see what becomes of the tree.
+//! As `drive SCRIPT` it plays ralph: it supervises a shell and can be killed, to test what happens to the process tree.
 
 use std::io::Write;
 use std::process::ExitCode;
