@@ -45,7 +45,7 @@ pub struct AgentInfo {
     pub permissions: Permissions,
     /// Where its credentials may be.
     pub credentials: Credentials,
-    /// Hosts it contacts by default.
+    /// Hosts it needs by default for its model and its login, as far as the client or its documentation names them.
     pub hosts: &'static [&'static str],
     /// Whether it also contacts whichever model provider its user has configured.
     pub any_provider: bool,

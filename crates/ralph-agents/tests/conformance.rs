@@ -53,8 +53,8 @@ const PERMISSIONS: &str = "\n## What each may do without asking\n\n\
 
 const FOOTPRINT: &str = "\n## Credentials, files and hosts\n\n\
     `ralph doctor` checks whether one of the credentials exists; it never reads them. Files are relative to your home \
-    directory. Hosts are those a default installation contacts for its model and its login; your own configuration may \
-    name others.\n\n| `--agent` | credentials: variables, files | settings and state | hosts |\n|---|---|---|---|\n";
+    directory. Hosts are those a default installation needs for its model and its login, as far as the client \
+    or its documentation names them; your own configuration may add others.\n\n| `--agent` | credentials: variables, files | settings and state | hosts |\n|---|---|---|---|\n";
 
 /// Agents that run as programs of their own, so that there is something to record.
 fn native() -> Vec<&'static str> {
