@@ -1,4 +1,4 @@
-//! A run as it happens, told in calm lines, and what it is doing now. Whoever shows them decides where: the terminal of
+//! A run as it happens, in calm lines, and what it is doing now. Whoever shows them decides where: the terminal of
 //! `ralph run`, a monitor or a page. Each run has a value of its own, so any number can be followed at once.
 
 use crate::fact_text::{fact_words, money, reason_words, seconds};

@@ -42,14 +42,19 @@ impl RunOutput {
         RunOutput(redactor)
     }
 
+    /// A text without the run's secrets.
+    pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.0.redact(text)
+    }
+
     /// Prints data.
     pub fn stdout(&self, text: &str) {
-        write_stdout(&self.0.redact(text));
+        write_stdout(&self.clean(text));
     }
 
     /// Prints messages.
     pub fn stderr(&self, text: &str) {
-        write_stderr(&self.0.redact(text));
+        write_stderr(&self.clean(text));
     }
 }
 

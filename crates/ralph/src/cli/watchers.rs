@@ -2,7 +2,7 @@
 
 use super::Here;
 use super::run::Output;
-use crate::print::{RunOutput, clean};
+use crate::print::RunOutput;
 use crate::show::{CallsLastHour, JsonLines, LiveScreen, Terminal, TerminalGuard, TerminalLines, Verbosity};
 use crate::views::{Paths, Views, Warnings};
 use ralph_engine::clock::utc;
@@ -51,7 +51,7 @@ pub fn watchers(
     let style = here.err_style();
     let guard = drawn.then(Terminal::open);
     let screen = match &guard {
-        Some(guard) => LiveScreen::on_terminal(guard.terminal(), out.clone(), style, send_to(id, home)),
+        Some(guard) => LiveScreen::on_terminal(guard.terminal(), out.clone(), style, send_to(id, home, &out)),
         None => LiveScreen::without_terminal(out.clone(), style),
     };
     here.stderr.attach(screen.line_printer());
@@ -68,12 +68,12 @@ pub fn watchers(
 }
 
 /// A key sends its request as any other terminal does: through the inbox.
-fn send_to(id: &str, home: &Home) -> Box<dyn Fn(&Request) -> bool + Send> {
-    let (id, home) = (id.to_string(), home.clone());
+fn send_to(id: &str, home: &Home, out: &RunOutput) -> Box<dyn Fn(&Request) -> bool + Send> {
+    let (id, home, out) = (id.to_string(), home.clone(), out.clone());
     Box::new(move |request| {
         let Ok(Some(store)) = home.store_if_any() else { return false };
         let body = serde_json::to_string(request).unwrap_or_default();
-        store.ask(&id, &clean(&body), utc()).is_ok()
+        store.ask(&id, &out.clean(&body), utc()).is_ok()
     })
 }
 
