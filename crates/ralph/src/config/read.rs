@@ -144,7 +144,7 @@ mod tests {
             ),
             (
                 "[breaker]\ncooldown = \"0s\"\n",
-                "/ralph.toml:2:12: a time of zero would never start; write it like 90s, 15m or 1h30m",
+                "/ralph.toml:2:12: a duration must be above 0; use a number and a unit, such as 90s, 15m or 1h30m",
             ),
             (
                 "[agents.sim.env]\nRALPH_RUN = \"x\"\n",

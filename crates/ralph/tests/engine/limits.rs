@@ -95,7 +95,7 @@ fn limits_that_come_near_are_told_once_as_records_on_screen_and_in_the_result() 
         inspects && decision["because"].as_array().unwrap().iter().any(|b| b["code"] == "cost_nearly")
     };
     assert_eq!(decided.iter().filter(told).count(), 1, "{}", done.err);
-    assert_eq!(done.err.matches("over 80 %").count(), 1, "{}", done.err);
+    assert_eq!(done.err.matches("over 80%").count(), 1, "{}", done.err);
     assert_eq!(result["details"]["alerts"][0]["code"], "cost_nearly");
     assert_eq!(result["details"]["alerts"].as_array().unwrap().len(), 1);
 }

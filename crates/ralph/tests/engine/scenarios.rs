@@ -173,7 +173,7 @@ fn an_idle_agent_gets_one_other_approach_then_the_breaker_opens() {
     assert!(!told("3").contains("You are stuck"), "{}", told("3"));
     assert!(told("4").contains("You are stuck: no file changes"), "{}", told("4"));
     assert!(
-        told("4").contains("- Iteration 3: 0 files changed; it said: Look at the lexer"),
+        told("4").contains("- Iteration 3: 0 files changed; reported: Look at the lexer"),
         "{}",
         told("4")
     );
