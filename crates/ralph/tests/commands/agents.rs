@@ -73,7 +73,7 @@ fn every_agent_is_in_help_in_the_list_in_the_docs_and_is_found() {
         assert!(listed.contains(&name), "`ralph agents` does not list {name}");
         assert!(docs.contains(&format!("| `{name}` |")), "docs/agents.md does not list {name}");
         let Some(program) = info.program else { continue };
-        let missing = scene.ralph(&["run", "x", "--agent", name, "--dry-run"]);
+        let missing = scene.ralph(&["run", "x", "--agent", name, "--max-iterations", "1", "--max-cost", "1"]);
         assert!(missing.err.contains(&info.install()), "{program} missing: {}", missing.err);
     }
     assert_eq!(listed.len(), AGENTS.len());

@@ -51,7 +51,7 @@ fn what_would_stop_a_run_is_bad_with_the_code_it_would_have() {
     let answer = scene.ralph(&["doctor", "--json"]);
     assert_eq!((answer.code, row(&answer, "agent")["state"].as_str()), (69, Some("bad")), "{}", answer.out);
     assert!(row(&answer, "agent")["remedy"].as_str().unwrap().contains("npm install"), "{}", answer.out);
-    assert!(row(&answer, "codex")["fact"].as_str().unwrap().contains("no credentials seen"));
+    assert!(row(&answer, "codex")["fact"].as_str().unwrap().contains("no credentials found"));
     assert_eq!(row(&answer, "config")["state"], "warn");
     scene.scratch.files(&[("ralph.toml", "[run]\nmax_iteration = 3\n")]);
     let answer = scene.ralph(&["doctor", "--json"]);
