@@ -1,4 +1,5 @@
 //! Logs written from a store and transcripts, to any writer, of two runs at once.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod golden;
 

@@ -1,4 +1,5 @@
 //! Runs as somebody watches them, record by record: their lines, states and views, alone and several at once.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod golden;
 

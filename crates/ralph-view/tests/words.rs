@@ -1,4 +1,5 @@
 //! The words for facts, numbers and receipts.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod golden;
 
