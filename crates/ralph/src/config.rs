@@ -1,28 +1,60 @@
-//! The configuration: `flags > RALPH_* > ralph.local.toml > ralph.toml > the user's config.toml > the system's >
-//! built-in`. Preferences: the last one wins. Constraints (ceilings, protected paths): lower layers may only tighten.
+//! The configuration: flags over `RALPH_*` variables over `ralph.local.toml` over `ralph.toml` over the user's
+//! `config.toml` over the system's over a preset over the built-in values.
+//!
+//! `sections/` declares every key once: what it may hold, how layers combine, where it lands. `document.rs`,
+//! `variables.rs` and `flags.rs` read the layers, `resolve.rs` merges them into one value per key with its origin, and
+//! `loaded.rs` puts those values into the `Settings` that a run is made from.
 
-mod ceiling;
+mod ceilings;
+mod document;
 mod duration;
-pub mod effective;
-mod file;
-pub mod keys;
-mod layers;
-mod place;
+mod file_text;
+mod flags;
+mod instances;
+mod key;
+#[cfg(test)]
+mod key_tests;
+mod kind;
+mod loaded;
+mod mistake;
+#[cfg(test)]
+mod mistake_tests;
+mod origin;
 mod preset;
 #[cfg(test)]
 mod preset_tests;
-mod prices;
-mod read;
-mod schema;
-mod source;
+mod resolve;
 #[cfg(test)]
-mod table_tests;
-mod values;
+mod resolve_tests;
+mod schema;
+mod sections;
+mod setting;
+mod settings;
+#[cfg(test)]
+mod test_layers;
 mod variables;
 
 pub use duration::parse_duration;
-pub use file::Preset;
+pub use flags::Flags;
+pub use key::{Combine, Key, Section};
+pub use loaded::{Checked, Config, Sources};
+pub use preset::Preset;
+pub use schema::schema_text;
+pub use sections::{SECTIONS, find, keys};
+pub use setting::Setting;
+pub use settings::{Rung, Sandbox, Settings};
+pub use variables::variables;
 
-pub use file::Rung;
-pub use layers::{Layers, load};
-pub use schema::{about, schema_text};
+use crate::env::Env;
+use crate::problem::Problem;
+use std::path::Path;
+
+/// What the files say.
+pub fn load_files(workspace: &Path, env: &Env) -> Result<Config, Problem> {
+    Sources::files(workspace, env.config_home.as_deref()).load()
+}
+
+/// What the files and the variables say: the configuration of a run without flags.
+pub fn load(workspace: &Path, env: &Env) -> Result<Config, Problem> {
+    Sources::files(workspace, env.config_home.as_deref()).variables(env).load()
+}

@@ -1,30 +1,12 @@
 //! Every environment variable ralph looks at, in one place. Nothing else in the project reads the environment, apart
 //! from what agents and verification inherit.
 
+use crate::config;
 use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-
-/// Every variable of ralph's own, and what it is for. Those with a flag's name are settings.
-pub const VARIABLES: &[(&str, &str)] = &[
-    ("RALPH_AGENT", "who works, as --agent"),
-    ("RALPH_MODEL", "the agent's model, as --model"),
-    ("RALPH_MAX_ITERATIONS", "iterations at most, as --max-iterations"),
-    ("RALPH_MAX_COST", "dollars at most, as --max-cost"),
-    ("RALPH_MAX_TIME", "a deadline for the run, as --max-time"),
-    ("RALPH_TIMEOUT", "one call at most, as --timeout"),
-    ("RALPH_IDLE_TIMEOUT", "silence at most, as --idle-timeout"),
-    ("RALPH_CALLS_PER_HOUR", "calls in any hour, as --calls-per-hour"),
-    ("RALPH_VERIFY", "the verify commands, one a line, as --verify"),
-    ("RALPH_PROMISE", "the completion promise, as --promise"),
-    ("RALPH_PROTECT", "further protected paths, one a line, as --protect"),
-    ("RALPH_PRESET", "the preset, as --preset"),
-    ("RALPH_SANDBOX", "whether the agent is contained, as --sandbox"),
-    ("RALPH_PROMPT", "the file with the task, as --prompt"),
-    ("RALPH_PLAN", "the plan that binds, as --plan"),
-];
 
 /// How much ralph logs about itself.
 pub const LOG: &str = "RALPH_LOG";
@@ -58,7 +40,7 @@ pub struct Env {
     /// `RALPH_LOG`: how much ralph logs about itself to stderr.
     pub log: Option<String>,
     /// `RALPH_*` that are settings, by name: each is read as the flag of `ralph run` of the same name, stands above
-    /// every file and below the flag. [`VARIABLES`] has them all.
+    /// every file and below the flag. `config::variables` has them all.
     pub settings: BTreeMap<String, String>,
     /// `RALPH_*` that nobody knows, with what was probably meant.
     pub unknown: Vec<(String, Option<String>)>,
@@ -102,10 +84,8 @@ impl Env {
     /// What to say of variables that nobody reads.
     pub fn strange(&self) -> Vec<String> {
         let words = |(name, meant): &(String, Option<String>)| match meant {
-            Some(meant) => format!("{name} is no variable of ralph's and is not used; did you mean {meant}?"),
-            None => format!(
-                "{name} is no variable of ralph's and is not used (`ralph help variables` lists them)"
-            ),
+            Some(meant) => format!("unknown variable {name} is ignored; did you mean {meant}?"),
+            None => format!("unknown variable {name} is ignored (`ralph help variables` lists them)"),
         };
         self.unknown.iter().map(words).collect()
     }
@@ -132,12 +112,13 @@ impl Env {
 }
 
 fn settings(text: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
-    VARIABLES.iter().filter_map(|(name, _)| Some(((*name).to_string(), text(name)?))).collect()
+    config::variables().filter_map(|(name, _)| text(&name).map(|value| (name, value))).collect()
 }
 
 /// A variable that nobody reads is a mistake that nobody notices.
 fn unknown() -> Vec<(String, Option<String>)> {
-    let known = || VARIABLES.iter().map(|(name, _)| *name);
+    let settings: Vec<String> = config::variables().map(|(name, _)| name).collect();
+    let known = || settings.iter().map(String::as_str);
     let all = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let ours = all.filter(|name| name.starts_with("RALPH_") && !known().any(|k| k == name));
     let odd = ours.filter(|name| !RESERVED.contains(&name.as_str()) && !OURS.contains(&name.as_str()));

@@ -4,9 +4,7 @@
 mod sentences;
 
 use crate::cli;
-use crate::config::keys::{KEYS, Key, Who};
-use crate::config::{about, effective};
-use crate::env::VARIABLES;
+use crate::config::{Key, SECTIONS, Section, variables};
 use crate::fresh;
 use sentences::{Kind, Sentence};
 use std::fmt::Write;
@@ -33,44 +31,41 @@ fn the_reference_of_the_configuration_is_fresh() {
         "# Configuration\n\n`ralph config explain KEY` shows the same, with the current value.\n\n"
             .to_string();
     let _ = writeln!(text, "```text\n{}```", include_str!("cli/topics/config.txt"));
-    let mut section = "?";
-    for key in KEYS {
-        if key.parts().0 != section {
-            section = key.parts().0;
-            text.push_str(&head(section));
+    for section in SECTIONS {
+        text.push_str(&head(section));
+        for key in section.keys {
+            let _ = writeln!(text, "{}", row(key));
         }
-        let _ = writeln!(text, "{}", row(key));
     }
     let _ = write!(
         text,
         "\n## Variables\n\nEach overrides the configuration files and is overridden by its flag.\n\n| variable | |\n|---|---|\n"
     );
-    for (name, what) in VARIABLES {
+    for (name, what) in variables() {
         let _ = writeln!(text, "| `{name}` | {what} |");
     }
     page("config", &text);
 }
 
-fn head(section: &str) -> String {
-    let about = about(section.trim_end_matches(".*"));
-    let title = match section {
-        "" => "At the top".to_string(),
-        "ladder" => "`[[ladder]]`".to_string(),
-        _ => format!("`[{}]`", section.replace(".*", ".NAME")),
+fn head(section: &Section) -> String {
+    let title = match section.name {
+        "" => "Top level".to_string(),
+        _ => format!("`{}`", section.heading()),
     };
-    format!("\n## {title}\n\n{about}\n\n| key | holds | default | |\n|---|---|---|---|\n")
+    format!("\n## {title}\n\n{}\n\n| key | type | default | |\n|---|---|---|---|\n", section.about)
 }
 
 fn row(key: &Key) -> String {
-    let default = effective::default(key).map_or("–".to_string(), |value| format!("`{value}`"));
-    let who = match key.who {
-        Who::Own => " Only in your own or the system-wide file.",
-        Who::Tightens => " A project may only make it stricter.",
-        _ => "",
-    };
-    let flag = if key.flag.is_empty() { String::new() } else { format!(" Flag `{}`.", key.flag) };
-    let holds = key.holds().replace('|', "\\|");
-    format!("| `{}` | {holds} | {default} | {}{who}{flag} |", key.parts().1, key.doc.replace('|', "\\|"))
+    let default = key.built_in().map_or("–".to_string(), |value| format!("`{value}`"));
+    let mut doc = key.doc.to_string();
+    if !key.rule().is_empty() {
+        let _ = write!(doc, " {}", key.rule());
+    }
+    if let (Some(flag), Some(variable)) = (key.flag, key.variable()) {
+        let _ = write!(doc, " Flag `{}`, variable `{variable}`.", flag.name);
+    }
+    let cell = |text: &str| text.replace('|', "\\|");
+    format!("| `{}` | {} | {default} | {} |", key.parts().1, cell(&key.kind.holds()), cell(&doc))
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! The agent of a run: which one, where its program is, and what the engine needs to run it.
 
 use super::Here;
-use super::run::Args;
-use crate::config::Layers;
+use crate::config::Settings;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::registry::{self, UnknownAgent};
@@ -13,38 +12,23 @@ use ralph_rules::record::AgentChoice;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The agent to use: flag, variable, config file, otherwise Claude.
-pub fn name<'a>(args: &'a Args, layers: &'a Layers) -> &'a str {
-    args.agent.as_deref().or(layers.agent_name()).unwrap_or("claude")
-}
-
-/// The help of `--agent`, with every agent there is.
-pub fn flag_help() -> String {
-    format!(
-        "Agent to use: {}; `command` is any program, named after `--` (default: claude)",
-        registry::name_list()
-    )
-}
-
-/// The agent that was chosen, found on this machine.
-pub fn choose(args: &Args, layers: &Layers, here: &Here) -> Result<AgentChoice, Problem> {
-    let name = name(args, layers);
-    let over = layers.agent(name);
-    let model = args.model.as_deref().or(here.env.settings.get("RALPH_MODEL").map(String::as_str));
-    let model = model.or(over.and_then(|o| o.model.as_deref())).or(layers.model());
-    let mut rest = over.and_then(|o| o.args.clone()).unwrap_or_default();
-    rest.extend(args.rest.iter().cloned());
-    let found = found(name, model.map(Into::into), rest, over.and_then(|o| o.command.clone()), here)?;
-    Ok(with_account(found, layers))
+/// The agent that was chosen, found on this machine. `typed` are the arguments after `--`.
+pub fn choose(typed: &[String], settings: &Settings, here: &Here) -> Result<AgentChoice, Problem> {
+    let own = settings.agents.get(&settings.agent);
+    let mut rest = own.map(|own| own.args.clone()).unwrap_or_default();
+    rest.extend(typed.iter().cloned());
+    let command = own.and_then(|own| own.command.clone());
+    let found = found(&settings.agent, settings.model.clone(), rest, command, here)?;
+    Ok(with_account(found, settings))
 }
 
 /// Adds the account that its variables name. The scripted agent has none; of `command` only the program is known.
-pub fn with_account(agent: AgentChoice, layers: &Layers) -> AgentChoice {
+pub fn with_account(agent: AgentChoice, settings: &Settings) -> AgentChoice {
     if agent.name == "sim" {
         return agent;
     }
     let program = (agent.name == "command").then_some(agent.program.as_str());
-    let variables = Env::all().into_iter().chain(layers.agent_env(&agent.name));
+    let variables = Env::all().into_iter().chain(settings.agent_env(&agent.name));
     AgentChoice { account: provider::account(program, variables), ..agent }
 }
 
@@ -106,17 +90,17 @@ pub fn missing(name: &str, program: &str) -> Problem {
 pub fn deps(
     agent: &AgentChoice,
     ladder: &[AgentChoice],
-    layers: &Layers,
+    settings: &Settings,
     redactor: Redactor,
     here: &Here,
 ) -> Result<RunDeps, Problem> {
     Ok(RunDeps {
         supervisor: own_program()?,
         supervisor_args: vec!["__supervise".into()],
-        agent: binding(agent, layers)?,
-        rungs: ladder.iter().map(|agent| binding(agent, layers)).collect::<Result<_, _>>()?,
+        agent: binding(agent, settings)?,
+        rungs: ladder.iter().map(|agent| binding(agent, settings)).collect::<Result<_, _>>()?,
         git: git(here),
-        prices: layers.prices(),
+        prices: settings.prices(),
         redactor: Arc::new(redactor),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),
@@ -132,9 +116,9 @@ fn git(here: &Here) -> Option<std::path::PathBuf> {
     (!found.starts_with(&here.workspace)).then_some(found)
 }
 
-fn binding(agent: &AgentChoice, layers: &Layers) -> Result<AgentBinding, Problem> {
+fn binding(agent: &AgentChoice, settings: &Settings) -> Result<AgentBinding, Problem> {
     let info = registry::find(&agent.name).map_err(|e| unknown(&e))?;
-    let env = layers.agent_env(&agent.name).into_iter().map(|(name, value)| (name.into(), value.into()));
+    let env = settings.agent_env(&agent.name).into_iter().map(|(name, value)| (name.into(), value.into()));
     Ok(AgentBinding { agent: info, env: env.collect() })
 }
 

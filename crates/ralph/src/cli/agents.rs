@@ -54,9 +54,9 @@ pub fn agents(args: &Args, here: &Here) -> Result<u8, Problem> {
 }
 
 fn find(here: &Here) -> Result<Vec<Found>, Problem> {
-    let layers = config::load(&here.workspace, here.env.config_home.as_deref())?;
+    let settings = config::load_files(&here.workspace, &here.env)?.settings;
     let found = AGENTS.iter().map(|info| {
-        let own = layers.agent(info.name).and_then(|over| over.command.as_deref());
+        let own = settings.agents.get(info.name).and_then(|own| own.command.as_deref());
         let program = own.or(info.program).and_then(|name| here.env.which(name, &here.workspace));
         Found { info, program, version: None }
     });

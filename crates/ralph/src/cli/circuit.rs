@@ -96,7 +96,7 @@ fn known(store: Option<&Database>, here: &Here) -> Result<Known, Problem> {
         history.extend(circuit::changes_of(&run));
         history.drain(..history.len().saturating_sub(HISTORY));
     }
-    let cooldown = config::load(&here.workspace, here.env.config_home.as_deref())?.cooldown();
+    let cooldown = config::load_files(&here.workspace, &here.env)?.settings.policy.breaker.cooldown;
     let closes_at = open.as_ref().zip(cooldown).map(|(open, after)| open.at.saturating_add(after));
     let open = open.filter(|open| !circuit::cooled(open, cooldown, utc()));
     if open.is_some() {

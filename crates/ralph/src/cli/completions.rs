@@ -2,7 +2,7 @@
 //! keys are those of this moment. The shell calls `ralph` with `RALPH_COMPLETE` set; `main.rs` sends that here.
 
 use super::{Here, help, topics};
-use crate::config::keys::KEYS;
+use crate::config;
 use crate::env::Env;
 use crate::print::print;
 use crate::problem::{Code, Problem};
@@ -83,7 +83,8 @@ fn agents() -> Vec<CompletionCandidate> {
 /// Keys that begin so; agents' names cannot be known.
 fn keys(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
-    let fitting = KEYS.iter().filter(|key| !key.name.contains('*') && key.name.starts_with(typed.as_ref()));
+    let fitting =
+        config::keys().filter(|key| !key.name.contains('*') && key.name.starts_with(typed.as_ref()));
     fitting.map(|key| CompletionCandidate::new(key.name).help(Some(key.doc.into()))).collect()
 }
 

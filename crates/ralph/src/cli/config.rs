@@ -1,12 +1,12 @@
-//! `ralph config`: what holds and who said so (`show`), what a key does (`explain`), the schema for editors, and editing
-//! with a check afterwards. The keys themselves are in `config/keys.rs`.
+//! `ralph config`: effective settings and where each comes from (`show`), one key in full (`explain`), every mistake in
+//! the config files (`check`), the schema for editors, and an editor with a check afterwards (`edit`).
 
+mod check;
 mod edit;
 mod explain;
 
 use super::{Here, examples};
-use crate::config::effective::{self, Setting};
-use crate::config::{self, Layers};
+use crate::config::{self, Setting};
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::Problem;
@@ -14,7 +14,7 @@ use crate::style::Style;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// What may be typed.
+/// Arguments of `ralph config`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -23,38 +23,46 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Show what holds here, and where each setting comes from.
+    /// Show the effective settings and where each comes from
     #[command(before_help = examples::CONFIG)]
     Show {
-        /// Only what somebody set.
+        /// Only settings that a layer sets
         #[arg(long)]
         set: bool,
-        /// As JSON.
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Explain a key: what it does, what it may hold, what holds now and who said so.
+    /// Explain a key: what it does, its type, its value and where that comes from
     #[command(before_help = examples::CONFIG)]
     Explain {
-        /// The key, like run.max_iterations; a section, like run; left out: all keys.
+        /// A key, such as run.max_iterations, or a section, such as run (default: all keys)
         key: Option<String>,
-        /// As JSON.
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print the JSON Schema of a config file, for editors.
+    /// Check all config files and variables, and list every problem
+    #[command(before_help = examples::CONFIG)]
+    Check {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of a config file, for editors
     #[command(before_help = examples::CONFIG)]
     Schema,
-    /// Open a config file in your editor ($VISUAL, $EDITOR), then check it.
+    /// Open a config file in your editor ($VISUAL, $EDITOR), then check it
     #[command(before_help = examples::CONFIG)]
     Edit(edit::Args),
 }
 
-/// Answers.
+/// Runs the subcommand.
 pub fn config(args: &Args, here: &Here) -> Result<u8, Problem> {
     match &args.what {
         What::Show { set, json } => show(*set, *json, here),
         What::Explain { key, json } => explain::explain(key.as_deref(), *json, here),
+        What::Check { json } => check::check(*json, here),
         What::Schema => {
             print(&config::schema_text());
             Ok(0)
@@ -63,22 +71,16 @@ pub fn config(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
 }
 
-/// The layers as `ralph run` would have them without flags.
-fn layers(here: &Here) -> Result<Layers, Problem> {
-    config::load(&here.workspace, here.env.config_home.as_deref())?.under(&here.env)?.over(None)
-}
-
 fn show(only_set: bool, json: bool, here: &Here) -> Result<u8, Problem> {
-    let layers = layers(here)?;
-    let all = effective::settings(&layers, &here.workspace);
-    let shown: Vec<&Setting> = all.iter().filter(|s| !only_set || !s.said.is_empty()).collect();
-    let mut warnings: Vec<String> = all.iter().filter_map(|setting| setting.lowered.clone()).collect();
+    let config = config::load(&here.workspace, &here.env)?;
+    let shown: Vec<&Setting> = config.rows.iter().filter(|row| is_shown(row, only_set)).collect();
+    let mut warnings = config.warnings();
     warnings.extend(here.env.strange());
-    let files = effective::files(&layers, &here.workspace, here.env.config_home.as_deref());
     if json {
-        let files: Vec<Value> = files
+        let files: Vec<Value> = config
+            .files
             .iter()
-            .map(|(layer, path, there)| json!({"layer": layer, "path": path, "exists": there}))
+            .map(|file| json!({"layer": file.layer, "path": file.path, "exists": file.exists}))
             .collect();
         let settings: Vec<Value> = shown.iter().map(|setting| as_json(setting)).collect();
         print_json(
@@ -91,10 +93,16 @@ fn show(only_set: bool, json: bool, here: &Here) -> Result<u8, Problem> {
     for warning in warnings {
         say(&format!("{} {}\n", style.warn("warning:"), plain(&warning)));
     }
-    if let Some((_, path, _)) = files.iter().find(|(layer, _, there)| *layer == "project" && !there) {
-        say(&format!("\nThere is no {}; `ralph init` writes one.\n", plain(&path.display().to_string())));
+    if let Some(file) = config.files.iter().find(|file| file.layer == "project" && !file.exists) {
+        let path = plain(&file.path.display().to_string());
+        say(&format!("\n{path} does not exist; `ralph init` creates it.\n"));
     }
     Ok(0)
+}
+
+/// What this version does not support has no value to show.
+fn is_shown(setting: &Setting, only_set: bool) -> bool {
+    setting.key.is_supported() && (!only_set || !setting.said.is_empty())
 }
 
 /// One setting, for scripts.
@@ -102,27 +110,26 @@ fn as_json(setting: &Setting) -> Value {
     let said: Vec<Value> = setting
         .said
         .iter()
-        .map(|(layer, place, value)| json!({"layer": layer, "place": place, "value": value}))
+        .map(|said| json!({"layer": said.layer, "place": said.place, "value": setting.key.kind.shown(&said.value)}))
         .collect();
-    let layer = setting.said.first().map_or("built-in", |(layer, _, _)| layer);
     json!({
-        "key": setting.name, "value": setting.value, "layer": layer, "from": setting.from(), "layers": said,
-        "lowered": setting.lowered,
+        "key": setting.name, "value": setting.shown(), "layer": setting.layer, "from": setting.from,
+        "layers": said, "lowered": setting.note,
     })
 }
 
 fn table(settings: &[&Setting], style: Style) -> String {
     let mut text = String::new();
     for setting in settings {
-        let value = setting.value.as_ref().map_or("-".to_string(), |value| plain(&value.to_string()));
+        let value = setting.shown().map_or("-".to_string(), |value| plain(&value.to_string()));
         let from = match setting.said.is_empty() {
             true => style.faint("built-in"),
-            false => plain(&setting.from()),
+            false => plain(&setting.from),
         };
         let _ = writeln!(text, "{:<26} {value:<28} {from}", setting.name);
     }
     if text.is_empty() {
-        text.push_str("Nothing is set: ralph's own numbers hold.\n");
+        text.push_str("Nothing is set; every setting has its built-in value.\n");
     }
     text
 }

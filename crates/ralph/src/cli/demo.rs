@@ -3,9 +3,9 @@
 
 use super::run::{Args as RunArgs, Output, begin};
 use super::{Here, resolve};
+use crate::config::Flags;
 use crate::print::say;
 use crate::problem::{Code, Problem};
-use ralph_rules::money::Micro;
 use ralph_sim::demo::{FILES, PROMPT, SCRIPT, VERIFY};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -37,10 +37,12 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let inside = Here { workspace: workspace.canonicalize().map_err(|e| failed(&e))?, ..here.clone() };
     let run = RunArgs {
         task: Some(PROMPT.into()),
-        agent: Some("sim".into()),
-        max_iterations: Some(5),
-        max_cost: Some(Micro(1_000_000)),
-        verify: vec![VERIFY.into()],
+        settings: Flags::of([
+            ("agent.name", "sim".into()),
+            ("run.max_iterations", 5.into()),
+            ("run.max_cost_usd", 1.into()),
+            ("verify.commands", vec![VERIFY].into()),
+        ]),
         rest: vec!["--script".into(), script.display().to_string()],
         ..RunArgs::default()
     };

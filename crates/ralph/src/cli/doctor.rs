@@ -104,25 +104,37 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(rows.iter().find_map(|row| row.code).map_or(0, |code| code as u8))
 }
 
+/// The same check as `ralph config check`, in one row.
 fn settings(here: &Here) -> Row {
-    let layers = config::load(&here.workspace, here.env.config_home.as_deref());
-    let layers = match layers.and_then(|layers| layers.under(&here.env)) {
-        Ok(layers) => layers,
-        Err(problem) => return Row::of("config", &problem),
+    let sources = config::Sources::files(&here.workspace, here.env.config_home.as_deref());
+    let checked = sources.variables(&here.env).check();
+    let Some(config) = checked.config else {
+        let count = checked.problems.len();
+        let Some(problem) = checked.problems.first() else {
+            return Row::bad("config", Code::Bug, "cannot be resolved", "`ralph config check` shows more");
+        };
+        let row = Row::of("config", problem);
+        return match count {
+            1 => row,
+            _ => Row {
+                fact: format!("{} (1 of {count} problems; `ralph config check` lists all)", row.fact),
+                ..row
+            },
+        };
     };
     if let Some(strange) = here.env.strange().into_iter().next() {
         return Row::warn("config", strange, "unset it, or correct its name");
     }
-    let layers_set = match layers.sources().len() {
+    let layers = match config.layers {
         1 => "1 layer".to_string(),
         n => format!("{n} layers"),
     };
-    match layers.limits() {
-        (Some(_), Some(_)) => Row::ok("config", format!("{layers_set}, valid")),
+    match (config.settings.max_iterations, config.settings.max_cost) {
+        (Some(_), Some(_)) => Row::ok("config", format!("{layers}, valid")),
         _ => Row::warn(
             "config",
-            "run.max_iterations and run.max_cost_usd are required, but not both are set",
-            "set them with `ralph init`, or give --max-iterations and --max-cost",
+            "run.max_iterations or run.max_cost_usd is not set; every run needs both",
+            "`ralph init` writes them, or use --max-iterations and --max-cost",
         ),
     }
 }

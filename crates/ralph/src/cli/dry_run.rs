@@ -1,4 +1,4 @@
-//! `ralph run --dry-run`: what would be run, and the first prompt.
+//! `ralph run --dry-run`: the resolved settings and the first prompt.
 
 use super::resolve::Resolved;
 use crate::plain::{plain, plain_lines};
@@ -8,7 +8,7 @@ use ralph_rules::record::AgentChoice;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// For a person.
+/// As text.
 pub fn text(resolved: &Resolved) -> String {
     let plan = &resolved.plan;
     let policy = &plan.policy;
@@ -21,20 +21,20 @@ pub fn text(resolved: &Resolved) -> String {
     row("agent", &format!("{} ({}{model})", plan.agent.name, plan.agent.program));
     for (n, rung) in plan.ladder.iter().enumerate() {
         let model = rung.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
-        row("if stuck", &format!("rung {}: {} ({}{model})", n + 1, rung.name, rung.program));
+        row("ladder", &format!("rung {}: {} ({}{model})", n + 1, rung.name, rung.program));
     }
     row(
         "limits",
         &format!(
-            "{} iterations, {}, {} a day over all runs",
+            "{} iterations, {} per run, {} per day over all runs",
             policy.max_iterations, policy.max_cost, policy.daily_cost
         ),
     );
     for (name, value) in usual(resolved) {
         row(name, &value);
     }
-    row("reserved a call", &format!("{} at first", policy.estimate.min(policy.max_cost)));
-    row("verified by", &if plan.verify.is_empty() { "nothing".into() } else { plan.verify.join(" && ") });
+    row("reserved", &format!("{} for the first call", policy.estimate.min(policy.max_cost)));
+    row("verify", &if plan.verify.is_empty() { "none".into() } else { plan.verify.join(" && ") });
     row("promise", &policy.gate.promise);
     row("preset", resolved.preset.name());
     if let Some(bound) = &resolved.bound {
@@ -46,30 +46,34 @@ pub fn text(resolved: &Resolved) -> String {
     }
     let _ =
         writeln!(text, "\nFirst prompt ({}):\n\n{}", plan.prompt_from, plain_lines(plan.prompt.trim_end()));
-    let place = if plan.agent.system_prompt { "as a system prompt" } else { "at the end of each prompt" };
-    let _ = writeln!(text, "\nHow to report, {place}:\n\n{}", plain_lines(protocol(resolved).trim_end()));
+    let place = if plan.agent.system_prompt { "in the system prompt" } else { "at the end of each prompt" };
+    let _ = writeln!(
+        text,
+        "\nReporting instructions, {place}:\n\n{}",
+        plain_lines(protocol(resolved).trim_end())
+    );
     if plan.prompting.context {
         let _ = writeln!(
             text,
-            "\nFrom the second iteration on this follows (an example, of a run that is stuck):\n\n{}",
+            "\nAppended from the second iteration on (example of a run without progress):\n\n{}",
             plain_lines(example(resolved).trim_end())
         );
     }
     text
 }
 
-/// What earlier runs took, and how many they were.
+/// What earlier runs cost, and how many there were.
 fn usual(resolved: &Resolved) -> Vec<(&'static str, String)> {
     let Some(found) = &resolved.plan.history else {
-        let unknown = format!("unknown, there was no such run here yet; {DEFAULT} a call is assumed");
-        return vec![("usual cost", unknown)];
+        let unknown = format!("unknown (no earlier run here); estimated at {DEFAULT} per call");
+        return vec![("typical cost", unknown)];
     };
     let Estimate { runs, cost_p50, cost_p90, iterations_p50, iterations_p90, .. } = found;
     let many = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let (length, from) = (many(*iterations_p50, "iteration"), many(*runs, "run"));
     vec![
-        ("usual cost", format!("{cost_p50} an iteration, in 9 of 10 at most {cost_p90} (from {from})")),
-        ("usual length", format!("{length}, in 9 of 10 runs at most {iterations_p90}")),
+        ("typical cost", format!("{cost_p50} per iteration, p90 {cost_p90} (from {from})")),
+        ("typical length", format!("{length}, p90 {iterations_p90}")),
     ]
 }
 
@@ -87,7 +91,7 @@ fn example(resolved: &Resolved) -> String {
     template::render(template::CONTEXT, &resolved.plan.prompting.templates, &busy).unwrap_or_default()
 }
 
-/// What a script reads of earlier runs; `runs` is 0 where the default holds.
+/// Estimates from earlier runs, for scripts; `runs` is 0 where the default is used.
 fn estimate(resolved: &Resolved) -> Value {
     let reserved = resolved.plan.policy.estimate.min(resolved.plan.policy.max_cost).usd();
     match &resolved.plan.history {
@@ -100,7 +104,7 @@ fn estimate(resolved: &Resolved) -> Value {
     }
 }
 
-/// For a script.
+/// As JSON.
 pub fn value(resolved: &Resolved) -> Value {
     let plan = &resolved.plan;
     let shown = |agent: &AgentChoice| AgentChoice { account: String::new(), ..agent.clone() };

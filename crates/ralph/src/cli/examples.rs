@@ -161,6 +161,7 @@ pub const CONFIG: &str = "\
 Examples:
   ralph config show                       effective settings and where each comes from
   ralph config explain run.max_cost_usd   a key's meaning, valid values and current value
+  ralph config check                      report every mistake in the config files, with its place
   ralph config edit                       open ralph.toml in your editor, then check it";
 
 pub const DOCTOR: &str = "\

@@ -3,7 +3,7 @@
 
 use super::Here;
 use super::questions::{Questions, at_terminal};
-use crate::config::{self, Layers};
+use crate::config;
 use crate::init::found::{Found, Use, quoted};
 use crate::init::text::{Choices, config as config_text};
 use crate::init::write::{Done, append, is_there, make, refresh};
@@ -90,21 +90,23 @@ fn usable(here: &Here) -> Result<(), Problem> {
 
 fn look(here: &Here) -> Seen {
     let found = detect::detect(&here.workspace, &here.env);
-    let layers = config::load(&here.workspace, here.env.config_home.as_deref());
+    let config = config::load_files(&here.workspace, &here.env);
     let mut notes: Vec<String> = found.iter().flat_map(|f| f.notes.iter().cloned()).collect();
-    if let Err(problem) = &layers {
+    if let Err(problem) = &config {
         notes.push(problem.message.clone());
     }
-    let layers = layers.ok();
+    let config = config.ok();
     let installed: Vec<&str> = AGENTS
         .iter()
         .filter(|info| info.program.is_some_and(|program| here.env.which(program, &here.workspace).is_some()))
         .map(|info| info.name)
         .collect();
     let own = here.env.settings.contains_key("RALPH_AGENT")
-        || layers.as_ref().is_some_and(|l| l.agent_name().is_some());
+        || config.as_ref().is_some_and(|config| config.is_set("agent.name"));
     let agent = installed.first().copied().unwrap_or("claude");
-    let (most, dearest) = layers.as_ref().map_or((ITERATIONS, COST), Layers::ceilings);
+    let (most, dearest) = config.as_ref().map_or((ITERATIONS, COST), |config| {
+        (config.settings.ceilings.max_iterations, config.settings.ceilings.max_cost)
+    });
     let choices = Choices {
         agent: (!own).then(|| agent.to_string()),
         others: installed.iter().filter(|name| own || **name != agent).map(ToString::to_string).collect(),
@@ -335,8 +337,8 @@ fn command(start: &Start<'_>, here: &Here) -> String {
         return "ralph init".into();
     }
     let task = start.task.filter(|_| start.kept).map(|task| format!(" {}", quoted(task))).unwrap_or_default();
-    let layers = config::load(&here.workspace, here.env.config_home.as_deref()).ok();
-    let limited = layers.is_none_or(|layers| matches!(layers.limits(), (Some(_), Some(_))));
+    let settings = config::load_files(&here.workspace, &here.env).map(|config| config.settings).ok();
+    let limited = settings.is_none_or(|s| s.max_iterations.is_some() && s.max_cost.is_some());
     let limits = match limited {
         true => String::new(),
         false => format!(" --max-iterations {ITERATIONS} --max-cost {}", COST.0 / 1_000_000),

@@ -58,7 +58,7 @@ pub struct LongPrompt {
 
 /// Shows the prices.
 pub fn prices(args: &Args, here: &Here) -> Result<u8, Problem> {
-    let prices = config::load(&here.workspace, here.env.config_home.as_deref())?.prices();
+    let prices = config::load_files(&here.workspace, &here.env)?.settings.prices();
     let rows: Vec<&Row> = match &args.model {
         Some(model) => vec![prices.find(model).ok_or_else(|| unknown(model, &prices))?],
         None => prices.rows().collect(),

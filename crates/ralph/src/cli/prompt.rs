@@ -2,7 +2,7 @@
 
 use super::Here;
 use super::run::Args;
-use crate::config::Layers;
+use crate::config::Settings;
 use crate::problem::{Code, Problem};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const MOST: u64 = 1 << 20;
 
 /// The prompt and where it is from.
-pub fn prompt(args: &Args, layers: &Layers, here: &Here) -> Result<(String, String), Problem> {
+pub fn prompt(args: &Args, settings: &Settings, here: &Here) -> Result<(String, String), Problem> {
     if let Some(task) = &args.task {
         return match task.trim() {
             "" => Err(Problem::new(Code::Usage, "the task is empty")
@@ -19,11 +19,10 @@ pub fn prompt(args: &Args, layers: &Layers, here: &Here) -> Result<(String, Stri
             _ => Ok((task.clone(), "argument".into())),
         };
     }
-    let named = args.prompt.clone().or_else(|| layers.prompt_file().map(PathBuf::from));
-    let file = named.clone().unwrap_or_else(|| PathBuf::from("PROMPT.md"));
+    let file = PathBuf::from(&settings.prompt_file);
     let text = read(&here.workspace.join(&file)).map_err(|error| {
-        let problem = match named {
-            None if error.kind() == std::io::ErrorKind::NotFound => {
+        let problem = match settings.prompt_file.as_str() {
+            "PROMPT.md" if error.kind() == std::io::ErrorKind::NotFound => {
                 Problem::new(Code::Usage, "no task: none was given, and there is no PROMPT.md here")
             }
             _ => {

@@ -97,8 +97,8 @@ fn clean(
 
 fn redactor(row: &RunRow, here: &Here) -> Result<Redactor, Problem> {
     let workspace = Path::new(&row.workspace);
-    let layers = config::load(workspace, here.env.config_home.as_deref())?;
-    secrets::redactor(&layers, workspace, here)
+    let config = config::load_files(workspace, &here.env)?;
+    secrets::redactor(&config.settings, workspace, here)
 }
 
 /// Keeps runs from being active in the workspace meanwhile. If it no longer exists, none can be.

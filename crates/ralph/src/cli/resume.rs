@@ -96,20 +96,20 @@ pub fn go_on(
         return Err(Problem::new(Code::Busy, message)
             .hint("restore the directory, or start a new run elsewhere with `ralph run`"));
     }
-    let layers = config::load(workspace, here.env.config_home.as_deref())?;
-    let redactor = secrets::redactor(&layers, workspace, here)?;
+    let config = config::load_files(workspace, &here.env)?;
+    let redactor = secrets::redactor(&config.settings, workspace, here)?;
     let start = secrets::whole(start.clone(), &redactor, typed);
     for agent in std::iter::once(&start.agent).chain(&start.ladder) {
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
-    let deps = agent::deps(&start.agent, &start.ladder, &layers, redactor, here)?;
+    let deps = agent::deps(&start.agent, &start.ladder, &config.settings, redactor, here)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
         policy.max_cost = changes.max_cost.unwrap_or(policy.max_cost);
         policy.max_time = changes.max_time.or(policy.max_time);
-        for lowered in layers.cap(&mut policy) {
+        for lowered in config.cap(&mut policy) {
             say(&format!("{} {lowered}\n", here.err_style().warn("warning:")));
         }
         policy
@@ -121,7 +121,7 @@ pub fn go_on(
         say(&format!("{} {warning}\n", here.err_style().warn("warning:")));
     }
     let whole = |start, deps: &RunDeps| secrets::whole(start, &deps.redactor, typed);
-    let views = layers.views().only(&start.own_files);
+    let views = config.settings.views.clone().only(&start.own_files);
     let redactor = Arc::clone(&deps.redactor);
     let run = WatchedRun { id, records: &records, workspace, views, redactor };
     let (watchers, terminal) = watchers(run, output, &home, here);

@@ -4,17 +4,16 @@ use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
 use super::{Here, detach, diagnostics, dry_run, resume, runs, secrets};
-use crate::config::Preset;
+use crate::config::Flags;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
-use crate::values;
 use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{BreakerPolicy, Policy};
-use ralph_rules::record::{AgentChoice, Ms, RunStarted};
+use ralph_rules::record::{AgentChoice, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
 use ralph_view::run_state::RunState;
@@ -24,52 +23,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
     /// The task (default: the contents of PROMPT.md).
+    #[arg(conflicts_with = "prompt")]
     pub task: Option<String>,
-    /// Read the task from this file instead of PROMPT.md.
-    #[arg(long, value_name = "FILE", conflicts_with = "task")]
-    pub prompt: Option<std::path::PathBuf>,
-    /// Plan file, with checkboxes or a prd.json; the work is not done while items are open.
-    #[arg(long, value_name = "FILE")]
-    pub plan: Option<String>,
-    /// Agent to use.
-    #[arg(long, value_name = "NAME", help = super::agent::flag_help())]
-    pub agent: Option<String>,
-    /// Model to use (default: the agent's own).
-    #[arg(long, value_name = "M")]
-    pub model: Option<String>,
-    /// Maximum number of iterations (required here or in ralph.toml).
-    #[arg(long, value_name = "N", value_parser = values::count, allow_negative_numbers = true)]
-    pub max_iterations: Option<u32>,
-    /// Maximum cost in dollars (required here or in ralph.toml).
-    #[arg(long, value_name = "USD", value_parser = values::money, allow_negative_numbers = true)]
-    pub max_cost: Option<Micro>,
-    /// Maximum duration of the run, including waits, such as 2h.
-    #[arg(long, value_name = "DUR", value_parser = values::span)]
-    pub max_time: Option<Ms>,
-    /// Command that must pass before the work counts as done, run with `sh -c` (repeatable).
-    #[arg(long, value_name = "CMD")]
-    pub verify: Vec<String>,
-    /// Text the agent may print in <promise> tags instead of a status block (default: COMPLETE).
-    #[arg(long, value_name = "TEXT", value_parser = values::promise)]
-    pub promise: Option<String>,
-    /// Path the agent must not change, in gitignore syntax, in addition to the defaults (repeatable).
-    #[arg(long, value_name = "GLOB")]
-    pub protect: Vec<String>,
-    /// Maximum calls per hour over all runs; 0 means no limit (default: 100).
-    #[arg(long, value_name = "N", value_parser = values::count_or_none, allow_negative_numbers = true)]
-    pub calls_per_hour: Option<u32>,
-    /// Maximum time per call (default: 15m).
-    #[arg(long, value_name = "DUR", value_parser = values::span)]
-    pub timeout: Option<Ms>,
-    /// Maximum time without output (default: 5m).
-    #[arg(long, value_name = "DUR", value_parser = values::span)]
-    pub idle_timeout: Option<Ms>,
-    /// Sandbox for the agent: auto or off (this version has none, and says so).
-    #[arg(long, value_name = "MODE", value_parser = ["auto", "off", "require"], hide_possible_values = true)]
-    pub sandbox: Option<String>,
-    /// Defaults for settings that are not set: strict, classic, analyzer or wrapper (default: strict).
-    #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
-    pub preset: Option<Preset>,
+    /// Flags that are settings, declared in `config/sections/`.
+    #[command(flatten)]
+    pub settings: Flags,
     /// Start over instead of resuming an interrupted run of the same task.
     #[arg(long)]
     pub fresh: bool,
@@ -134,7 +92,6 @@ impl Args {
             (self.fallback, "--fallback"),
             (self.auto, "--auto"),
             (self.mode.as_deref() == Some("hook"), "--mode hook"),
-            (self.sandbox.as_deref() == Some("require"), "--sandbox require"),
         ];
         set.into_iter().find(|(on, _)| *on).map(|(_, flag)| flag)
     }

@@ -2,7 +2,7 @@
 //! files that `[redact]` names, and of `.env`. `ralph-engine/src/redact` finds them in output.
 
 use super::Here;
-use crate::config::{self, Layers};
+use crate::config::{self, Settings};
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_engine::redact::{Redactor, Secret, secrets_in_env, secrets_in_file};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 const ALWAYS: &str = ".env";
 
 /// Knows every secret of this workspace. A file that was named but cannot be read is a mistake: its values would show.
-pub fn redactor(layers: &Layers, workspace: &Path, here: &Here) -> Result<Redactor, Problem> {
+pub fn redactor(settings: &Settings, workspace: &Path, here: &Here) -> Result<Redactor, Problem> {
     let mut all = Vec::new();
-    for name in layers.redact_files() {
+    for name in &settings.redact_files {
         let path = place(name, workspace, here);
         let found = secrets_in_file(&path, true).map_err(|error| {
             Problem::new(
@@ -30,15 +30,15 @@ pub fn redactor(layers: &Layers, workspace: &Path, here: &Here) -> Result<Redact
         });
         all.extend(found?);
     }
-    Ok(Redactor::new(all.into_iter().chain(always(layers, workspace)).collect::<Vec<_>>().into_iter()))
+    Ok(Redactor::new(all.into_iter().chain(always(settings, workspace)).collect::<Vec<_>>().into_iter()))
 }
 
 /// As far as it goes: for commands that must work where the configuration is broken, too.
 pub fn redactor_anyway(workspace: &Path, here: &Here) -> Redactor {
-    let layers = config::load(workspace, here.env.config_home.as_deref()).unwrap_or_default();
-    let files = layers.redact_files().iter().map(|name| place(name, workspace, here));
+    let settings = config::load_files(workspace, &here.env).map(|config| config.settings).unwrap_or_default();
+    let files = settings.redact_files.iter().map(|name| place(name, workspace, here));
     let named = files.flat_map(|path| secrets_in_file(&path, true).unwrap_or_default());
-    Redactor::new(named.chain(always(&layers, workspace)).collect::<Vec<_>>().into_iter())
+    Redactor::new(named.chain(always(&settings, workspace)).collect::<Vec<_>>().into_iter())
 }
 
 /// A run's beginning as the user wrote it, as far as that can still be known; the journal holds it without secrets.
@@ -78,9 +78,9 @@ pub fn lost(start: &RunStarted) -> Option<String> {
 
 const MARK: &str = "[redacted:";
 
-fn always(layers: &Layers, workspace: &Path) -> Vec<(String, Secret)> {
-    let vars = Env::all().into_iter().chain(layers.agents_env());
-    let mut found = secrets_in_env(vars, layers.redact_env());
+fn always(settings: &Settings, workspace: &Path) -> Vec<(String, Secret)> {
+    let vars = Env::all().into_iter().chain(settings.agents_env());
+    let mut found = secrets_in_env(vars, &settings.redact_env);
     found.extend(secrets_in_file(&workspace.join(ALWAYS), false).unwrap_or_default());
     found
 }

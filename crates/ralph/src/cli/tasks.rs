@@ -2,8 +2,7 @@
 //! is reported before any money is spent.
 
 use super::Here;
-use super::run::Args;
-use crate::config::Layers;
+use crate::config::Settings;
 use crate::problem::{Code, Problem};
 use ralph_engine::bound_files;
 use ralph_rules::plan::Plan;
@@ -35,8 +34,8 @@ impl Bound {
 }
 
 /// The plan that was named, if one was.
-pub fn bound(args: &Args, layers: &Layers, here: &Here) -> Result<Option<Bound>, Problem> {
-    let Some(file) = args.plan.clone().or_else(|| layers.plan_file().map(Into::into)) else {
+pub fn bound(settings: &Settings, here: &Here) -> Result<Option<Bound>, Problem> {
+    let Some(file) = settings.plan.clone() else {
         return Ok(None);
     };
     let unusable = |code| Problem::new(code, format!("cannot read the plan {file}"));

@@ -1,7 +1,7 @@
 //! The user's own prompt templates: read once, checked before anything runs, and recorded with the run.
 
 use super::Here;
-use crate::config::Layers;
+use crate::config::Settings;
 use crate::problem::{Code, Problem};
 use ralph_rules::prompt::template::{Mistake, OWN, check};
 use ralph_rules::record::Prompting;
@@ -13,9 +13,9 @@ use std::path::Path;
 const MOST: u64 = 64 << 10;
 
 /// How prompts are built.
-pub fn prompting(layers: &Layers, here: &Here) -> Result<Prompting, Problem> {
-    let context = layers.context();
-    let Some(named) = layers.templates() else {
+pub fn prompting(settings: &Settings, here: &Here) -> Result<Prompting, Problem> {
+    let context = settings.context;
+    let Some(named) = &settings.templates else {
         return Ok(Prompting { context, templates: BTreeMap::new() });
     };
     let dir = here.workspace.join(named);

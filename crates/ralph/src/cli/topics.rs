@@ -3,7 +3,7 @@
 use super::exit_codes::EXIT_CODES;
 use super::help::whole;
 use super::{Here, files};
-use crate::env::VARIABLES;
+use crate::config;
 use crate::nearest::nearest;
 use crate::print::print;
 use crate::problem::{Code, Problem};
@@ -119,7 +119,7 @@ pub fn text(topic: &Topic) -> String {
         "files" => text.push_str(&files::topic()),
         "variables" => {
             text.push_str("Each overrides the configuration files and is overridden by its flag.\n\n");
-            for (name, what) in VARIABLES {
+            for (name, what) in config::variables() {
                 let _ = writeln!(text, "  {name:<22} {what}");
             }
             text.push_str(VARIABLES_MORE);

@@ -1,4 +1,4 @@
-//! What was typed wrong, in the same shape as every other error: message, hints, exit code 64.
+//! Errors of the command line in the same shape as all others: message, hints, exit code 64.
 
 use crate::nearest::nearest;
 use crate::problem::{Code, Problem};
@@ -16,7 +16,7 @@ pub fn problem(error: &clap::Error, command: &Command, typed: &[String]) -> Prob
         Some(word) => problem.hint(format!("did you mean `{word}`?")),
         None => problem,
     };
-    problem.hint(format!("`{path} --help` shows what may be typed"))
+    problem.hint(format!("see `{path} --help`"))
 }
 
 /// The command whose arguments were being read, and how it is called.

@@ -10,7 +10,6 @@ use ralph_engine::receipt::{Receipt, diff_hash};
 use ralph_engine::snapshots::Snapshots;
 use ralph_engine::verification::standalone::{self, StandaloneVerify};
 use ralph_engine::{git_checkout, oracle};
-use ralph_rules::policy::Policy;
 use ralph_rules::record::{CheckOutcome, CheckResult};
 use ralph_rules::state::State;
 use serde_json::json;
@@ -45,16 +44,12 @@ pub fn verify(args: &Args, here: &Here) -> Result<u8, Problem> {
 }
 
 fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
-    let layers =
-        config::load(&here.workspace, here.env.config_home.as_deref())?.under(&here.env)?.over(None)?;
-    let mut policy = Policy::strict(1, ralph_rules::money::Micro(1));
-    layers.shape(&mut policy);
-    layers
-        .cap(&mut policy)
-        .iter()
-        .filter(|line| line.contains("verify."))
-        .for_each(|line| say(&format!("warning: {line}")));
-    let commands = if args.verify.is_empty() { layers.verify().to_vec() } else { args.verify.clone() };
+    let config = config::load(&here.workspace, &here.env)?;
+    let settings = &config.settings;
+    for warning in config.warnings().iter().filter(|warning| warning.starts_with("verify.")) {
+        say(&format!("warning: {warning}"));
+    }
+    let commands = if args.verify.is_empty() { settings.verify.clone() } else { args.verify.clone() };
     if commands.is_empty() || commands.iter().any(|command| command.trim().is_empty()) {
         return Err(Problem::new(
             Code::Usage,
@@ -83,9 +78,9 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         base: base.or_else(|| head.and_then(|head| git_checkout::base_of(&here.workspace, &head))),
         commit: branch,
         commands,
-        timeout: policy.verify_timeout,
-        oracle: policy.oracle,
-        oracle_paths: layers.oracle_paths().to_vec(),
+        timeout: settings.policy.verify_timeout,
+        oracle: settings.policy.oracle,
+        oracle_paths: settings.oracle_paths.clone(),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
         supervisor: agent::own_program()?,
     };
@@ -96,7 +91,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
             say(crate::plain::plain_lines(&result.tail).trim_end());
         }
     };
-    let redactor = secrets::redactor(&layers, &here.workspace, here)?;
+    let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let receipt = standalone::verify(&request, &redactor, told)
         .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
     match args.json {

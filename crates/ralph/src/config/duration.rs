@@ -4,7 +4,8 @@ use ralph_rules::record::Ms;
 
 /// Milliseconds, or what is wrong with the text.
 pub fn parse_duration(text: &str) -> Result<Ms, String> {
-    let wrong = || format!("`{text}` is no duration; write it like 90s, 15m or 1h30m");
+    let wrong =
+        || format!("`{text}` is not a valid duration; use a number and a unit, such as 90s, 15m or 1h30m");
     let mut rest = text.trim();
     let mut total: Ms = 0;
     if rest.is_empty() {

@@ -1,9 +1,22 @@
-//! The presets: plain config fragments, kept beside this file and built in. A preset only replaces the built-in numbers;
-//! whatever a file or a flag sets explicitly wins over it. None waives protected paths, BLOCKED or a verification.
+//! The presets: config fragments that are built in (`presets/`). A preset only replaces built-in values; whatever a file,
+//! a variable or a flag sets takes precedence over it. No preset weakens protected paths or verification.
 
-use super::file::{File, Preset};
-use super::source::{Origin, Source};
+use super::document;
+use super::origin::{Layer, Origin};
 use crate::problem::{Code, Problem};
+
+/// `preset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// ralph's own values.
+    Strict,
+    /// As in "Ralph Architecture".
+    Classic,
+    /// As in "Ralph Analyzer Skill".
+    Analyzer,
+    /// As in "Ralph Loop Wrapper".
+    Wrapper,
+}
 
 impl Preset {
     /// Its name.
@@ -25,16 +38,15 @@ impl Preset {
         }
     }
 
-    /// Its fragment.
-    pub(super) fn file(self) -> Result<File, Problem> {
-        toml::from_str(self.text()).map_err(|error| {
-            Problem::new(Code::Bug, format!("the preset {} cannot be read", self.name())).cause(&error)
-        })
-    }
-
-    /// Its fragment as a layer.
-    pub(super) fn source(self) -> Source {
-        let table = self.text().parse().unwrap_or_default();
-        Source { origin: Origin::Preset(self.name()), table, text: String::new() }
+    /// What it sets.
+    pub(super) fn layer(self) -> Result<Layer, Problem> {
+        let (layer, problems) = document::read(Origin::Preset(self.name()), self.text());
+        match problems.into_iter().next() {
+            Some(problem) => {
+                let message = format!("the preset {} is invalid: {}", self.name(), problem.message);
+                Err(Problem::new(Code::Bug, message))
+            }
+            None => Ok(layer),
+        }
     }
 }

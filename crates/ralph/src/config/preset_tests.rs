@@ -9,7 +9,7 @@ mod read;
 mod walk;
 
 use super::Preset;
-use super::layers::Layers;
+use super::test_layers::Layers;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy};
 use walk::walk;
@@ -19,9 +19,9 @@ const RICH: Micro = Micro(50_000_000);
 
 /// The numbers under a preset, with nothing set besides.
 fn policy(preset: Preset) -> Policy {
-    let mut policy = Policy::strict(MANY, RICH);
-    Layers::default().over(Some(preset)).unwrap().shape(&mut policy);
-    policy
+    let mut layers = Layers::new();
+    layers.flag("--preset", preset.name());
+    layers.load().unwrap().settings.policy(MANY, RICH)
 }
 
 #[test]
@@ -73,10 +73,13 @@ fn wrapper_walks_its_document() {
 }
 
 #[test]
-fn no_preset_touches_what_only_tightens() {
+fn no_preset_touches_what_protects() {
     for preset in [Preset::Strict, Preset::Classic, Preset::Analyzer, Preset::Wrapper] {
-        let file = preset.file().unwrap();
-        assert_eq!((file.not_here(), file.not_yet(), file.preset), (None, None, None), "{}", preset.name());
-        assert!(file.protect.paths.is_empty() && file.verify.commands.is_empty() && file.agents.is_empty());
+        for entry in preset.layer().unwrap().entries {
+            let (section, _) = entry.key.parts();
+            assert!(["run", "verify", "gate", "breaker"].contains(&section), "{}", entry.name);
+            assert_eq!(entry.key.combine, super::Combine::Nearest, "{}", entry.name);
+            assert_ne!(entry.name, "verify.commands");
+        }
     }
 }

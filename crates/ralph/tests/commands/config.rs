@@ -1,4 +1,4 @@
-//! Files, variables and ceilings, as `--dry-run` shows what they come to.
+//! Files, variables and ceilings, as `--dry-run` shows what they mean.
 
 use super::scene::{Answer, Scene};
 use serde_json::Value;
@@ -50,7 +50,11 @@ fn flags_beat_variables_and_variables_beat_files() {
     scene.set("RALPH_MAX_COST", "plenty");
     let answer = dry_run(&scene, &[]);
     assert_eq!(answer.code, 64);
-    assert!(answer.err.contains("RALPH_MAX_COST: `plenty`"), "{}", answer.err);
+    assert!(
+        answer.err.contains("RALPH_MAX_COST must be an amount in dollars above 0, such as 5.0, not `plenty`"),
+        "{}",
+        answer.err
+    );
 }
 
 #[test]
@@ -61,9 +65,11 @@ fn the_agent_may_come_from_a_variable_and_its_time_from_a_file() {
     scene.scratch.files(&[("ralph.toml", text)]);
     assert_eq!(resolved(&scene, &[])["policy"]["timeout"], 300_000);
     assert_eq!(resolved(&scene, &["--timeout", "7m"])["policy"]["timeout"], 420_000);
+    scene.set("RALPH_TIMEOUT", "6m");
+    assert_eq!(resolved(&scene, &[])["policy"]["timeout"], 360_000, "a variable stands above every file");
     scene.set("RALPH_AGENT", "nobody");
     assert_eq!(scene.ralph(&["run", "x", "--dry-run"]).code, 64);
-    assert_eq!(dry_run(&scene, &[]).code, 0);
+    assert_eq!(dry_run(&scene, &[]).code, 64, "a wrong value is refused even where a flag overrides it");
 }
 
 #[test]
@@ -75,7 +81,7 @@ fn ceilings_hold_whoever_asks_for_more() {
     let seen = resolved(&scene, &["--max-iterations", "99", "--max-cost", "1", "--protect", "flag/"]);
     assert_eq!(seen["policy"]["max_iterations"], 7);
     let warning = seen["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("max_iterations 99 is above the ceiling of 7 (set by "), "{warning}");
+    assert!(warning.starts_with("run.max_iterations = 99 is above the ceiling of 7 (set by "), "{warning}");
     let protect: Vec<&str> =
         seen["protect"].as_array().unwrap().iter().map(|p| p.as_str().unwrap()).collect();
     for path in [".env", "secrets/", "own/", "project/", "flag/"] {

@@ -56,6 +56,10 @@ fn an_unknown_model_and_a_broken_table_say_what_to_do() {
     {
         let answer = scene.ralph(command);
         assert_eq!(answer.code, 78, "{command:?}: {}", answer.err);
-        assert!(answer.err.contains("config.toml:2:9: -1 is no price"), "{}", answer.err);
+        assert!(
+            answer.err.contains("config.toml:2:9: `prices.gpt-5.input` must be a price"),
+            "{}",
+            answer.err
+        );
     }
 }

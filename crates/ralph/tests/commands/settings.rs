@@ -1,4 +1,4 @@
-//! `ralph config`: what holds, who said so, and mistakes shown where they are.
+//! `ralph config`: effective settings, where each comes from, and every mistake at its place.
 
 use super::scene::Scene;
 use serde_json::Value;
@@ -110,6 +110,89 @@ fn mistakes_are_shown_in_the_file() {
     scene.set("RALPH_PRESET", "clasic");
     assert_eq!(scene.show(&["config", "show"]).code, 64);
     scene.compare("config_wrong");
+}
+
+#[test]
+fn check_lists_every_problem() {
+    let mut scene = Scene::new();
+    assert_eq!(scene.show(&["config", "check"]).code, 0);
+    own_config(&scene, "[agent]\nname = \"cluade\"\n[agents.codxe]\nmodel = \"x\"\n");
+    scene.scratch.files(&[
+        (
+            "ralph.toml",
+            "preset = \"clasic\"\n[run]\nmax_iteration = 3\ntimeout = 5\n[ceilings]\nmax_iterations = 9\n",
+        ),
+        ("ralph.local.toml", "[gate]\nuntil = \"verifed\"\n[[ladder]]\nagent = \"gemni\"\n"),
+    ]);
+    scene.set("RALPH_TIMEOUT", "soon");
+    assert_eq!(scene.show(&["config", "check"]).code, 78);
+    let answer = scene.ralph(&["config", "check", "--json"]);
+    let found: Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!((answer.code, found["valid"].clone()), (78, false.into()));
+    assert_eq!(found["problems"].as_array().unwrap().len(), 9, "{found:#}");
+    scene.compare("config_check");
+}
+
+/// The same mistake is found by `config check`, by `doctor` and by `run`, at the same place and with the same suggestion.
+#[test]
+fn check_doctor_and_run_find_the_same() {
+    let scene = Scene::new();
+    for (text, place, meant) in [
+        ("[agent]\nname = \"cluade\"\n", "ralph.toml:2:8", "\"claude\""),
+        ("[agents.cluade]\nmodel = \"x\"\n", "ralph.toml:1:9", "\"claude\""),
+        ("[[ladder]]\nagent = \"cluade\"\n", "ralph.toml:2:9", "\"claude\""),
+        ("preset = \"clasic\"\n", "ralph.toml:1:10", "\"classic\""),
+        ("[verify]\noracle = \"gaurd\"\n", "ralph.toml:2:10", "\"guard\""),
+        ("[run]\ntimout = \"5m\"\n", "ralph.toml:2:1", "`timeout`"),
+    ] {
+        scene.scratch.files(&[("ralph.toml", text)]);
+        let meant = format!("did you mean {meant}?");
+        for args in [
+            &["config", "check"][..],
+            &["doctor"],
+            &["run", "x", "--agent", "sim", "--max-iterations", "1", "--max-cost", "1"],
+        ] {
+            let answer = scene.ralph(args);
+            let said = format!("{}{}", answer.out, answer.err);
+            assert_eq!(answer.code, 78, "{args:?}: {said}");
+            assert!(said.contains(place) && said.contains(&meant), "{args:?}: {place} {meant}: {said}");
+        }
+    }
+}
+
+#[test]
+fn variables_for_an_agent_are_never_shown() {
+    let scene = Scene::new();
+    own_config(&scene, "[agents.claude.env]\nAPI_KEY = \"hunter2hunter2\"\n");
+    for args in
+        [&["config", "show"][..], &["config", "show", "--json"], &["config", "explain", "agents.claude.env"]]
+    {
+        let answer = scene.ralph(args);
+        assert!(answer.code == 0 && answer.out.contains("API_KEY"), "{args:?}: {}", answer.out);
+        assert!(!answer.out.contains("hunter2"), "{args:?}: {}", answer.out);
+    }
+    own_config(&scene, "[agents.claude.env]\nAPI_KEY = \"hunter2hunter2\"\nN = 1\n");
+    let answer = scene.ralph(&["config", "check"]);
+    assert!(answer.code == 78 && !answer.err.contains("hunter2"), "{}", answer.err);
+}
+
+/// A project's looser word is not shown as if it were in force.
+#[test]
+fn a_looser_word_of_a_project_is_shown_as_ignored() {
+    let scene = Scene::new();
+    scene.scratch.files(&[(
+        "ralph.toml",
+        "[run]\nmax_iterations = 1\nmax_cost_usd = 1\n[verify]\noracle = \"allow\"\n",
+    )]);
+    let shown: Value = serde_json::from_str(&scene.ralph(&["config", "show", "--json"]).out).unwrap();
+    let rows = shown["settings"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["key"] == "verify.oracle").unwrap();
+    assert_eq!((row["value"].as_str(), row["from"].as_str()), (Some("guard"), Some("built-in")));
+    assert!(row["lowered"].as_str().unwrap().contains("ralph.toml:5"), "{row}");
+    let run = scene.ralph(&["run", "x", "--agent", "sim", "--dry-run", "--json"]);
+    let run: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(run["policy"]["oracle"], "guard");
+    assert!(run["warnings"].to_string().contains("verify.oracle"), "{}", run["warnings"]);
 }
 
 #[test]

@@ -88,6 +88,9 @@ fn what_reading_commands_print_fits_its_shape() {
     fits("doctor", &json(&ralph(&scratch, &["doctor", "--repair", "--json"])));
     scratch.files(&[("ralph.toml", "preset = \"classic\"\n[run]\nmax_iterations = 99\n")]);
     fits("config-show", &json(&ralph(&scratch, &["config", "show", "--json"])));
+    fits("config-check", &json(&ralph(&scratch, &["config", "check", "--json"])));
+    scratch.files(&[("ralph.toml", "[agent]\nname = \"cluade\"\n")]);
+    fits("config-check", &json(&ralph(&scratch, &["config", "check", "--json"])));
 }
 
 #[test]

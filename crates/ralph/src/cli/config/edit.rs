@@ -1,4 +1,4 @@
-//! `ralph config edit`: the user's editor on a config file, and the same check afterwards that a run would make.
+//! `ralph config edit`: opens a config file in the user's editor, then checks it as a run would.
 
 use crate::cli::{Here, questions};
 use crate::config;
@@ -7,13 +7,13 @@ use crate::problem::{Code, Problem};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What may be typed.
+/// Arguments of `ralph config edit`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Your own config.toml instead of the project's.
+    /// Edit your own config.toml instead of ralph.toml
     #[arg(long)]
     user: bool,
-    /// ralph.local.toml, which git does not see.
+    /// Edit ralph.local.toml, which is not committed
     #[arg(long, conflicts_with = "user")]
     local: bool,
 }
@@ -23,12 +23,12 @@ pub fn edit(args: &Args, here: &Here) -> Result<u8, Problem> {
     let path = path(args, here)?;
     let fallback = || questions::at_terminal().then(|| "vi".to_string());
     let editor = here.env.editor.clone().or_else(fallback).ok_or_else(|| {
-        Problem::new(Code::Usage, "no editor is known, and this is no terminal")
+        Problem::new(Code::Usage, "no editor is set, and stdin is not a terminal")
             .hint(format!("set VISUAL or EDITOR, or edit {} yourself", path.display()))
     })?;
     if let Some(dir) = path.parent().filter(|dir| !dir.exists()) {
         std::fs::create_dir_all(dir).map_err(|e| {
-            Problem::new(Code::Busy, format!("the directory {} cannot be made", dir.display())).cause(&e)
+            Problem::new(Code::Busy, format!("the directory {} cannot be created", dir.display())).cause(&e)
         })?;
     }
     // The variable may hold arguments: `code --wait`.
@@ -37,12 +37,12 @@ pub fn edit(args: &Args, here: &Here) -> Result<u8, Problem> {
         Problem::new(Code::Unavailable, format!("the editor `{editor}` cannot be started")).cause(&e)
     })?;
     if !ended.success() {
-        return Err(Problem::new(Code::Unavailable, format!("the editor `{editor}` ended with {ended}"))
-            .hint("set VISUAL or EDITOR to the one you like"));
+        return Err(Problem::new(Code::Unavailable, format!("the editor `{editor}` failed: {ended}"))
+            .hint("set VISUAL or EDITOR to another editor"));
     }
-    config::load(&here.workspace, here.env.config_home.as_deref())
-        .map_err(|problem| problem.hint("`ralph config edit` opens it again"))?;
-    let word = if path.exists() { "is in order" } else { "was not written" };
+    config::load_files(&here.workspace, &here.env)
+        .map_err(|problem| problem.hint("`ralph config edit` opens the file again"))?;
+    let word = if path.exists() { "is valid" } else { "was not written" };
     say(&format!("{} {word}.\n", path.display()));
     Ok(0)
 }
@@ -53,7 +53,7 @@ fn path(args: &Args, here: &Here) -> Result<PathBuf, Problem> {
             let home = here.env.config_home.as_ref().ok_or_else(|| {
                 Problem::new(
                     Code::Usage,
-                    "there is no place for your own config: neither HOME nor XDG_CONFIG_HOME is set",
+                    "your own config.toml has no place: neither HOME nor XDG_CONFIG_HOME is set",
                 )
                 .hint("set XDG_CONFIG_HOME to a directory")
             })?;

@@ -1,10 +1,8 @@
 //! `ralph config explain`: one key in full, or the keys of a section in a line each.
 
-use super::{as_json, layers};
+use super::as_json;
 use crate::cli::Here;
-use crate::config::about;
-use crate::config::effective::{self, Setting};
-use crate::config::keys::{self, KEYS, Key, Kind, Who};
+use crate::config::{self, Combine, Key, SECTIONS, Section, Setting};
 use crate::nearest::nearest;
 use crate::plain::plain;
 use crate::print::{print, print_json};
@@ -14,37 +12,34 @@ use std::fmt::Write;
 
 /// Explains a key, a section, or lists all.
 pub fn explain(wanted: Option<&str>, as_data: bool, here: &Here) -> Result<u8, Problem> {
-    if let Some(key) = wanted.and_then(keys::find) {
-        let name = wanted.unwrap_or(key.name).to_string();
-        let setting = effective::setting(key, name, &layers(here)?, &here.workspace);
+    if let Some(name) = wanted.filter(|name| config::find(name).is_some()) {
+        let setting = config::load(&here.workspace, &here.env)?.setting(name).ok_or_else(|| unknown(name))?;
         match as_data {
-            true => print_json(&data(key, &setting))?,
-            false => print(&words(key, &setting)),
+            true => print_json(&data(&setting))?,
+            false => print(&words(&setting)),
         }
         return Ok(0);
     }
-    let inside = |key: &&Key| wanted.is_none_or(|section| in_section(key, section));
-    let listed: Vec<&Key> = KEYS.iter().filter(inside).collect();
-    if listed.is_empty() {
+    let listed: Vec<&Section> =
+        SECTIONS.iter().filter(|section| wanted.is_none_or(|name| section.name == name)).collect();
+    if listed.is_empty() || wanted == Some("") {
         return Err(unknown(wanted.unwrap_or_default()));
     }
     match as_data {
-        true => print_json(&listed.iter().map(|key| row(key)).collect::<Vec<Value>>())?,
+        true => {
+            let keys = listed.iter().flat_map(|section| section.keys);
+            print_json(&keys.map(row).collect::<Vec<Value>>())?;
+        }
         false => print(&list(&listed)),
     }
     Ok(0)
 }
 
-fn in_section(key: &Key, section: &str) -> bool {
-    let own = key.parts().0;
-    own == section || own.trim_end_matches(".*") == section
-}
-
 fn unknown(wanted: &str) -> Problem {
-    let problem = Problem::new(Code::Usage, format!("there is no key `{wanted}`"));
-    // The last part alone is what people remember.
-    let short = KEYS.iter().find(|key| key.parts().1 == wanted).map(|key| key.name.to_string());
-    let meant = short.or_else(|| nearest(wanted, KEYS.iter().map(|key| key.name)));
+    let problem = Problem::new(Code::Usage, format!("unknown key `{wanted}`"));
+    // People remember the last part.
+    let short = config::keys().find(|key| key.parts().1 == wanted).map(|key| key.name.to_string());
+    let meant = short.or_else(|| nearest(wanted, config::keys().map(|key| key.name)));
     let problem = match meant {
         Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
         None => problem,
@@ -52,45 +47,41 @@ fn unknown(wanted: &str) -> Problem {
     problem.hint("`ralph config explain` lists every key")
 }
 
-fn list(keys: &[&Key]) -> String {
+fn list(sections: &[&Section]) -> String {
     let mut text = String::new();
-    let mut section = None;
-    for key in keys {
-        let own = key.parts().0;
-        if section != Some(own) {
-            let about = about(own.trim_end_matches(".*"));
-            let head = match own {
-                "" => String::new(),
-                "ladder" => format!("\n[[ladder]]  {about}\n"),
-                _ => format!("\n[{}]  {about}\n", shown(own)),
-            };
-            text.push_str(&head);
-            section = Some(own);
+    for section in sections {
+        if !section.name.is_empty() {
+            let _ = writeln!(text, "\n{}  {}", section.heading(), section.about);
         }
-        let _ = writeln!(text, "  {:<24} {}", shown(key.name), key.doc);
+        for key in section.keys {
+            let _ = writeln!(text, "  {:<24} {}", shown(key.name), key.doc);
+        }
     }
     text.trim_start_matches('\n').to_string()
 }
 
-fn words(key: &Key, setting: &Setting) -> String {
+fn words(setting: &Setting) -> String {
+    let key = setting.key;
     let mut text = format!("{}\n  {}\n\n", setting.name, key.doc);
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<10} {value}");
     };
-    row("holds", &key.holds());
-    row("like", &written(key, &setting.name));
+    row("type", &key.kind.holds());
+    row("example", &written(key, &setting.name));
     row("default", if key.default.is_empty() { "none" } else { key.default });
-    let now = setting.value.as_ref().map_or("nothing".to_string(), |value| plain(&value.to_string()));
-    row("now", &format!("{now} ({})", plain(&setting.from())));
-    if let Some(why) = &setting.lowered {
+    let now = setting.shown().map_or("not set".to_string(), |value| plain(&value.to_string()));
+    row("value", &format!("{now} ({})", plain(&setting.from)));
+    if let Some(why) = &setting.note {
         row("", &plain(why));
     }
-    let adds = key.who == Who::Adds;
-    for (_, place, value) in setting.said.iter().skip(usize::from(!adds)) {
-        row(
-            if adds { "said" } else { "also said" },
-            &format!("{} ({})", plain(&value.to_string()), plain(place)),
-        );
+    let adds = key.combine == Combine::AddsUp;
+    for said in &setting.said {
+        let line = format!("{} ({})", plain(&key.kind.shown(&said.value).to_string()), plain(&said.place));
+        match said.place == setting.from {
+            _ if adds => row("from", &line),
+            true => {}
+            false => row("overridden", &line),
+        }
     }
     row("set by", &set_by(key));
     text
@@ -104,40 +95,41 @@ fn shown(name: &str) -> String {
 
 /// How it is written in a file.
 fn written(key: &Key, name: &str) -> String {
+    let example = key.kind.example(key.default);
     match name.rsplit_once('.') {
-        Some(("ladder", own)) => format!("[[ladder]] {own} = {}", key.example()),
-        Some((section, own)) => format!("[{section}] {own} = {}", key.example()),
-        None => format!("{name} = {}", key.example()),
+        Some((section, own)) if section.starts_with("ladder") => format!("[[ladder]] {own} = {example}"),
+        Some((section, own)) => format!("[{section}] {own} = {example}"),
+        None => format!("{name} = {example}"),
     }
 }
 
 /// Everything that may set a key, the strongest first.
 fn set_by(key: &Key) -> String {
     let mut ways = Vec::new();
-    if let Some(variable) = key.variable() {
-        ways.push(format!("{} of `ralph run`", key.flag));
+    if let (Some(flag), Some(variable)) = (key.flag, key.variable()) {
+        ways.push(format!("`ralph run {}`", flag.name));
         ways.push(variable);
     }
-    match key.who {
-        Who::Own => ways.push("your own config.toml or the system's, never a project".into()),
-        Who::Adds => ways.push("any config file; what all say adds up".into()),
-        Who::Tightens => ways.push("any config file; a project only to make it stricter".into()),
-        Who::Nearest => ways.push("any config file".into()),
+    ways.push(match key.combine {
+        Combine::OwnOnly => "your own or the system's config.toml".into(),
+        _ => "any config file".into(),
+    });
+    match key.rule() {
+        "" => ways.join(", "),
+        rule => format!("{}. {rule}", ways.join(", ")),
     }
-    ways.join(", ")
 }
 
 fn row(key: &Key) -> Value {
-    let words = if let Kind::OneOf(words) = key.kind { Some(words) } else { None };
     json!({
-        "key": key.name, "doc": key.doc, "holds": key.holds(), "oneOf": words,
-        "default": effective::default(key), "flag": Some(key.flag).filter(|flag| !flag.is_empty()),
-        "variable": key.variable(), "onlyOwn": key.who == Who::Own,
+        "key": key.name, "doc": key.doc, "holds": key.kind.holds(), "oneOf": key.kind.words(),
+        "default": key.built_in(), "flag": key.flag.map(|flag| flag.name),
+        "variable": key.variable(), "onlyOwn": key.combine == Combine::OwnOnly,
     })
 }
 
-fn data(key: &Key, setting: &Setting) -> Value {
-    let mut value = row(key);
+fn data(setting: &Setting) -> Value {
+    let mut value = row(setting.key);
     if let (Value::Object(row), Value::Object(now)) = (&mut value, as_json(setting)) {
         row.extend(now);
     }

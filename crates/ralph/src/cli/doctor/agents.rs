@@ -11,11 +11,10 @@ use std::path::PathBuf;
 
 /// One row for each agent that is installed, and one for the chosen one where it is not.
 pub fn rows(here: &Here) -> Vec<Row> {
-    let layers =
-        config::load(&here.workspace, here.env.config_home.as_deref()).and_then(|l| l.under(&here.env)).ok();
-    let chosen = layers.as_ref().and_then(|l| l.agent_name()).unwrap_or("claude").to_string();
+    let settings = config::load(&here.workspace, &here.env).map(|config| config.settings).unwrap_or_default();
+    let chosen = settings.agent.clone();
     let program = |info: &AgentInfo| {
-        let own = layers.as_ref().and_then(|l| l.agent(info.name)).and_then(|over| over.command.clone());
+        let own = settings.agents.get(info.name).and_then(|own| own.command.clone());
         own.or(info.program.map(Into::into)).and_then(|program| here.env.which(&program, &here.workspace))
     };
     let found: Vec<(&AgentInfo, PathBuf)> =

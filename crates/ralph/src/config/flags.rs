@@ -1,0 +1,114 @@
+//! The flags of `ralph run` that are settings. They are made from the declarations, so that a key gets its flag, its
+//! variable and their help from one line.
+
+use super::key::{Flag, Key};
+use super::kind::{Kind, Mismatch};
+use super::origin::{Entry, Layer, Origin};
+use super::sections::{find, keys};
+use crate::problem::{Code, Problem};
+use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, Error};
+use ralph_agents::registry;
+use toml::Value;
+
+/// Settings that were typed as flags.
+#[derive(Clone, Debug, Default)]
+pub struct Flags(Vec<(&'static Key, Value)>);
+
+impl Flags {
+    /// These keys as if typed; names that are not keys are left out.
+    pub fn of<const N: usize>(typed: [(&str, Value); N]) -> Flags {
+        Flags(typed.into_iter().filter_map(|(name, value)| Some((find(name)?, value))).collect())
+    }
+
+    /// What they set, and what is wrong with them.
+    pub fn layer(&self) -> (Layer, Vec<Problem>) {
+        let (mut entries, mut problems) = (Vec::new(), Vec::new());
+        for (key, value) in &self.0 {
+            match key.kind.change(value) {
+                Ok(_) => entries.push(Entry::new(key, value.clone())),
+                Err(Mismatch { what, hint }) => {
+                    let flag = key.flag.map_or(key.name, |flag| flag.name);
+                    let problem = Problem::new(Code::Usage, format!("{flag} {what}"));
+                    problems.push(hint.into_iter().fold(problem, Problem::hint));
+                }
+            }
+        }
+        (Layer { origin: Origin::Flags, entries }, problems)
+    }
+}
+
+impl clap::Args for Flags {
+    fn augment_args(command: Command) -> Command {
+        keys().filter_map(|key| Some(arg(key, key.flag?))).fold(command, Command::arg)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Flags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Flags, Error> {
+        let typed = keys().filter_map(|key| Some((key, value(key, key.flag?, matches)?)));
+        Ok(Flags(typed.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Flags::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// What other arguments and completions call it.
+fn id(flag: Flag) -> &'static str {
+    flag.name.trim_start_matches('-')
+}
+
+fn arg(key: &'static Key, flag: Flag) -> Arg {
+    let numeric =
+        matches!(key.kind, Kind::Count(_) | Kind::Number(_) | Kind::LargeNumber(_) | Kind::Dollars(_));
+    Arg::new(id(flag))
+        .long(id(flag))
+        .value_name(flag.value)
+        .help(help(key))
+        .value_parser(parser(key))
+        .action(if key.kind.is_list() { ArgAction::Append } else { ArgAction::Set })
+        .allow_negative_numbers(numeric)
+        .hide_possible_values(true)
+}
+
+/// What the key does, its words and its built-in value.
+fn help(key: &Key) -> String {
+    let mut notes = Vec::new();
+    if key.kind.is_list() {
+        notes.push("may be repeated".to_string());
+    }
+    if let Some(words) = key.kind.words().filter(|words| !words.iter().all(|word| key.doc.contains(word))) {
+        notes.push(words.join(", "));
+    }
+    if matches!(key.kind, Kind::Agent(_)) {
+        notes.push(format!("{}; `command` is any program, named after --", registry::name_list()));
+    }
+    if let Some(default) = key.built_in().filter(|_| !key.kind.is_list()) {
+        notes.push(format!("default: {}", default.as_str().map_or_else(|| default.to_string(), Into::into)));
+    }
+    let summary = key.summary();
+    if notes.is_empty() { summary.into() } else { format!("{summary} ({})", notes.join("; ")) }
+}
+
+/// A list takes one item at a time, so that a command may have several lines.
+fn parser(key: &'static Key) -> ValueParser {
+    match key.kind {
+        _ if key.kind.is_list() => ValueParser::new(|text: &str| Ok::<_, String>(Value::String(text.into()))),
+        Kind::OneOf(words) => {
+            PossibleValuesParser::new(words.iter().map(|word| word.word)).map(Value::String).into()
+        }
+        _ => ValueParser::new(|text: &str| key.kind.parse_text(text)),
+    }
+}
+
+fn value(key: &Key, flag: Flag, matches: &ArgMatches) -> Option<Value> {
+    let mut values = matches.get_many::<Value>(id(flag))?.cloned();
+    if key.kind.is_list() { Some(Value::Array(values.collect())) } else { values.next() }
+}

@@ -1,0 +1,169 @@
+//! What a key may hold. Each kind carries the setter of its key, so that no key can be declared without a place where
+//! its value lands. `kind/read.rs` reads TOML values, `kind/text.rs` reads flags and variables.
+
+mod read;
+mod text;
+
+pub use read::Mismatch;
+
+use super::key::At;
+use super::settings::Settings;
+use ralph_engine::redact::Secret;
+use ralph_rules::money::Micro;
+use ralph_rules::record::Ms;
+use std::collections::BTreeMap;
+
+/// Puts a value into the settings.
+pub type Set<T> = fn(&mut Settings, &At<'_>, T);
+
+/// What a key may hold, and where it lands.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A whole number above 0.
+    Count(Set<u32>),
+    /// A whole number; 0 has a meaning of its own.
+    Number(Set<u32>),
+    /// The same, for numbers of tokens.
+    LargeNumber(Set<u64>),
+    /// Dollars above 0.
+    Dollars(Set<Micro>),
+    /// Dollars per million tokens; 0 means free.
+    Rate(Set<Micro>),
+    /// A duration; zero is allowed.
+    Duration(Set<Ms>),
+    /// A duration above zero.
+    Limit(Set<Ms>),
+    /// Any text.
+    Text(Set<String>),
+    /// The name of an agent.
+    Agent(Set<String>),
+    /// The text of a completion promise.
+    Promise(Set<String>),
+    /// A path within the workspace.
+    WorkspaceFile(Set<String>),
+    /// A JSON file within the workspace.
+    JsonFile(Set<String>),
+    /// Texts.
+    Texts(Set<Vec<String>>),
+    /// Shell commands; an empty list sets nothing.
+    Commands(Set<Vec<String>>),
+    /// Paths in gitignore syntax; a project may not exempt any with `!`.
+    Globs(Set<Vec<String>>),
+    /// True or false.
+    Switch(Set<bool>),
+    /// One of these words. Where layers may only tighten, the strictest comes first.
+    OneOf(&'static [Word]),
+    /// Environment variables.
+    Variables(Set<BTreeMap<String, Secret>>),
+    /// Named by the contract; refused by this version.
+    Unsupported,
+}
+
+/// A word that a key may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// As it is written.
+    pub word: &'static str,
+    /// Where it lands; none where this version does not support it.
+    set: Option<fn(&mut Settings)>,
+    /// A project's file may not say it.
+    own_only: bool,
+}
+
+impl Word {
+    /// A word that every layer may say.
+    pub const fn new(word: &'static str, set: fn(&mut Settings)) -> Word {
+        Word { word, set: Some(set), own_only: false }
+    }
+
+    /// A word that this version does not support.
+    pub const fn unsupported(word: &'static str) -> Word {
+        Word { word, set: None, own_only: false }
+    }
+
+    /// Not for a project's file.
+    pub const fn own_only(self) -> Word {
+        Word { own_only: true, ..self }
+    }
+}
+
+impl Kind {
+    /// What it may hold, in words that fit "must be …".
+    pub fn holds(&self) -> String {
+        match self {
+            Kind::Count(_) => "a whole number above 0".into(),
+            Kind::Number(_) | Kind::LargeNumber(_) => "a whole number, 0 or above".into(),
+            Kind::Dollars(_) => "an amount in dollars above 0, such as 5.0".into(),
+            Kind::Rate(_) => "a price in dollars per million tokens, such as 3.0; 0 means free".into(),
+            Kind::Duration(_) => "a duration such as \"90s\", \"15m\" or \"1h30m\"; \"0s\" is allowed".into(),
+            Kind::Limit(_) => "a duration above 0 such as \"90s\", \"15m\" or \"1h30m\"".into(),
+            Kind::Text(_) => "text in quotes".into(),
+            Kind::Agent(_) => "the name of an agent (`ralph agents` lists them)".into(),
+            Kind::Promise(_) => "one line of text without < and >".into(),
+            Kind::WorkspaceFile(_) => "a path within the workspace, such as \"done.txt\"".into(),
+            Kind::JsonFile(_) => "a path within the workspace that ends in .json".into(),
+            Kind::Texts(_) => "a list of texts, such as [\"a\", \"b\"]".into(),
+            Kind::Commands(_) => "a list of shell commands, such as [\"make test\"]".into(),
+            Kind::Globs(_) => "a list of paths in gitignore syntax, such as [\"infra/\"]".into(),
+            Kind::Switch(_) => "true or false".into(),
+            Kind::OneOf(words) => one_of(words),
+            Kind::Variables(_) => "a table of names and texts, such as { NAME = \"text\" }".into(),
+            Kind::Unsupported => "not supported by this version".into(),
+        }
+    }
+
+    /// A value that is accepted and is not the built-in one, as TOML.
+    pub fn example(&self, default: &str) -> String {
+        match self {
+            Kind::Count(_) | Kind::Number(_) | Kind::LargeNumber(_) => "7".into(),
+            Kind::Dollars(_) | Kind::Rate(_) => "2.5".into(),
+            Kind::Duration(_) | Kind::Limit(_) => "\"90s\"".into(),
+            Kind::Text(_) | Kind::Promise(_) | Kind::Unsupported => "\"text\"".into(),
+            Kind::Agent(_) => "\"codex\"".into(),
+            Kind::WorkspaceFile(_) => "\"done.txt\"".into(),
+            Kind::JsonFile(_) => "\"status/view.json\"".into(),
+            Kind::Texts(_) => "[\"text\"]".into(),
+            Kind::Commands(_) => "[\"make test\"]".into(),
+            Kind::Globs(_) => "[\"infra/\"]".into(),
+            Kind::Switch(_) => (default != "true").to_string(),
+            Kind::OneOf(words) => {
+                let other = |word: &&Word| word.set.is_some() && format!("\"{}\"", word.word) != default;
+                format!("\"{}\"", words.iter().find(other).map_or("", |word| word.word))
+            }
+            Kind::Variables(_) => "{ NAME = \"text\" }".into(),
+        }
+    }
+
+    /// The words it may hold, where it holds one of a few.
+    pub fn words(&self) -> Option<Vec<&'static str>> {
+        match self {
+            Kind::OneOf(words) => Some(words.iter().map(|word| word.word).collect()),
+            _ => None,
+        }
+    }
+
+    /// A value as it may be shown: variables for an agent can be secret.
+    pub fn shown(&self, value: &toml::Value) -> toml::Value {
+        match (self, value) {
+            (Kind::Variables(_), toml::Value::Table(table)) => {
+                let hidden = |name: &String| (name.clone(), toml::Value::String("[hidden]".into()));
+                toml::Value::Table(table.keys().map(hidden).collect())
+            }
+            _ => value.clone(),
+        }
+    }
+
+    /// How strict a word is: 0 is the strictest.
+    pub fn strictness(&self, value: &toml::Value) -> Option<usize> {
+        self.words()?.iter().position(|word| value.as_str() == Some(*word))
+    }
+}
+
+fn one_of(words: &[Word]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.word)).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

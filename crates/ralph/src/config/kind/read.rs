@@ -1,0 +1,209 @@
+//! TOML value → a change to the settings, or what is wrong with it.
+
+use super::{Kind, Set, Word};
+use crate::config::key::At;
+use crate::config::parse_duration;
+use crate::config::settings::Settings;
+use crate::nearest::nearest;
+use crate::values;
+use ralph_agents::registry::{self, UnknownAgent};
+use ralph_engine::redact::Secret;
+use ralph_rules::money::Micro;
+use ralph_rules::record::Ms;
+use ralph_tree::Protect;
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+use toml::Value;
+
+/// The longest value that is repeated in a message.
+const SHOWN: usize = 60;
+
+/// A value that was understood, ready to be put into the settings.
+pub type Change = Box<dyn FnOnce(&mut Settings, &At<'_>)>;
+
+/// Why a value cannot be used, in words that follow the name of the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// `must be a whole number above 0, not "3"`.
+    pub what: String,
+    /// What was probably meant, or what to do.
+    pub hint: Option<String>,
+}
+
+impl Mismatch {
+    pub(crate) fn new(what: impl Into<String>) -> Mismatch {
+        Mismatch { what: what.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Mismatch {
+        Mismatch { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl Kind {
+    /// The change that a value makes.
+    pub fn change(&self, value: &Value) -> Result<Change, Mismatch> {
+        let wrong = || self.wrong(value);
+        Ok(match self {
+            Kind::Count(set) => then(*set, whole(value).filter(|n| *n > 0).ok_or_else(wrong)?),
+            Kind::Number(set) => then(*set, whole(value).ok_or_else(wrong)?),
+            Kind::LargeNumber(set) => then(*set, whole(value).ok_or_else(wrong)?),
+            Kind::Dollars(set) => {
+                then(*set, dollars(value).filter(|usd| *usd > Micro::ZERO).ok_or_else(wrong)?)
+            }
+            Kind::Rate(set) => then(*set, dollars(value).ok_or_else(wrong)?),
+            Kind::Duration(set) => then(*set, duration(value).ok_or_else(wrong)?),
+            Kind::Limit(set) => then(*set, duration(value).filter(|ms| *ms > 0).ok_or_else(wrong)?),
+            Kind::Text(set) => then(*set, text(value).ok_or_else(wrong)?),
+            Kind::Agent(set) => then(*set, agent(&text(value).ok_or_else(wrong)?)?),
+            Kind::Promise(set) => {
+                then(*set, text(value).and_then(|text| values::promise(&text).ok()).ok_or_else(wrong)?)
+            }
+            Kind::WorkspaceFile(set) => {
+                then(*set, text(value).filter(|path| inside(path)).ok_or_else(wrong)?)
+            }
+            Kind::JsonFile(set) => then(*set, json_file(value).ok_or_else(wrong)?),
+            Kind::Texts(set) => then(*set, texts(value).ok_or_else(wrong)?),
+            Kind::Commands(set) => then(*set, commands(texts(value).ok_or_else(wrong)?)?),
+            Kind::Globs(set) => then(*set, globs(texts(value).ok_or_else(wrong)?)?),
+            Kind::Switch(set) => then(*set, value.as_bool().ok_or_else(wrong)?),
+            Kind::OneOf(words) => self.word(words, value)?,
+            Kind::Variables(set) => then(*set, variables(value).ok_or_else(wrong)??),
+            Kind::Unsupported => return Err(unsupported("")),
+        })
+    }
+
+    /// Why a project's file may not set this value, where it may not.
+    pub fn own_only(&self, value: &Value) -> Option<String> {
+        let exempts = |path: &Value| path.as_str().is_some_and(|path| path.trim_start().starts_with('!'));
+        match self {
+            Kind::Globs(_) if value.as_array().is_some_and(|paths| paths.iter().any(exempts)) => {
+                Some("can only add paths in a project's file, not exempt any with `!`".into())
+            }
+            Kind::OneOf(words) => {
+                let word = words.iter().find(|word| value.as_str() == Some(word.word))?;
+                word.own_only.then(|| format!("cannot be \"{}\" in a project's file", word.word))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the value says nothing, so that the next layer counts.
+    pub fn is_silent(&self, value: &Value) -> bool {
+        matches!(self, Kind::Commands(_)) && value.as_array().is_some_and(Vec::is_empty)
+    }
+
+    fn wrong(&self, value: &Value) -> Mismatch {
+        Mismatch::new(format!("must be {}, not {}", self.holds(), shortened(&self.shown(value))))
+    }
+
+    fn word(&self, words: &'static [Word], value: &Value) -> Result<Change, Mismatch> {
+        let Some(word) = words.iter().find(|word| value.as_str() == Some(word.word)) else {
+            let meant = value.as_str().and_then(|typed| nearest(typed, words.iter().map(|word| word.word)));
+            return Err(meant
+                .into_iter()
+                .fold(self.wrong(value), |wrong, meant| wrong.hint(format!("did you mean \"{meant}\"?"))));
+        };
+        let set = word.set.ok_or_else(|| unsupported(word.word))?;
+        Ok(Box::new(move |settings, _| set(settings)))
+    }
+}
+
+fn then<T: 'static>(set: Set<T>, value: T) -> Change {
+    Box::new(move |settings, at| set(settings, at, value))
+}
+
+fn unsupported(word: &str) -> Mismatch {
+    let value = if word.is_empty() { String::new() } else { format!(" = \"{word}\"") };
+    Mismatch::new(format!("{value} is not supported by this version of ralph").trim_start())
+        .hint("remove it; ralph never ignores a setting silently")
+}
+
+/// A value as it is repeated in a message.
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} …", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+fn whole<T: TryFrom<i64>>(value: &Value) -> Option<T> {
+    T::try_from(value.as_integer()?).ok()
+}
+
+fn dollars(value: &Value) -> Option<Micro> {
+    let whole = value.as_integer().and_then(|usd| i32::try_from(usd).ok()).map(f64::from);
+    whole.or_else(|| value.as_float()).and_then(Micro::from_usd)
+}
+
+fn duration(value: &Value) -> Option<Ms> {
+    parse_duration(value.as_str()?).ok()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(Into::into)
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(text).collect()
+}
+
+/// The name of an agent that can be used.
+fn agent(name: &str) -> Result<String, Mismatch> {
+    match registry::find(name) {
+        Ok(_) => Ok(name.into()),
+        Err(UnknownAgent::Unknown { suggestion, .. }) => {
+            let wrong = Mismatch::new(format!("names an unknown agent: \"{name}\""));
+            Err(match suggestion {
+                Some(meant) => wrong.hint(format!("did you mean \"{meant}\"?")),
+                None => wrong.hint(format!("agents are: {}", registry::name_list())),
+            })
+        }
+        Err(error) => Err(Mismatch::new(format!("cannot be used: {error}"))),
+    }
+}
+
+fn inside(path: &str) -> bool {
+    let stays = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    !path.trim().is_empty() && Path::new(path).components().all(stays)
+}
+
+fn json_file(value: &Value) -> Option<String> {
+    let path = text(value).filter(|path| inside(path) && path.ends_with(".json"))?;
+    Some(path.trim_start_matches("./").into())
+}
+
+fn commands(commands: Vec<String>) -> Result<Vec<String>, Mismatch> {
+    match commands.iter().any(|command| command.trim().is_empty()) {
+        true => Err(Mismatch::new("contains an empty command, which proves nothing")
+            .hint("use a command that fails while the work is not done, such as 'cargo test'")),
+        false => Ok(commands),
+    }
+}
+
+fn globs(globs: Vec<String>) -> Result<Vec<String>, Mismatch> {
+    match Protect::new(&globs) {
+        Ok(_) => Ok(globs),
+        Err(bad) => Err(Mismatch::new(format!("contains an invalid path, `{}`: {}", bad.glob, bad.why))),
+    }
+}
+
+/// Variables for an agent; none where it is not a table of texts.
+fn variables(value: &Value) -> Option<Result<BTreeMap<String, Secret>, Mismatch>> {
+    let mut found = BTreeMap::new();
+    for (name, value) in value.as_table()? {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Some(Err(Mismatch::new(format!(
+                "contains {name:?}, which is not a valid variable name"
+            ))));
+        }
+        if name.starts_with("RALPH_") {
+            return Some(Err(Mismatch::new(format!(
+                "contains {name}, but names that start with RALPH_ are reserved"
+            ))));
+        }
+        found.insert(name.clone(), Secret::new(value.as_str()?));
+    }
+    Some(Ok(found))
+}

@@ -1,0 +1,61 @@
+//! `[gate]`: when a run counts as done.
+
+use crate::config::key::{Key, Section, Shape};
+use crate::config::kind::{Kind, Word};
+use ralph_rules::policy::Until;
+
+pub const GATE: Section = Section {
+    name: "gate",
+    about: "When a run counts as done.",
+    shape: Shape::Table,
+    keys: &[
+        Key::new(
+            "gate.until",
+            Kind::OneOf(UNTIL),
+            "What ends a run: \"claimed\" needs the agent's claim and proof of it, \"verified\" only needs the verify \
+             commands to pass, whatever the agent says.",
+        )
+        .default("\"claimed\""),
+        Key::new(
+            "gate.indicators",
+            Kind::Number(|s, _, n| {
+                s.policy.gate.explicit_alone = n == 0;
+                if n > 0 {
+                    s.policy.gate.indicators = n;
+                }
+            }),
+            "Number of distinct signs of completion needed when there is no verify command; 0 accepts an explicit \
+             signal alone.",
+        )
+        .default("2"),
+        Key::new(
+            "gate.exit_signals",
+            Kind::Count(|s, _, n| s.policy.gate.exit_signals = n),
+            "Number of explicit completion signals in a row that are needed.",
+        )
+        .default("1"),
+        Key::new(
+            "gate.done_signals",
+            Kind::Count(|s, _, n| s.policy.gate.done_signals = n),
+            "Number of iterations in a row with enough signs of completion that are needed without an explicit signal.",
+        )
+        .default("2"),
+        Key::new(
+            "gate.promise",
+            Kind::Promise(|s, _, text| s.policy.gate.promise = text),
+            "Text inside the <promise> tag with which the agent says that all is done.",
+        )
+        .default("\"COMPLETE\"")
+        .flag("--promise", "TEXT"),
+        Key::new(
+            "gate.marker_file",
+            Kind::WorkspaceFile(|s, _, file| s.policy.gate.marker_file = Some(file)),
+            "File in the workspace that counts as an explicit completion signal when the agent creates it.",
+        ),
+    ],
+};
+
+const UNTIL: &[Word] = &[
+    Word::new("claimed", |s| s.policy.gate.until = Until::Claimed),
+    Word::new("verified", |s| s.policy.gate.until = Until::Verified),
+];

@@ -1,0 +1,49 @@
+//! `[verify]`: how the work is verified.
+
+use crate::config::key::{Combine, Key, Section, Shape};
+use crate::config::kind::{Kind, Word};
+use ralph_rules::policy::Oracle;
+
+pub const VERIFY: Section = Section {
+    name: "verify",
+    about: "How the work is verified.",
+    shape: Shape::Table,
+    keys: &[
+        Key::new(
+            "verify.commands",
+            Kind::Commands(|s, _, commands| s.verify = commands),
+            "Commands that must all pass before the work counts as done. ralph runs them with `sh -c` in the workspace, \
+             after every process of the agent has ended.",
+        )
+        .default("[]")
+        .flag("--verify", "CMD"),
+        Key::new(
+            "verify.timeout",
+            Kind::Limit(|s, _, ms| s.policy.verify_timeout = ms),
+            "Maximum time for one verify command.",
+        )
+        .default("\"10m\""),
+        Key::new(
+            "verify.oracle",
+            Kind::OneOf(ORACLE),
+            "What happens when tests or the files that run them changed: \"guard\" verifies completion with the original \
+             tests as well, \"flag\" reports the change, \"allow\" ignores it.",
+        )
+        .default("\"guard\"")
+        .combine(Combine::Tighten),
+        Key::new(
+            "verify.oracle_paths",
+            Kind::Globs(|s, _, globs| s.oracle_paths = globs),
+            "Extra files to treat as tests, in gitignore syntax. A leading ! excludes files, in your own file only.",
+        )
+        .default("[]")
+        .combine(Combine::AddsUp),
+    ],
+};
+
+/// The strictest first.
+const ORACLE: &[Word] = &[
+    Word::new("guard", |s| s.policy.oracle = Oracle::Guard),
+    Word::new("flag", |s| s.policy.oracle = Oracle::Flag),
+    Word::new("allow", |s| s.policy.oracle = Oracle::Allow),
+];
