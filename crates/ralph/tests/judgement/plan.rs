@@ -131,6 +131,6 @@ fn a_mistake_in_a_plan_is_told_before_anything_is_spent() {
         assert!(done.result()["runId"].is_null());
     }
     let warned = bed.done(&["--plan", "empty.md"]);
-    assert!(warned.err.contains("the plan empty.md has no item to tick off"), "{}", warned.err);
+    assert!(warned.err.contains("the plan empty.md has no checkboxes"), "{}", warned.err);
     warned.ends(0, "gate_passed");
 }
