@@ -169,7 +169,7 @@ impl State {
         match next {
             Next::Do(step) => self.begun(step),
             Next::Interrupt(why) if matches!(self.phase, Phase::Verifying(_)) => {
-                self.checks.interrupted_by = Some(*why)
+                self.checks.interrupted_by = Some(*why);
             }
             Next::Interrupt(why) => {
                 self.calls.ended_by = Some(*why);
