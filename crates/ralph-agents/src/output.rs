@@ -59,10 +59,8 @@ impl<D: Dialect> Output<D> {
             self.garbled = self.garbled.saturating_add(1);
         }
         out.append(&mut self.dialect.call().events);
-        if kind == LineKind::NotAnEvent {
-            if self.garbled <= SHOWN {
-                out.push(ReaderEvent::Activity(shown_as(short_bytes(line, 200))));
-            }
+        if kind == LineKind::NotAnEvent && self.garbled <= SHOWN {
+            out.push(ReaderEvent::Activity(shown_as(short_bytes(line, 200))));
         }
         match (before, self.has_events()) {
             (false, false) => self.text.push_line(line),
