@@ -235,6 +235,8 @@ fn until_verified_asks_for_proof_alone() {
         let mut journal = until(false);
         journal.iteration(&text, true, Some(CheckOutcome::Failed));
         journal.goes_on("verification_failed");
+        let said = journal.answer.reasons[0].say();
+        assert_eq!(said.contains("the agent says it is done"), text == done(), "{said}");
     }
     let mut blocked = until(false);
     blocked.iteration(&block(Progress::Blocked, Tests::NotRun, false), true, Some(CheckOutcome::Passed));

@@ -4,6 +4,7 @@
 mod journal;
 
 use journal::{Journal, block};
+use ralph_rules::breaker::{Breaker, breaker};
 use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
 use ralph_rules::fingerprint::Fingerprint;
@@ -162,6 +163,8 @@ fn without_a_stall_limit_a_run_uses_all_its_iterations() {
     for n in 1..=10 {
         journal.iteration(&block(Progress::InProgress, Tests::NotRun, false), false, None);
         let half_open = journal.answer.reasons.iter().any(|o| o.code() == "half_open");
+        let policy = &journal.state.start.as_ref().unwrap().policy;
+        assert_eq!(breaker(&journal.state, policy), Breaker::Closed, "iteration {n}");
         assert!(
             !half_open && journal.state.circuit.history.is_empty(),
             "iteration {n}: {:?}",

@@ -122,6 +122,9 @@ fn refusals_end_or_wait() {
         assert_eq!(reserves(&journal), Micro(500_000));
         journal.refuse(by, None);
         assert_eq!(journal.waits_until(), journal.now() + MINUTE, "no time was named");
+        journal.later(MINUTE).see(Seen::Woke);
+        journal.refuse(by, Some(0));
+        assert_eq!(journal.waits_until(), journal.now() + MINUTE, "it is over already: never at once");
     }
 }
 
