@@ -90,7 +90,7 @@ fn test_only_iterations_stop_at_three() {
         (tests.clone(), 1, false),
         (failed(Closed::default()), 1, false),
         (tests.clone(), 2, false),
-        (tests.clone(), 3, true),
+        (tests, 3, true),
         (Closed::default(), 0, false),
     ];
     for (nth, (closed, running, stops)) in rows.into_iter().enumerate() {
