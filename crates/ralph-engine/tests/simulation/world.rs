@@ -277,7 +277,7 @@ impl Site {
         match check {
             Check::AsIs => self.proof = Some((self.version, how == CheckOutcome::Passed)),
             Check::WithBaselineOracle => {
-                self.oracle_proof = (how == CheckOutcome::Passed).then_some(self.version)
+                self.oracle_proof = (how == CheckOutcome::Passed).then_some(self.version);
             }
             Check::Baseline => self.baseline = Some((self.version, how == CheckOutcome::Passed)),
         }
