@@ -7,6 +7,7 @@ use super::test_layers::{LAYERS, Layers, in_file, row_name, section_of};
 use super::{Config, Preset, Settings, find, keys, load, schema_text, variables};
 use crate::env::Env;
 use crate::problem::Code;
+use std::path::Path;
 use toml::Value;
 
 /// What a layer is called where a value comes from.
@@ -110,6 +111,49 @@ fn what_is_shown_is_what_the_run_holds() {
             settings
         });
         assert_eq!(again, config.settings, "{}", key.name);
+    }
+}
+
+/// The compiler does not report a field that is only written, so a key could land where no command looks. The commands
+/// name the settings `settings`, an agent's `own` and a rung `rung`.
+#[test]
+fn every_field_of_the_settings_is_read_by_a_command() {
+    let declared = include_str!("settings.rs");
+    let mut sources = declared.split_once("impl Settings").unwrap().1.to_string();
+    read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli"), &mut sources);
+    let mut checked = 0;
+    for (name, variables) in [
+        ("Settings", ["settings.", "self."]),
+        ("AgentSettings", ["own.", "self."]),
+        ("Rung", ["rung.", "rung."]),
+    ] {
+        let (_, fields) = declared.split_once(&format!("pub struct {name} {{")).unwrap();
+        let (fields, _) = fields.split_once("\n}").unwrap();
+        let fields = fields.lines().filter(|line| !line.contains("//"));
+        for field in
+            fields.filter_map(|line| Some(line.trim().trim_start_matches("pub ").split_once(": ")?.0))
+        {
+            let read = variables.iter().any(|variable| {
+                let text = format!("{variable}{field}");
+                sources.match_indices(&text).any(|(at, _)| {
+                    let after = &sources[at + text.len()..];
+                    !after.starts_with(|c: char| c == '_' || c.is_alphanumeric()) && !after.starts_with(" = ")
+                })
+            });
+            assert!(read, "no command reads {name}.{field}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 28, "{checked}");
+}
+
+fn read_sources(dir: &Path, into: &mut String) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => read_sources(&path, into),
+            false => into.push_str(&std::fs::read_to_string(path).unwrap_or_default()),
+        }
     }
 }
 

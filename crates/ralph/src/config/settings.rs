@@ -12,9 +12,7 @@ use ralph_rules::record::Ms;
 use std::collections::BTreeMap;
 
 /// All settings of one workspace, after every layer was read.
-#[derive(Clone, Debug)]
-// Comparing counts as reading for the compiler: outside tests, a field that no command reads is reported as dead.
-#[cfg_attr(test, derive(PartialEq))]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The preset whose values are used where no other layer sets one.
     pub preset: Preset,
@@ -61,8 +59,7 @@ pub struct Settings {
 }
 
 /// `[agents.NAME]`.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(test, derive(PartialEq))]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentSettings {
     /// Its program, if not the usual one.
     pub command: Option<String>,
@@ -77,8 +74,7 @@ pub struct AgentSettings {
 }
 
 /// One `[[ladder]]` entry. What it omits stays as it was.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(test, derive(PartialEq))]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rung {
     /// Another agent.
     pub agent: Option<String>,
@@ -89,8 +85,7 @@ pub struct Rung {
 }
 
 /// `[prices."MODEL"]`, in micro-dollars per million tokens.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(test, derive(PartialEq))]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnPrice {
     /// The model as it was written, and the file it was written in.
     model: String,
