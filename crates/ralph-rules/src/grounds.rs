@@ -147,8 +147,9 @@ impl Grounds {
             (Some(false), _) => "verification failed",
             (None, _) => "no verify command",
         };
-        let needed = self.indicators_needed;
-        format!("the agent {exit}; {} indicators{names}, {needed} needed; {proof}", self.indicators.len())
+        let (found, needed) = (self.indicators.len(), self.indicators_needed);
+        let plural = if found == 1 { "" } else { "s" };
+        format!("the agent {exit}; {found} indicator{plural}{names}, {needed} needed; {proof}")
     }
 
     fn files(&self) -> String {
