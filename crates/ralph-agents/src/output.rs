@@ -200,7 +200,7 @@ pub fn aborted(exit: Exit) -> Failure {
         Exit { by_us: true, .. } => "ralph ended it first".to_owned(),
         Exit { signal: Some(signal), .. } => format!("killed by signal {signal}"),
         Exit { code: Some(code), .. } => format!("exit code {code}"),
-        _ => "the output just stops".to_owned(),
+        _ => "the output ends early".to_owned(),
     };
     worded(Class::Aborted, &format!("no final result: {how}"))
 }

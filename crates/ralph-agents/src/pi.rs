@@ -34,7 +34,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &[],
     permissions: Permissions {
         defaults: &[],
-        summary: "anything: it asks for no permission",
+        summary: "anything: it does not ask for permission",
         allow_more: None,
     },
     credentials: Credentials {

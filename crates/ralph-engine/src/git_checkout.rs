@@ -48,7 +48,7 @@ pub fn lay_out(repo: &Path, commit: &str, to: &Path) -> io::Result<()> {
     let mut reader =
         git(repo).args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let (Some(mut asks), Some(answers)) = (reader.stdin.take(), reader.stdout.take()) else {
-        return Err(io::Error::other("git gives no answers"));
+        return Err(io::Error::other("git did not return any objects"));
     };
     let mut answers = BufReader::new(answers);
     for row in listed.stdout.split(|byte| *byte == 0).filter(|row| !row.is_empty()) {

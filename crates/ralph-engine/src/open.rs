@@ -169,7 +169,7 @@ fn go(
     let id = started.run.clone();
     let folder = home.run(&id);
     let snapshots = Snapshots::of(home, Path::new(&started.workspace), &id);
-    Home::create_private_dir(&folder).map_err(system("the run's folder cannot be made"))?;
+    Home::create_private_dir(&folder).map_err(system("cannot create the run's folder"))?;
     let clock = Clock::from(state.ran);
     let (event_source, sender) = ChannelEvents::new(clock.clone());
     let (watchers, watcher_threads) = Watchers::start(watchers);
@@ -188,7 +188,7 @@ fn go(
     if let Some(moment) = before_the_crash(home, &state, &id) {
         ctx.protection.restore_from(moment.repositories);
     }
-    let world = LiveWorld::new(Arc::clone(&ctx), store).map_err(system("a thread could not be started"))?;
+    let world = LiveWorld::new(Arc::clone(&ctx), store).map_err(system("cannot start a thread"))?;
     let signal_thread = signals::listen(for_signals.0, for_signals.1, ctx.under_way.clone())
         .map_err(system("signal handlers could not be installed"))?;
     copy_database_daily(home, &ctx.start.zone);
@@ -271,9 +271,9 @@ fn copy_database_daily(home: &Home, zone: &str) {
 /// Takes the lock and ends processes that an earlier run in this workspace left behind.
 fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Result<WorkspaceLock, OpenError> {
     let locks = home.locks();
-    Home::create_private_dir(&locks).map_err(system("the folder for locks cannot be made"))?;
+    Home::create_private_dir(&locks).map_err(system("cannot create the folder for locks"))?;
     Home::create_private_dir(&home.dir().join("trees"))
-        .map_err(system("the folder for indexes cannot be made"))?;
+        .map_err(system("cannot create the folder for indexes"))?;
     let lock = WorkspaceLock::take(&locks, workspace, &format!("run {id}, process {}", std::process::id()))?;
     let filter = RunFilter {
         workspace: Some(workspace.to_string_lossy().into_owned()),

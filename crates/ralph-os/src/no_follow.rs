@@ -179,7 +179,10 @@ impl NoFollowDir {
     fn make_parent(&self, path: &[u8]) -> io::Result<(OwnedFd, OsString)> {
         let (parent, name) = split(path);
         if matches!(name, b"" | b".") || path.split(|byte| *byte == b'/').any(|part| part == b"..") {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path does not name a file below"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the path must name a file inside the directory, without `..`",
+            ));
         }
         let ends = parent.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         for end in ends.chain((!parent.is_empty()).then_some(parent.len())) {

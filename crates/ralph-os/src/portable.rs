@@ -40,7 +40,7 @@ pub const fn missing() -> &'static [Missing] {
         },
         Missing {
             what: "process ids are not held",
-            so: "between a look and a signal an id can pass to another process",
+            so: "a signal can reach another process that reused the process id",
         },
         Missing {
             what: "the work of finished processes is not counted",
@@ -57,7 +57,7 @@ pub const fn missing() -> &'static [Missing] {
         Missing { what: "copies share no blocks", so: "kept contents take their full size on disk" },
         Missing {
             what: "network file systems are not told from local ones",
-            so: "the place of the database is tried out at every start of a run",
+            so: "the database directory is tested at every start of a run",
         },
     ]
 }

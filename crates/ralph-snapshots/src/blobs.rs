@@ -54,7 +54,7 @@ impl Blobs {
         if hash_of(&hasher) == hash {
             return Ok(());
         }
-        Err(io::Error::new(io::ErrorKind::InvalidData, "what is kept of it is damaged"))
+        Err(io::Error::new(io::ErrorKind::InvalidData, "its saved content is damaged"))
     }
 
     /// Syncs these contents to disk.

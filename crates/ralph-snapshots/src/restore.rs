@@ -190,7 +190,7 @@ impl Restore {
             }
             Kind::Special => "it was neither a file nor a link",
             _ if !is_kept(want) => "its content was not kept: too large or not readable",
-            _ if !blobs.has(want.hash) => "its content is no longer kept",
+            _ if !blobs.has(want.hash) => "its saved content was deleted",
             Kind::Symlink => return self.acts.push(RestoreAction::Link { path, hash: want.hash }),
             Kind::File => {
                 return self.acts.push(RestoreAction::Write {

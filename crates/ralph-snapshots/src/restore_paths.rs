@@ -123,7 +123,9 @@ fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<
     let path: TreePath = was.path.into();
     let content = is.filter(|is| is.kind == was.kind && is.hash == was.hash && !is.unreadable);
     match was.kind {
-        _ if was.is_repository() && was.kind != Kind::File => Err("a repository's own directory is not kept"),
+        _ if was.is_repository() && was.kind != Kind::File => {
+            Err("a `.git` directory is not saved in snapshots")
+        }
         Kind::Directory if is.is_some_and(|is| is.kind == Kind::Directory) => {
             Ok(RestoreAction::Mode { path, mode: was.mode })
         }
@@ -131,7 +133,7 @@ fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<
         Kind::Special => Err("it was neither a file nor a link"),
         Kind::File if content.is_some() => Ok(RestoreAction::Mode { path, mode: was.mode }),
         _ if !is_kept(was) => Err("its content was not kept: too large or not readable"),
-        _ if !blobs.has(was.hash) => Err("its content is not kept"),
+        _ if !blobs.has(was.hash) => Err("its content was not saved"),
         Kind::Symlink => Ok(RestoreAction::Link { path, hash: was.hash }),
         Kind::File => Ok(RestoreAction::Write { path, hash: was.hash, mode: was.mode, new: is.is_none() }),
     }

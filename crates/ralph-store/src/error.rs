@@ -81,13 +81,13 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Somebody else held the database for very long.
-    #[error("another process has held the database for {} s. See who it is (for example a stopped ralph or an open sqlite3 shell) and end it", waited.as_secs())]
+    #[error("another process has held the database for {} s. Find it (for example a suspended ralph or an open sqlite3 shell) and end it", waited.as_secs())]
     Busy {
         /// How long was waited.
         waited: Duration,
     },
     /// A name that may not become a file name.
-    #[error("{name:?} is not a date for a copy; expected digits and dashes only")]
+    #[error("{name:?} is not a valid backup date; use digits and dashes only")]
     BadDate {
         /// What was given.
         name: String,
@@ -170,7 +170,7 @@ fn kept_words(kept: &Option<PathBuf>) -> String {
 pub enum CommitError {
     /// Somebody else appended to the stream first.
     #[error(
-        "{stream} has moved on to record {head}, expected {expected}: another process writes to this run. Let it finish, or stop it first"
+        "{stream} is at record {head}, expected {expected}: another process is writing to this run. Let it finish, or stop it first"
     )]
     Conflict {
         /// The stream.
@@ -191,7 +191,7 @@ pub enum CommitError {
 /// Which limit refused a reservation, and when it may be asked again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{meter} stands at {total} of {cap}, {wanted} more does not fit; raise the limit, or wait until it frees"
+    "{total} of {cap} of {meter} used; {wanted} more would exceed it. Raise the limit, or wait until some is free"
 )]
 pub struct Refusal {
     /// The meter that is full.

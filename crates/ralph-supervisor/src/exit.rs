@@ -98,9 +98,7 @@ fn program_advice(errno: i32) -> &'static str {
         }
         Errno::ACCESS => "Make it executable (chmod +x) and check that its directory may be entered.",
         Errno::TOOBIG => "Its arguments and environment are too long; pass the text on stdin.",
-        Errno::NOEXEC => {
-            "It is no program for this machine, or a script without a first line that names its interpreter."
-        }
+        Errno::NOEXEC => "It is not a program for this machine, or it is a script without a `#!` line.",
         _ => "Try to run it by hand.",
     }
 }

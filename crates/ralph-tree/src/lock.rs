@@ -24,7 +24,7 @@ const LONGEST_WHO: u64 = 4096;
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody has it.
-    #[error("another ralph works in {}: {who}; wait for it, stop it, or use another checkout", workspace.display())]
+    #[error("another run is active in {}: {who}; wait for it, stop it, or use another checkout", workspace.display())]
     Held {
         /// The workspace.
         workspace: PathBuf,
@@ -124,5 +124,5 @@ fn read_who(file: File) -> String {
     let _ = file.take(LONGEST_WHO).read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim().replace(char::is_control, " ");
-    if text.is_empty() { "it did not say who it is".to_owned() } else { text }
+    if text.is_empty() { "unknown process".to_owned() } else { text }
 }

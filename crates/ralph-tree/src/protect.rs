@@ -108,13 +108,13 @@ fn plain(given: &str) -> Result<String, &'static str> {
         return Err("is empty; name a file, a directory (`secrets/`) or a glob (`*.pem`)");
     }
     if body.contains('\0') || body.contains('\n') {
-        return Err("holds a NUL byte or a line break; give one glob at a time");
+        return Err("contains a NUL byte or a line break; give one glob at a time");
     }
     if body.starts_with('#') {
         return Err("is a comment in gitignore syntax; write `\\#` for a name that begins with #");
     }
     if body.split('/').any(|part| part == "..") {
-        return Err("leads out of the workspace; globs are relative to its root");
+        return Err("points outside the workspace; globs are relative to its root");
     }
     Ok(format!("{not}{body}"))
 }

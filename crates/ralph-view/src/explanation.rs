@@ -104,7 +104,7 @@ fn headline(records: &[Record], state: &State, alive: bool) -> String {
         }
         None => match RunState::of(state).alive(alive) {
             RunState::Crashed => format!(
-                "CRASHED after {done}: its process is gone and wrote no ending. `ralph resume` continues from here."
+                "CRASHED after {done}: its process ended without recording a result. `ralph resume` continues from here."
             ),
             open => format!("{}: {done} so far.", open.name()),
         },

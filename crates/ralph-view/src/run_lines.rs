@@ -142,7 +142,7 @@ impl RunLines {
             Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {
                 self.reasons("continuing", &decision.reasons);
             }
-            Next::Do(Step::Recover { .. }) => self.begin("finding out how the last call ended"),
+            Next::Do(Step::Recover { .. }) => self.begin("checking how the last call ended"),
             Next::Interrupt(_) => self.reasons("stopping the agent", &decision.reasons),
             Next::Exit(ending) => {
                 self.doing.clear();

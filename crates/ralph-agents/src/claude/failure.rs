@@ -124,7 +124,7 @@ fn message(class: Class, facts: &FailureFacts) -> String {
         Class::Truncated => "the answer was cut off at the model's limit",
         Class::Refusal => "the model declined",
         Class::Aborted => "it was interrupted",
-        _ => "it reported an error without a word",
+        _ => "it reported an error without a message",
     };
     let named = [&facts.terminal_reason, &facts.subtype].into_iter().find(|s| !s.is_empty());
     named.map_or_else(|| said.to_owned(), |name| format!("{said} ({})", short(name, 100)))

@@ -77,7 +77,7 @@ impl Dialect for CopilotReader {
         let failure = match self.end {
             Some(0) => None,
             Some(code) => Some(told.unwrap_or_else(|| {
-                worded(Class::Unknown, &format!("it gave up without a word (exit code {code})"))
+                worded(Class::Unknown, &format!("it ended without a message (exit code {code})"))
             })),
             // What stopped it was told before: it was waiting to try again.
             None => told.filter(|f| f.class != Class::Unknown).or_else(|| Some(aborted(ended.exit))),

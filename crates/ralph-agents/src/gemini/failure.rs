@@ -32,7 +32,7 @@ pub fn failure(facts: &FailureFacts) -> Failure {
         .unwrap_or(Class::Unknown);
     let limited = matches!(class, Class::UsageLimit | Class::RateLimited);
     let reset = if limited { reset_in(&facts.words) } else { None };
-    let words = if words.is_empty() { "it reported an error without a word" } else { words };
+    let words = if words.is_empty() { "it reported an error without a message" } else { words };
     Failure { class, message: short(words, MESSAGE), reset }
 }
 

@@ -145,7 +145,7 @@ impl OpencodeReader {
         let used = usage(part.tokens);
         self.call.spend(used, part.cost.number().and_then(Micro::from_usd));
         if reason == Reason::Broken {
-            self.call.retrying("the model's answer broke off; the client asks again".to_owned());
+            self.call.retrying("the model's answer was cut off; the client retries".to_owned());
             if used == Usage::default() {
                 // The provider counts what it could not report any more.
                 self.call.tally.blind();

@@ -175,7 +175,7 @@ impl LastMessage {
         match self.stop.as_str() {
             "error" => {
                 let class = class_of_error(&self.error).unwrap_or(Class::Unknown);
-                Some(said(class, "it reported an error without a word"))
+                Some(said(class, "it reported an error without a message"))
             }
             "aborted" => Some(said(Class::Aborted, "it was interrupted")),
             "length" => Some(said(Class::Truncated, "the answer was cut off at the model's limit")),

@@ -68,7 +68,7 @@ impl Git {
         let status = child.wait()?;
         let (out, late) = out?;
         if late {
-            return Err(io::Error::other("git did not end in time"));
+            return Err(io::Error::other("git timed out"));
         }
         if !status.success() {
             let said = String::from_utf8_lossy(&err?).lines().next().unwrap_or("git failed").to_owned();
@@ -139,7 +139,7 @@ fn read(from: Option<impl Read>, most: u64) -> io::Result<Vec<u8>> {
     if let Some(from) = from {
         let read = from.take(most).read_to_end(&mut bytes)?;
         if read as u64 == most {
-            return Err(io::Error::other("git said more than can be read"));
+            return Err(io::Error::other("git's output is too large"));
         }
     }
     Ok(bytes)

@@ -53,7 +53,7 @@ impl Ring {
         let [head, keep, total] = [head, keep, total].map(u64::from_le_bytes);
         if magic != MAGIC || [head, keep, total].into_iter().any(|length| length > LONGEST) {
             let what = format!(
-                "{} is not the end of a transcript (its header is foreign); move it away to read the rest",
+                "{} is not a transcript file of ralph (unknown header); move it away to read the rest",
                 path.display()
             );
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));

@@ -84,7 +84,11 @@ impl<'a> Room<'a> {
     pub(super) fn overlay_refused(&mut self) -> io::Result<()> {
         match &self.prepared {
             Some(prepared) => self.place = prepared.copy()?,
-            None => return Err(io::Error::other("there is no overlay here that could be refused")),
+            None => {
+                return Err(io::Error::other(
+                    "cannot switch to a copy: this verification does not use an overlay (a bug in ralph)",
+                ));
+            }
         }
         Ok(())
     }

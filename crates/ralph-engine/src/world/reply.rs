@@ -89,8 +89,8 @@ fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
 fn failure(ctx: &StepContext, reply: &Reply, interrupted_by: Option<Why>) -> Option<Failure> {
     if let Some(why) = interrupted_by.filter(|_| !reply.finished) {
         let (class, message) = match why {
-            Why::Budget => (Class::Budget, "ended by ralph: the money is used up"),
-            Why::Deadline => (Class::Aborted, "ended by ralph: the call passed its time limit"),
+            Why::Budget => (Class::Budget, "ended by ralph: the budget is used up"),
+            Why::Deadline => (Class::Aborted, "ended by ralph: the call exceeded its timeout"),
             Why::Time => (Class::Aborted, "ended by ralph: the run passed its time limit"),
             Why::Silence => (Class::Aborted, "ended by ralph: no output and no running tool"),
             Why::Person => (Class::Aborted, "ended by ralph: a person asked to stop"),

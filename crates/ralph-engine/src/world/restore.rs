@@ -156,7 +156,7 @@ fn fill(
             }
         }
         for path in plan.aside.iter().filter(|path| !known.contains(path.as_bytes())) {
-            folder.put(&item(path, "stood in the way".into()))?;
+            folder.put(&item(path, "occupied the path of a restored file".into()))?;
         }
     }
     let contents = contents(ctx, commits);

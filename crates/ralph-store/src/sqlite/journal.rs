@@ -120,7 +120,7 @@ fn check(stream: &str, last: &mut Head, row: &Row<'_>) -> Result<Entry, StoreErr
     let Entry { at, ran, v, ref kind, ref body, .. } = entry;
     let chain = last.chain.link(&Link { seq, at, ran, v, kind, body });
     if chain != Chain(row.get(6).map_err(odd)?) {
-        return Err(corrupt(stream, seq, "its checksum does not fit its content and what stands before it"));
+        return Err(corrupt(stream, seq, "its checksum does not match its content and the preceding record"));
     }
     *last = Head { seq, chain };
     Ok(entry)
@@ -186,7 +186,7 @@ pub(super) fn verify_all(c: &Connection) -> Result<u64, StoreError> {
     }
     for (stream, seen) in &last {
         if head(c, stream)? != Some(*seen) {
-            return Err(corrupt(stream, seen.seq, "the index does not know it"));
+            return Err(corrupt(stream, seen.seq, "it is missing from the index"));
         }
     }
     Ok(count)

@@ -36,7 +36,7 @@ fn probe(scratch: &Path) -> Result<(), String> {
     let first = Connection::open(&path).map_err(word)?;
     let mode: String = first.query_row("pragma journal_mode = wal", [], |r| r.get(0)).map_err(word)?;
     if mode != "wal" {
-        return Err(format!("it offers no write-ahead log (only {mode})"));
+        return Err(format!("it does not support a write-ahead log (only {mode})"));
     }
     first.execute_batch("create table t(a); begin immediate; insert into t values(1)").map_err(word)?;
     let second = Connection::open(&path).map_err(word)?;
@@ -44,7 +44,7 @@ fn probe(scratch: &Path) -> Result<(), String> {
     match second.execute_batch("begin immediate") {
         Err(e) if explain::is_busy(&e) => {}
         Err(e) => return Err(e.to_string()),
-        Ok(()) => return Err("its locks do not hold".to_owned()),
+        Ok(()) => return Err("database locks do not work on it".to_owned()),
     }
     first.execute_batch("commit").map_err(word)?;
     let seen: i64 = second.query_row("select count(*) from t", [], |r| r.get(0)).map_err(word)?;
@@ -57,7 +57,7 @@ fn queue_works(scratch: &Path) -> Result<(), String> {
     let (first, second) = (open()?, open()?);
     flock(&first, FlockOperation::NonBlockingLockExclusive).map_err(|e| e.to_string())?;
     match flock(&second, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Err("its file locks do not hold".to_owned()),
+        Ok(()) => Err("file locks do not work on it".to_owned()),
         Err(_) => Ok(()),
     }
 }

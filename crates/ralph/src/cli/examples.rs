@@ -80,8 +80,8 @@ Examples:
 
 pub const QUARANTINE_SHOW: &str = "\
 Examples:
-  ralph quarantine show                     the latest case: paths, changes, where the content is kept
-  ralph quarantine show 1a2b3c4d/001.1      a certain case";
+  ralph quarantine show                     the latest case: paths, changes, saved content
+  ralph quarantine show 1a2b3c4d/001.1      a specific case";
 
 pub const QUARANTINE_RESTORE: &str = "\
 Examples:
@@ -95,7 +95,7 @@ Examples:
 
 pub const CONTINUE: &str = "\
 Examples:
-  ralph continue              continue the latest run here, also if it waits for a limit
+  ralph continue              continue the latest run here, even if it waits for a limit
   ralph continue 7ebeed4a     continue the run whose id ends with 7ebeed4a";
 
 pub const HINT: &str = "\

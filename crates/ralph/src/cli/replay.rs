@@ -16,7 +16,7 @@ use std::fmt::Write;
 pub struct Args {
     /// Run id (default: the latest run here).
     run: Option<String>,
-    /// Fail on a difference also if the run used other rules.
+    /// Fail on any difference, even if the run used other rules.
     #[arg(long)]
     strict: bool,
     /// Print JSON.

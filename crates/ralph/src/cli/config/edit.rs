@@ -53,7 +53,7 @@ fn path(args: &Args, here: &Here) -> Result<PathBuf, Problem> {
             let home = here.env.config_home.as_ref().ok_or_else(|| {
                 Problem::new(
                     Code::Usage,
-                    "your own config.toml has no place: neither HOME nor XDG_CONFIG_HOME is set",
+                    "cannot locate your own config.toml: neither HOME nor XDG_CONFIG_HOME is set",
                 )
                 .hint("set XDG_CONFIG_HOME to a directory")
             })?;

@@ -122,7 +122,7 @@ pub fn sandbox(here: &Here) -> Row {
     Row::warn(
         "sandbox",
         format!("none: the agent can do anything you can{bwrap}"),
-        "run it as a separate user, or in a container, that it may damage",
+        "run it in a container or as a separate user, where it cannot damage anything important",
     )
 }
 
