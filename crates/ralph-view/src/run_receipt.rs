@@ -167,7 +167,7 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
     }
     match outcome.reason.as_str() {
         "PROHIBITED_PATH" => {
-            line("git status --ignored", "the protected paths are as the agent left them");
+            line("ralph quarantine show", "see the changes to protected paths, and what was restored");
         }
         "ORACLE_CHANGED" => {
             line("ralph undo", "restore the files to their state before the run");

@@ -130,7 +130,11 @@ fn a_receipt_says_how_it_ended_and_what_to_type_next() {
         ),
         ("stall", "STOPPED: STALL", "allow new runs here, once the cause is fixed"),
         ("budget", "STOPPED: COST_LIMIT", "ralph resume --max-cost USD      continue with a higher limit"),
-        ("prohibited_path", "STOPPED: PROHIBITED_PATH", "the protected paths are as the agent left them"),
+        (
+            "prohibited_path",
+            "STOPPED: PROHIBITED_PATH",
+            "see the changes to protected paths, and what was restored",
+        ),
     ];
     for (name, first, next) in table {
         let text = closing(&journal(name));

@@ -42,6 +42,8 @@ pub struct Env {
     /// `RALPH_*` that are settings, by name: each is read as the flag of `ralph run` of the same name, stands above
     /// every file and below the flag. `config::variables` has them all.
     pub settings: BTreeMap<String, String>,
+    /// `RALPH_*` settings whose value is not UTF-8: refused, because a limit or a protected path would be lost.
+    pub not_utf8: Vec<String>,
     /// `RALPH_*` that nobody knows, with what was probably meant.
     pub unknown: Vec<(String, Option<String>)>,
     /// `VISUAL`, else `EDITOR`: what `ralph config edit` opens files with.
@@ -72,6 +74,7 @@ impl Env {
             log: text(LOG),
             home: home.clone(),
             settings: settings(&text),
+            not_utf8: not_utf8(),
             unknown: unknown(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             no_color: env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()),
@@ -113,6 +116,12 @@ impl Env {
 
 fn settings(text: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
     config::variables().filter_map(|(name, _)| text(&name).map(|value| (name, value))).collect()
+}
+
+/// Settings that are set to something that is not text.
+fn not_utf8() -> Vec<String> {
+    let unreadable = |name: &String| env::var_os(name).is_some_and(|value| value.to_str().is_none());
+    config::variables().map(|(name, _)| name).filter(unreadable).collect()
 }
 
 /// A variable that nobody reads is a mistake that nobody notices.

@@ -22,7 +22,10 @@ const CONFIG: &[File] = &[
 /// Below the state directory.
 const STATE: &[File] = &[
     ("ralph.db", "journals of all runs, the cost ledger, the list of runs"),
-    ("runs/ID/", "prompts and transcripts by iteration.attempt: 003.a1.prompt.md, 003.a1.out.jsonl"),
+    (
+        "runs/ID/",
+        "prompts and transcripts (003.a1.prompt.md, 003.a1.out.jsonl), debug.log with ralph's own log",
+    ),
     ("keep/", "snapshots of the workspace's files, for `ralph undo`"),
     ("quarantine/", "changes that were removed from protected paths"),
     ("locks/", "one lock per workspace, so that only one run is active in it"),

@@ -17,6 +17,10 @@ pub fn variables() -> impl Iterator<Item = (String, String)> {
 /// What the variables set, and what is wrong with them.
 pub fn layer(env: &Env) -> (Layer, Vec<Problem>) {
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
+    for name in &env.not_utf8 {
+        let problem = Problem::new(Code::Usage, format!("{name} is not valid UTF-8"));
+        problems.push(problem.hint("set it again as plain text, or unset it"));
+    }
     for key in keys() {
         let Some((name, text)) = key.variable().and_then(|name| env.settings.get_key_value(&name)) else {
             continue;

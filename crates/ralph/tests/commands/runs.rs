@@ -89,7 +89,7 @@ fn a_touched_protected_path_ends_the_run_and_nobody_advises_to_commit_it() {
     for words in [
         "STOPPED: PROHIBITED_PATH",
         "protected path changed: .env (added)",
-        "the protected paths are as the agent left them",
+        "see the changes to protected paths, and what was restored",
         "git diff ",
     ] {
         assert!(answer.err.contains(words), "{words} is not in:\n{}", answer.err);

@@ -261,3 +261,15 @@ fn variables_stand_between_flags_and_files() {
         (Some(300_000), serde_json::json!(["flag"]), "wrapper".into())
     );
 }
+
+#[test]
+fn a_variable_that_is_not_utf8_is_refused_instead_of_ignored() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let scene = Scene::new();
+    let mut command = scene.command(&["config", "check"]);
+    let output = command.env("RALPH_PROTECT", OsStr::from_bytes(b"infra\xff/")).output().unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success() && text.contains("RALPH_PROTECT is not valid UTF-8"), "{text}");
+}
