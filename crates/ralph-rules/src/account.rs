@@ -4,6 +4,7 @@
 
 use crate::ending::{Ending, Reason, Status};
 use crate::failure::{Class, Reaction};
+use crate::grade::Grade;
 use crate::money::{Micro, Usage};
 use crate::next::Next;
 use crate::record::{
@@ -39,6 +40,8 @@ pub struct RunAccount {
     pub reason: Option<Reason>,
     /// The verification passed at the end.
     pub verified: bool,
+    /// What the verifications show; none in journals of older rules.
+    pub grade: Option<Grade>,
     /// The completion promise was given.
     pub promise: bool,
     /// Files changed in all.
@@ -251,7 +254,7 @@ impl RunAccount {
             Check::AsIs => self.failing_after = counted,
             // Weakened tests are not fixed tests: the result with the baseline's tests counts.
             Check::WithBaselineOracle if !verified.passed() => self.failing_after = counted,
-            Check::WithBaselineOracle => {}
+            Check::WithBaselineOracle | Check::InRoom(_) => {}
         }
     }
 
@@ -259,6 +262,7 @@ impl RunAccount {
         self.status = Some(ending.status());
         self.reason = Some(ending.reason);
         self.verified = ending.verified;
+        self.grade = ending.grade;
         self.ended = Some(record.at);
         self.ran = record.ran;
         true

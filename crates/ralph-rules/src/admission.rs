@@ -3,6 +3,7 @@
 
 use crate::ending::{Ending, Reason};
 use crate::failure::{Class, Reaction};
+use crate::grade::Grade;
 use crate::guard::time::{self, Moment};
 use crate::ladder;
 use crate::next::{Wake, act, exit, interrupted, limits, person, verify, wait};
@@ -74,7 +75,8 @@ fn nothing_to_do(state: &State) -> Option<Decision> {
     let untouched = state.calls.id == Attempt::default();
     let done = state.tasks.latest.as_ref().filter(|_| state.tasks.pending() == Some(0))?.done;
     (untouched && state.checks.baseline_green())
-        .then(|| exit(Ending::new(Reason::AlreadyComplete, true), vec![Objection::PlanComplete { done }]))
+        .then(|| Ending::new(Reason::AlreadyComplete, true).graded(Grade::Unbroken))
+        .map(|ending| exit(ending, vec![Objection::PlanComplete { done }]))
 }
 
 /// Failures that waiting cannot fix.

@@ -1,5 +1,6 @@
 //! How runs end: every reason, its status, its exit code, and whether the run can be resumed.
 
+use crate::grade::Grade;
 use serde::{Deserialize, Serialize};
 
 /// Why a run, or this process's part of it, ended.
@@ -12,6 +13,8 @@ pub enum Reason {
     CompletionSignals,
     /// There was nothing to do.
     AlreadyComplete,
+    /// A person accepted work that needed a review.
+    Accepted,
     /// Iteration limit reached.
     MaxIterations,
     /// Cost limit of the run reached.
@@ -38,6 +41,8 @@ pub enum Reason {
     ProhibitedPath,
     /// The work passes only with changed tests.
     OracleChanged,
+    /// A person has to decide whether the work is right.
+    NeedsReview,
     /// The provider's limit lasts longer than `max_wait`.
     RateLimit,
     /// The agent cannot be used.
@@ -73,18 +78,28 @@ pub struct Ending {
     pub verified: bool,
     /// The signal behind an interruption (2, 15, 1), otherwise 0.
     pub signal: i32,
+    /// What the verifications show; none for runs that did not come to a proof, and in journals of older rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
 }
 
 impl Ending {
     /// An ending without a signal.
     pub fn new(reason: Reason, verified: bool) -> Ending {
-        Ending { reason, verified, signal: 0 }
+        Ending { reason, verified, signal: 0, grade: None }
+    }
+
+    /// The same ending with a grade.
+    pub fn graded(self, grade: Grade) -> Ending {
+        Ending { grade: Some(grade), ..self }
     }
 
     /// Status in the run's result.
     pub fn status(&self) -> Status {
         match self.reason {
-            Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete => Status::Completed,
+            Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete | Reason::Accepted => {
+                Status::Completed
+            }
             Reason::Interrupted => Status::Interrupted,
             Reason::BaselineTimedOut | Reason::StoreUnsafe => Status::Error,
             _ => Status::Aborted,
@@ -94,14 +109,14 @@ impl Ending {
     /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self.reason {
-            Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete => 0,
+            Reason::GatePassed | Reason::CompletionSignals | Reason::AlreadyComplete | Reason::Accepted => 0,
             Reason::Stall
             | Reason::SameError5x
             | Reason::TestSaturation
             | Reason::OutputDecline
             | Reason::CircuitOpen
             | Reason::PermissionDenied => 1,
-            Reason::Blocked => 2,
+            Reason::Blocked | Reason::NeedsReview => 2,
             Reason::MaxIterations | Reason::CostLimit | Reason::DailyBudget | Reason::TimeLimit => 3,
             Reason::ProhibitedPath | Reason::OracleChanged => 4,
             Reason::AgentUnavailable => 69,
@@ -129,6 +144,7 @@ impl Ending {
                 | Reason::Interrupted
                 | Reason::BaselineTimedOut
                 | Reason::StoreUnsafe
+                | Reason::NeedsReview
         )
     }
 
@@ -158,6 +174,7 @@ impl Reason {
             Reason::GatePassed => "gate_passed",
             Reason::CompletionSignals => "completion_signals",
             Reason::AlreadyComplete => "already_complete",
+            Reason::Accepted => "accepted",
             Reason::MaxIterations => "MAX_ITERATIONS",
             Reason::CostLimit => "COST_LIMIT",
             Reason::DailyBudget => "DAILY_BUDGET",
@@ -171,6 +188,7 @@ impl Reason {
             Reason::Blocked => "BLOCKED",
             Reason::ProhibitedPath => "PROHIBITED_PATH",
             Reason::OracleChanged => "ORACLE_CHANGED",
+            Reason::NeedsReview => "NEEDS_REVIEW",
             Reason::RateLimit => "RATE_LIMIT",
             Reason::AgentUnavailable => "AGENT_UNAVAILABLE",
             Reason::Interrupted => "INTERRUPTED",

@@ -74,7 +74,7 @@ pub struct Grounds {
 pub fn grounds(state: &State) -> Option<Grounds> {
     let start = state.start.as_deref()?;
     let closed = match state.phase {
-        Phase::Judging => true,
+        Phase::Judging => !state.proof.under_way,
         Phase::Inspected => !state.verifies() && state.calls.counted,
         _ => false,
     };

@@ -90,9 +90,12 @@ pub fn next(state: &State) -> Decision {
         Phase::Inspected => inspected(state, start),
         Phase::Verifying(_) => verifying(state, start),
         Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
-        Phase::Admitting | Phase::Ending | Phase::Recovering | Phase::Inspecting | Phase::Restoring => {
-            wait(Wake::NEVER)
-        }
+        Phase::Admitting
+        | Phase::Ending
+        | Phase::Recovering
+        | Phase::Inspecting
+        | Phase::Restoring
+        | Phase::Comparing => wait(Wake::NEVER),
     }
 }
 
@@ -223,7 +226,7 @@ pub(crate) fn limits(policy: &Policy) -> Limits {
 }
 
 pub(crate) fn interrupted(signal: i32) -> Ending {
-    Ending { reason: Reason::Interrupted, verified: false, signal }
+    Ending { signal, ..Ending::new(Reason::Interrupted, false) }
 }
 
 pub(crate) fn person(request: &str) -> Objection {

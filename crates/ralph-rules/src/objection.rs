@@ -4,8 +4,9 @@
 
 use crate::claim::{Code, Lint};
 use crate::failure::Class;
+use crate::grade::Grade;
 use crate::money::Micro;
-use crate::record::{CheckOutcome, Ms, Violation};
+use crate::record::{CheckOutcome, Ms, RoomSets, Violation};
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,27 @@ pub enum Objection {
     OracleFlagged { files: Vec<String> },
     FewerTests { before: Counts, now: Option<Counts> },
     Flaky,
+    CompareWanted,
+    RoomWanted { sets: RoomSets },
+    RoomLacks,
+    ProvenByWork { commands: Vec<String>, with: Vec<String> },
+    TestsShowWork { tests: Vec<String>, earlier: Option<u32> },
+    NothingShowsWork,
+    GreenWithoutWork,
+    EarlierTestsFail { tests: Vec<String>, files: Vec<String> },
+    OnlyAmbiguous { files: Vec<String> },
+    NothingDiffers,
+    GreenOutsideRoom,
+    OutsideChanged { files: Vec<String> },
+    PackagesEdited { packages: Vec<String> },
+    PackagesInstalled { packages: Vec<String> },
+    OracleRewritten { files: Vec<String> },
+    CanarySurvived { kinds: Vec<String> },
+    BaselineLost { why: String },
+    SignsFound { signs: u32, what: String, path: String },
+    AskForTest,
+    GradeBelow { grade: Grade, required: Grade },
+    AcceptedByPerson,
     NoProgress { running: u32, limit: u32 },
     HalfOpen { running: u32, limit: Option<u32> },
     ProgressAgain,
@@ -83,6 +105,19 @@ impl Objection {
             }
             _ => String::new(),
         }
+    }
+
+    /// Says that a passing verification does not count.
+    pub fn refuses_proof(&self) -> bool {
+        matches!(
+            self,
+            Objection::NothingDiffers
+                | Objection::GreenOutsideRoom
+                | Objection::OutsideChanged { .. }
+                | Objection::PackagesEdited { .. }
+                | Objection::OracleRewritten { .. }
+                | Objection::CanarySurvived { .. }
+        )
     }
 
     /// Warns that a limit is close; reported once per limit.
@@ -193,6 +228,98 @@ impl Objection {
                 }
             },
             O::Flaky => "flaky: verification failed and then passed on the same files".into(),
+            O::CompareWanted => {
+                "verification passed; comparing the changes with the files before the run".into()
+            }
+            O::RoomWanted { sets } => format!("verifying {}", sets.words()),
+            O::RoomLacks => {
+                "the checks need something that git ignores, so they ran in the workspace itself (see verify.setup)"
+                    .into()
+            }
+            O::ProvenByWork { commands, with } => {
+                let commands = quoted(commands);
+                let with = match with.as_slice() {
+                    [] => String::new(),
+                    files => format!(", together with {}", first_names(files.iter().map(String::as_str))),
+                };
+                format!("{commands} failed before and passes now because of the work{with}; the checks are unchanged")
+            }
+            O::TestsShowWork { tests, earlier } => {
+                let new = match tests.len() {
+                    0 => "the new tests fail".to_owned(),
+                    1 => "1 new test fails".to_owned(),
+                    n => format!("{n} new tests fail"),
+                };
+                let earlier = match earlier {
+                    Some(n) if *n > 0 => format!("; all {n} earlier ones pass"),
+                    _ => String::new(),
+                };
+                format!("{new} without this change and pass with it{earlier}")
+            }
+            O::NothingShowsWork => "the checks passed before, too; no test shows the new work".into(),
+            O::GreenWithoutWork => {
+                "the checks now pass without the work, too: what they needed is installed, or they are flaky".into()
+            }
+            O::EarlierTestsFail { tests, files } => {
+                let (list, what) = match tests.as_slice() {
+                    [] => (files, "earlier tests no longer hold and were changed"),
+                    tests => (&tests.to_vec(), "earlier tests no longer hold"),
+                };
+                format!("{what}: {}", first_names(list.iter().map(String::as_str)))
+            }
+            O::OnlyAmbiguous { files } => {
+                format!(
+                    "the checks pass only because of files that may belong to them: {}",
+                    first_names(files.iter().map(String::as_str))
+                )
+            }
+            O::NothingDiffers => {
+                "the checks failed before and pass now, but no file differs: build output or the machine changed".into()
+            }
+            O::GreenOutsideRoom => {
+                "the checks pass in the workspace but fail on a clean copy of the same files: what makes them pass is                  ignored by git or was built before"
+                    .into()
+            }
+            O::OutsideChanged { files } => {
+                format!(
+                    "configuration outside the workspace changed: {}",
+                    first_names(files.iter().map(String::as_str))
+                )
+            }
+            O::PackagesEdited { packages } => {
+                format!("installed packages were edited: {}", first_names(packages.iter().map(String::as_str)))
+            }
+            O::PackagesInstalled { packages } => {
+                format!(
+                    "packages were installed or updated: {}",
+                    first_names(packages.iter().map(String::as_str))
+                )
+            }
+            O::OracleRewritten { files } => {
+                format!(
+                    "files that decide about the work were written while the checks ran: {}",
+                    first_names(files.iter().map(String::as_str))
+                )
+            }
+            O::CanarySurvived { kinds } => {
+                format!(
+                    "tests that must fail do not fail together with the work ({}): the checks cannot fail any more",
+                    kinds.join(", ")
+                )
+            }
+            O::BaselineLost { why } => format!("the files before the run cannot be compared: {why}"),
+            O::SignsFound { signs, what, path } => {
+                let more = if *signs > 1 { format!(" ({} more signs)", signs - 1) } else { String::new() };
+                format!("look at {path}: the work {what}{more}")
+            }
+            O::AskForTest => {
+                "the checks passed before the work began, so they cannot show it; add a test that fails without the                  work and passes with it"
+                    .into()
+            }
+            O::GradeBelow { grade, required } => {
+                format!("the work is {grade}, and gate.require asks for {required}")
+            }
+            O::AcceptedByPerson => "accepted by a person".into(),
             O::NoProgress { running, limit } => {
                 format!("no progress in {running} iteration{} (limit {limit})", plural(*running))
             }
@@ -280,6 +407,14 @@ impl From<&Lint> for Objection {
     fn from(lint: &Lint) -> Objection {
         let line = u32::try_from(lint.line).unwrap_or(u32::MAX);
         Objection::Lint { lint: lint.code, line, detail: lint.detail.clone() }
+    }
+}
+
+/// Commands in backquotes.
+fn quoted(commands: &[String]) -> String {
+    match commands {
+        [] => "verification".into(),
+        commands => commands.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The policy of a run: limits, thresholds, what the gate requires. Resolved from flags and config files by the command
 //! line, recorded in `RunStarted`, read from the state by the guards. Ceilings are applied before a policy is made.
 
+use crate::grade::Grade;
 use crate::money::Micro;
 use crate::record::Ms;
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,12 @@ pub struct GatePolicy {
     pub marker_file: Option<String>,
     /// An explicit exit signal needs no indicators without a verify command.
     pub explicit_alone: bool,
+    /// The least grade that completes a run.
+    #[serde(default = "unbroken")]
+    pub require: Grade,
+    /// How often the agent is asked for a test that fails without its work.
+    #[serde(default)]
+    pub ask_for_test: u32,
 }
 
 impl Default for GatePolicy {
@@ -105,6 +112,8 @@ impl Default for GatePolicy {
             promise: "COMPLETE".into(),
             explicit_alone: false,
             marker_file: None,
+            require: Grade::Unbroken,
+            ask_for_test: 1,
         }
     }
 }
@@ -112,6 +121,11 @@ impl Default for GatePolicy {
 /// Default for journals written before this setting existed.
 fn one() -> u32 {
     1
+}
+
+/// Default for journals written before there were grades.
+fn unbroken() -> Grade {
+    Grade::Unbroken
 }
 
 /// What a run requires to complete.

@@ -8,6 +8,7 @@ mod envelope;
 mod money;
 mod person;
 mod plan;
+mod proof;
 mod run;
 mod tree;
 mod upcast;
@@ -18,6 +19,7 @@ pub use envelope::{Envelope, Unreadable};
 pub use money::*;
 pub use person::*;
 pub use plan::*;
+pub use proof::*;
 pub use run::*;
 pub use tree::*;
 
@@ -83,6 +85,8 @@ pub enum Seen {
     Inspected(Inspected),
     /// Protected paths were restored, as far as possible.
     Restored(Restored),
+    /// The changes since the baseline were split into work, oracle and ambiguous.
+    Compared(Box<Compared>),
     /// The verification ended.
     Verified(Verified),
     /// The user requested something.

@@ -4,6 +4,7 @@
 mod calls;
 mod checks;
 mod person;
+mod proof;
 mod recent;
 mod tasks;
 mod trees;
@@ -11,12 +12,14 @@ mod trees;
 pub use calls::Calls;
 pub use checks::Checks;
 pub use person::Person;
+pub use proof::{ProofState, RoomRun};
 pub use recent::{IterationSummary, RecentIterations};
 pub use tasks::Tasks;
 pub use trees::Trees;
 
 use crate::breaker::{Circuit, breaker};
 use crate::claim::{self, Claim};
+use crate::ending::Reason;
 use crate::failure::Faults;
 use crate::gate::{Signals, signal};
 use crate::guard::Closed;
@@ -55,6 +58,8 @@ pub struct State {
     pub trees: Trees,
     /// Verification results.
     pub checks: Checks,
+    /// The proof of the current files.
+    pub proof: ProofState,
     /// The bound plan.
     pub tasks: Tasks,
     /// What the last call claimed.
@@ -128,6 +133,8 @@ pub enum Phase {
     Inspected,
     /// Protected paths are being restored.
     Restoring,
+    /// The changes since the baseline are being split.
+    Comparing,
     /// The verify commands run.
     Verifying(Check),
     /// The iteration is complete; the verdict is next.
@@ -146,6 +153,7 @@ impl State {
             Fact::Decided(decision) => {
                 if matches!(decision.next, Next::Do(Step::Admit { .. })) && !decision.reasons.is_empty() {
                     self.objections.clone_from(&decision.reasons);
+                    self.proof.continues(&decision.reasons);
                 }
                 self.alerts.decided(&decision.reasons, self.calls.id.iteration);
                 self.decided(&decision.next);
@@ -204,6 +212,7 @@ impl State {
             Step::Extend { .. } => self.set_extending(true),
             Step::Inspect { .. } => self.phase = Phase::Inspecting,
             Step::Restore { .. } => self.phase = Phase::Restoring,
+            Step::Compare => self.phase = Phase::Comparing,
             Step::Verify { check, .. } => {
                 self.calls.ended_by = None;
                 self.checks.begun(self.ran);
@@ -255,6 +264,10 @@ impl State {
                 self.trees.restored(restored, self.calls.id.iteration);
                 self.phase = Phase::Inspected;
             }
+            Seen::Compared(compared) => {
+                self.proof.compared(compared);
+                self.phase = Phase::Judging;
+            }
             Seen::Verified(verified) => self.verified(verified),
             Seen::Asked(asked) => {
                 let between = matches!(
@@ -268,7 +281,10 @@ impl State {
 
     /// A crash or a suspension lies behind: an open call is lost, another open step is begun again.
     fn resumed(&mut self, resumed: &Resumed) {
-        let gave_up = self.ending.take().is_some_and(|ending| ending.gave_up());
+        let ending = self.ending.take();
+        let gave_up = ending.is_some_and(|ending| ending.gave_up());
+        let reviewed = ending.is_some_and(|ending| ending.reason == Reason::NeedsReview);
+        self.proof.sent_back |= reviewed;
         self.person.resumed();
         self.faults.resumed(self.now(), gave_up);
         self.tasks.inspected(resumed.plan.as_ref());
@@ -285,7 +301,9 @@ impl State {
             Phase::Inspecting => Phase::Answered,
             Phase::Restoring => Phase::Inspected,
             Phase::Verifying(Check::Baseline) => Phase::Ready,
-            Phase::Verifying(_) => Phase::Inspected,
+            Phase::Comparing | Phase::Verifying(_) => Phase::Inspected,
+            // The files may have changed since somebody was asked to look at them.
+            Phase::Judging if reviewed => Phase::Inspected,
             other => other,
         };
     }
@@ -358,6 +376,10 @@ impl State {
             Check::Baseline => Phase::Ready,
             _ if verified.interrupted => Phase::Inspected,
             Check::WithBaselineOracle => Phase::Judging,
+            Check::InRoom(sets) => {
+                self.proof.verified(sets, verified);
+                Phase::Judging
+            }
             Check::AsIs => {
                 self.close_iteration();
                 Phase::Judging
@@ -390,6 +412,7 @@ impl State {
             error: self.checks.error(),
         };
         self.calls.closed = self.now();
+        self.proof.under_way = false;
         let again = std::mem::replace(&mut self.calls.judged, true);
         if !again {
             self.stall.closed(&closed);

@@ -59,6 +59,8 @@ pub enum Step {
         /// Which ones.
         paths: Vec<Violation>,
     },
+    /// Split the changes since the baseline into work, oracle and ambiguous. Closes with `Compared`.
+    Compare,
     /// Run the user's commands. Closes with `Verified`.
     Verify {
         /// Which verification.

@@ -5,13 +5,14 @@
 use crate::admission::admission;
 use crate::breaker::{Breaker, breaker, idle_limit};
 use crate::claim::{Code, Progress};
+use crate::completion::completion;
 use crate::ending::{Ending, Reason};
 use crate::failure::Reaction;
 use crate::gate::{GateResult, gate};
-use crate::next::{exit, verify};
+use crate::next::exit;
 use crate::objection::Objection;
-use crate::policy::{Decline, Oracle, Policy};
-use crate::record::{Check, Decision, RunStarted};
+use crate::policy::{Decline, Policy};
+use crate::record::{Decision, RunStarted};
 use crate::state::State;
 
 /// Refusals, or contexts too long, in a row before a person is needed.
@@ -30,9 +31,9 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     let mut reasons = touched(state);
     match gate(state, &policy.gate) {
         GateResult::Done { reason, verified, reasons: proof } if reasons.is_empty() => {
-            match done(state, policy, reason, verified, proof) {
+            match completion(state, policy, Ending::new(reason, verified), proof) {
                 Ok(decision) => return decision,
-                Err(no) => reasons.push(no),
+                Err(no) => reasons.extend(no),
             }
         }
         GateResult::Done { .. } => {}
@@ -60,43 +61,6 @@ fn blocked(state: &State) -> Option<Decision> {
 fn touched(state: &State) -> Vec<Objection> {
     let paths = &state.trees.touched;
     if paths.is_empty() { Vec::new() } else { vec![Objection::ProhibitedPath { paths: paths.clone() }] }
-}
-
-/// Done, unless verification passed only because tests were changed or removed. Flaky results are reported.
-fn done(
-    state: &State,
-    policy: &Policy,
-    reason: Reason,
-    verified: bool,
-    reasons: Objection,
-) -> Result<Decision, Objection> {
-    let (changed, fewer) = (&state.trees.oracle, state.checks.fewer_tests());
-    let mut reasons = vec![reasons];
-    if verified && policy.oracle == Oracle::Guard {
-        let files = changed.clone();
-        match (state.checks.oracle_holds(), fewer.clone()) {
-            (None, Some(fewer)) if changed.is_empty() => return Err(fewer),
-            (None, _) if !changed.is_empty() => {
-                return Ok(verify(Check::WithBaselineOracle, policy, Objection::OracleFlagged { files }));
-            }
-            (Some(false), _) => {
-                let reasons = [Some(Objection::OracleChanged { files }), missing(state)];
-                let reasons = reasons.into_iter().flatten().collect();
-                return Ok(exit(Ending::new(Reason::OracleChanged, false), reasons));
-            }
-            _ => {}
-        }
-    } else if verified && policy.oracle == Oracle::Flag && !changed.is_empty() {
-        reasons.push(Objection::OracleFlagged { files: changed.clone() });
-    }
-    reasons.extend(fewer.filter(|_| verified));
-    reasons.extend((verified && state.checks.flaky).then_some(Objection::Flaky));
-    Ok(exit(Ending::new(reason, verified), reasons))
-}
-
-/// Fewer tests ran with the baseline's tests restored.
-fn missing(state: &State) -> Option<Objection> {
-    state.checks.oracle.as_ref().and_then(|verified| state.checks.fewer(verified))
 }
 
 /// Failures that count as iterations stop the run after a few in a row.

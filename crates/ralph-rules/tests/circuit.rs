@@ -97,6 +97,7 @@ fn a_blocked_agent_is_noted_and_a_proven_one_opens_nothing() {
     assert_eq!(history(&journal.state), [row(Breaker::Closed, Breaker::Closed, 1, "blocked")]);
 
     let mut journal = Journal::after_baseline(false, |start| start.policy.breaker.same_error = 0);
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     (0..3).for_each(|_| drop(journal.iteration(&more(), false, Some(CheckOutcome::Failed)).clone()));
     journal.iteration(&done(), false, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);

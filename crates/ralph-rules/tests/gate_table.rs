@@ -222,7 +222,7 @@ fn a_failed_call_claims_nothing() {
 fn until_verified_asks_for_proof_alone() {
     let until = |green: bool| Journal::after_baseline(green, |s| s.policy.gate.until = Until::Verified);
     let mut journal = until(false);
-    journal.iteration(&more(), false, Some(CheckOutcome::Passed));
+    journal.iteration(&more(), true, Some(CheckOutcome::Passed));
     journal.ended_with(Reason::GatePassed, 0);
     let mut journal = until(true);
     journal.iteration(&done(), false, Some(CheckOutcome::Passed));

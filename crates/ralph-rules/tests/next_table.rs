@@ -16,10 +16,12 @@ mod next_table {
 use ralph_rules::ending::{Ending, Reason, Status};
 
 /// Every reason with its word, its exit code, whether `resume` may go on, and whether the workspace remembers it.
-const ENDINGS: [(Reason, Status, u8, bool, bool); 21] = [
+const ENDINGS: [(Reason, Status, u8, bool, bool); 23] = [
     (Reason::GatePassed, Status::Completed, 0, false, false),
     (Reason::CompletionSignals, Status::Completed, 0, false, false),
     (Reason::AlreadyComplete, Status::Completed, 0, false, false),
+    (Reason::Accepted, Status::Completed, 0, false, false),
+    (Reason::NeedsReview, Status::Aborted, 2, true, false),
     (Reason::MaxIterations, Status::Aborted, 3, true, false),
     (Reason::CostLimit, Status::Aborted, 3, true, false),
     (Reason::DailyBudget, Status::Aborted, 3, true, false),
@@ -50,7 +52,7 @@ fn every_ending_has_its_word_and_exit_code() {
         assert_eq!(lower, status == Status::Completed, "{}", ending.name());
     }
     for (signal, code) in [(2, 130), (15, 143), (1, 129), (0, 130)] {
-        let ending = Ending { reason: Reason::Interrupted, verified: false, signal };
+        let ending = Ending { signal, ..Ending::new(Reason::Interrupted, false) };
         assert_eq!(ending.exit_code(), code);
     }
 }

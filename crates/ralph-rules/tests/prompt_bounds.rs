@@ -85,6 +85,7 @@ fn evidence_is_bounded_however_many_commands_fail() {
             tail: "an error line of the tests that failed\n".repeat(105),
             output: FileRef::default(),
             counts: None,
+            failed: Vec::new(),
         })
         .collect();
     journal.see(Seen::Verified(verified));

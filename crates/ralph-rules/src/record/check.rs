@@ -1,6 +1,6 @@
 //! How a verification closed: the user's commands, run by ralph.
 
-use super::{FileRef, Ms, Violation};
+use super::{FileRef, Ms, RoomSeen, RoomSets, Violation};
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,8 @@ pub enum Check {
     AsIs,
     /// The workspace with the baseline's tests restored.
     WithBaselineOracle,
+    /// The baseline with some of the changes, in a room of ralph's own.
+    InRoom(RoomSets),
 }
 
 /// A verification closed.
@@ -33,6 +35,9 @@ pub struct Verified {
     /// What was restored, if it was the baseline's tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oracle: Option<PutBack>,
+    /// The room, if it ran in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<RoomSeen>,
 }
 
 /// The baseline's tests, restored over the work.
@@ -53,6 +58,22 @@ impl Verified {
         !self.interrupted
             && !self.results.is_empty()
             && self.results.iter().all(|r| r.how == CheckOutcome::Passed)
+    }
+
+    /// Names of failing tests, of all commands.
+    pub fn failed_tests(&self) -> Vec<String> {
+        self.results.iter().flat_map(|r| r.failed.iter().cloned()).collect()
+    }
+
+    /// The commands that did not pass.
+    pub fn failing_commands(&self) -> Vec<String> {
+        let failing = self.results.iter().filter(|r| r.how != CheckOutcome::Passed);
+        failing.map(|r| r.command.clone()).collect()
+    }
+
+    /// Some command could not be run at all.
+    pub fn could_not_run(&self) -> bool {
+        self.results.iter().any(|r| r.how == CheckOutcome::NotRun)
     }
 
     /// The tests of all commands; none if no output has counts.
@@ -80,6 +101,9 @@ pub struct CheckResult {
     /// The tests it ran, if its output has counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
+    /// Names of failing tests, the first 50, if its output names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
 }
 
 /// How a command came out.

@@ -24,6 +24,8 @@ pub enum Request {
     Pause,
     /// Go on; also ends a wait.
     Continue,
+    /// The work is accepted as it is: a person has looked at what needs a review.
+    Accept,
     /// Words for the next prompt.
     Hint {
         /// The words.

@@ -50,6 +50,8 @@ impl Checks {
                 self.baseline = Some(verified.clone());
             }
             Check::WithBaselineOracle => self.oracle = Some(verified.clone()),
+            // Kept with the proof.
+            Check::InRoom(_) => {}
             Check::AsIs => {
                 self.stale = false;
                 self.flaky = self.flaky_now(verified);
@@ -66,13 +68,22 @@ impl Checks {
 
     /// Fewer tests ran than before the run, or more were skipped. Output without test counts means that none ran.
     pub fn fewer(&self, verified: &Verified) -> Option<Objection> {
+        self.fewer_than_baseline(verified.counts())
+    }
+
+    /// The same for these counts.
+    pub fn fewer_than_baseline(&self, now: Option<Counts>) -> Option<Objection> {
         let before = self.counts.filter(|counts| counts.total > 0)?;
-        let now = verified.counts();
         let held = now.is_some_and(|now| now.total >= before.total && now.skipped <= before.skipped);
         (!held).then_some(Objection::FewerTests { before, now })
     }
 
-    /// The same for the latest verification of the workspace as it is.
+    /// How many tests there were before the run, if its output had counts.
+    pub fn baseline_counts(&self) -> Option<u32> {
+        self.counts.map(|counts| counts.total)
+    }
+
+    /// Fewer tests than before the run in the latest verification of the workspace as it is.
     pub fn fewer_tests(&self) -> Option<Objection> {
         self.last.as_ref().filter(|_| !self.stale).and_then(|last| self.fewer(last))
     }

@@ -13,6 +13,8 @@ pub struct Person {
     pub paused: bool,
     /// Skip the current wait.
     pub skip_wait: bool,
+    /// A person accepted the work.
+    pub accepted: bool,
     /// Hints for the next prompt.
     pub hints: Vec<String>,
 }
@@ -28,6 +30,7 @@ impl Person {
                 self.paused = false;
                 self.skip_wait |= between;
             }
+            Request::Accept => self.accepted = true,
             Request::Hint { text } => self.hints.push(text.clone()),
         }
     }
@@ -37,6 +40,7 @@ impl Person {
         self.stop = None;
         self.stop_after = None;
         self.paused = false;
+        self.accepted = false;
     }
 
     /// A hint is used up when a call that included it ended without a provider failure.

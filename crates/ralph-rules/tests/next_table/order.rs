@@ -71,6 +71,7 @@ fn guards_come_before_limits() {
 #[test]
 fn the_gate_comes_before_the_guards() {
     let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
     for _ in 0..3 {
         journal.iteration(&more(), false, Some(CheckOutcome::Failed));
     }

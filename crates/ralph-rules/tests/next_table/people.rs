@@ -80,13 +80,16 @@ fn stop_during_verification_leaves_the_iteration_to_be_verified_again() {
 }
 
 #[test]
-fn a_verification_that_ends_just_then_still_counts() {
+fn a_verification_that_ends_just_then_still_needs_its_proof() {
     let mut journal = Journal::after_baseline(false, |_| {});
     journal.admit();
     journal.says(&done());
     journal.inspected(true);
     journal.stop();
     journal.verified(CheckOutcome::Passed);
+    journal.ended_with(Reason::Interrupted, 130);
+    journal.resume();
+    journal.prove();
     journal.ended_with(Reason::GatePassed, 0);
 }
 

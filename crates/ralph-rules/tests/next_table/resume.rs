@@ -6,7 +6,7 @@ use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::{Next, Why};
-use ralph_rules::policy::{OnViolation, Oracle};
+use ralph_rules::policy::OnViolation;
 use ralph_rules::record::*;
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
@@ -46,16 +46,18 @@ fn restoring() -> Journal {
     journal
 }
 
-fn verifying(oracle: bool) -> Journal {
-    let mut journal = Journal::after_baseline(false, |s| s.policy.oracle = Oracle::Guard);
+/// Verifying the workspace; `proof`: the changes are being compared, or a room is verified.
+fn verifying(proof: u32) -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.by_hand = true;
     journal.admit();
     journal.says(&done());
-    journal.tree += 1;
-    let mut seen = journal.inspection(1);
-    seen.oracle = vec!["tests/a.rs".into()];
-    journal.see(Seen::Inspected(seen));
-    if oracle {
+    journal.inspected(true);
+    if proof > 0 {
         journal.verified(CheckOutcome::Passed);
+    }
+    if proof > 1 {
+        journal.compare();
     }
     journal
 }
@@ -84,8 +86,9 @@ fn a_step_that_was_open_is_begun_again_and_a_call_is_recovered() {
         ("recovering", recovering, "recover 001.a1"),
         ("inspecting", inspecting(), "inspect"),
         ("restoring", restoring(), "restore"),
-        ("verifying", verifying(false), "verify AsIs"),
-        ("verifying with the oracle", verifying(true), "verify AsIs"),
+        ("verifying", verifying(0), "verify AsIs"),
+        ("comparing", verifying(1), "verify AsIs"),
+        ("verifying in a room", verifying(2), "verify AsIs"),
         ("waiting", waiting, "admit 001.a2"),
     ] {
         journal.later(1_000).resume();

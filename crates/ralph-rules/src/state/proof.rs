@@ -1,0 +1,112 @@
+//! What is known about the proof of the current files: the three sets, and how the rooms came out.
+
+use crate::objection::Objection;
+use crate::record::{CanarySeen, CheckOutcome, Compared, RoomSets, Verified};
+use crate::suite::Counts;
+use std::collections::BTreeMap;
+
+/// The proof of the current files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProofState {
+    compared: Option<Compared>,
+    rooms: BTreeMap<RoomSets, RoomRun>,
+    /// A step of the proof has closed since the iteration did.
+    pub under_way: bool,
+    /// How often the agent was asked for a test of its work.
+    pub asked: u32,
+    /// How often the proof was refused, by the reason's code.
+    refusals: BTreeMap<String, u32>,
+    /// The work was to be reviewed, and a person resumed the run instead.
+    pub sent_back: bool,
+}
+
+/// How the commands came out in one room.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RoomRun {
+    /// How often they ran there.
+    pub tries: u32,
+    /// All passed, at least once.
+    pub passed: bool,
+    /// They failed and passed on the same files.
+    pub flaky: bool,
+    /// Tests, if the output has counts.
+    pub counts: Option<Counts>,
+    /// Names of failing tests.
+    pub failed: Vec<String>,
+    /// One entry per command: how it ended, its exit code and a fingerprint of its output.
+    pub outcomes: Vec<(CheckOutcome, Option<i32>)>,
+    /// Oracle files that were written meanwhile.
+    pub rewritten: Vec<String>,
+    /// Tests that had to fail.
+    pub canary: Option<CanarySeen>,
+    /// How the room was made.
+    pub place: String,
+    /// The first lines of what a command said that could not be run.
+    pub not_run: Option<String>,
+}
+
+impl ProofState {
+    pub(crate) fn compared(&mut self, compared: &Compared) {
+        self.under_way = true;
+        if self.compared.as_ref().is_none_or(|before| before.tree != compared.tree) {
+            self.rooms.clear();
+        }
+        self.compared = Some(compared.clone());
+    }
+
+    pub(crate) fn verified(&mut self, sets: RoomSets, verified: &Verified) {
+        self.under_way = true;
+        let run = self.rooms.entry(sets).or_default();
+        let (passed, room) = (verified.passed(), verified.room.clone().unwrap_or_default());
+        run.flaky = run.tries > 0 && run.passed != passed;
+        run.tries += 1;
+        if passed || !run.passed {
+            run.counts = verified.counts();
+            run.failed = verified.failed_tests();
+            run.outcomes = verified.results.iter().map(|r| (r.how, r.exit)).collect();
+            run.canary = room.canary;
+        }
+        run.passed |= passed;
+        run.rewritten.extend(room.rewritten);
+        run.place = room.place;
+        let not_run = verified.results.iter().find(|r| r.how == CheckOutcome::NotRun);
+        run.not_run = not_run.map(|r| r.tail.lines().next().unwrap_or_default().to_owned());
+    }
+
+    /// The sets, if they are those of this tree.
+    pub fn of_tree(&self, tree: u128) -> Option<&Compared> {
+        self.compared.as_ref().filter(|compared| compared.tree == tree)
+    }
+
+    /// The latest comparison, whatever the files are now.
+    pub fn latest(&self) -> Option<&Compared> {
+        self.compared.as_ref()
+    }
+
+    /// How a room came out.
+    pub fn room(&self, sets: RoomSets) -> Option<&RoomRun> {
+        self.rooms.get(&sets)
+    }
+
+    /// Every room that was tried for the latest comparison.
+    pub fn rooms(&self) -> impl Iterator<Item = (&RoomSets, &RoomRun)> {
+        self.rooms.iter()
+    }
+
+    /// Another call is decided, for these reasons.
+    pub(crate) fn continues(&mut self, reasons: &[Objection]) {
+        self.sent_back = false;
+        for reason in reasons {
+            if matches!(reason, Objection::AskForTest) {
+                self.asked += 1;
+            } else if reason.refuses_proof() {
+                *self.refusals.entry(reason.code()).or_default() += 1;
+            }
+        }
+    }
+
+    /// How often the proof was refused for this reason before.
+    pub fn refusals(&self, reason: &Objection) -> u32 {
+        self.refusals.get(&reason.code()).copied().unwrap_or(0)
+    }
+}
