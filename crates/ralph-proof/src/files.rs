@@ -75,6 +75,17 @@ impl<'a> Files<'a> {
         self.facts.keys().map(Vec::as_slice)
     }
 
+    /// Symbolic links, in byte order.
+    pub fn links(&self) -> impl Iterator<Item = &[u8]> {
+        self.facts.iter().filter(|(_, facts)| facts.kind == Kind::Link).map(|(path, _)| path.as_slice())
+    }
+
+    /// Paths at which the other side has something else or nothing, in byte order.
+    pub fn differing<'b>(&'b self, other: &'b Files<'_>) -> impl Iterator<Item = &'b [u8]> {
+        let differs = |(path, facts): &(&Vec<u8>, &FileFacts)| other.facts.get(*path) != Some(*facts);
+        self.facts.iter().filter(differs).map(|(path, _)| path.as_slice())
+    }
+
     /// A file's bytes or a link's target.
     pub fn bytes(&self, path: &[u8]) -> Option<Vec<u8>> {
         self.facts.get(path)?;
