@@ -1,28 +1,86 @@
 //! Rust: test modules, test functions, and doc comments with examples.
 
+mod attributes;
+mod docs;
+mod lex;
+mod mix;
+mod outline;
+mod sig;
+#[cfg(test)]
+mod tests;
+
 use super::SourceSplit;
+use mix::{comparable, mix, recognisable};
+use outline::{Kind, Outline, outline};
 use std::collections::BTreeSet;
 
-/// Tests that moved from one file to another unchanged: their squeezed texts. They are no change of the oracle.
+/// Tests that moved from one file to another unchanged, as [`tests()`] gives them. They are no change of the oracle.
 pub type Moved = BTreeSet<String>;
 
 /// Takes a changed file apart; `before` is none if it is new. None if it cannot be read as Rust.
-pub fn split(_before: Option<&str>, _now: &str, _moved: &Moved) -> Option<SourceSplit> {
-    None
+pub fn split(before: Option<&str>, now: &str, moved: &Moved) -> Option<SourceSplit> {
+    let old = outline(before.unwrap_or_default());
+    let new = outline(now);
+    if !old.balanced || !new.balanced {
+        return None;
+    }
+    if oracle(&old, moved) == oracle(&new, moved) {
+        return Some(SourceSplit::Work);
+    }
+    if code(&old) == code(&new) {
+        return Some(SourceSplit::Oracle);
+    }
+    Some(SourceSplit::Both {
+        without_oracle: mix(&new, &old, moved),
+        oracle_only: before.map(|_| mix(&old, &new, &Moved::new())),
+    })
 }
 
-/// The squeezed texts of all tests in a file, for finding moved ones.
-pub fn tests(_text: &str) -> BTreeSet<String> {
-    BTreeSet::new()
+/// The texts of all tests in a file, without what layout adds, for finding moved ones.
+pub fn tests(text: &str) -> BTreeSet<String> {
+    let outline = outline(text);
+    outline.items.iter().flat_map(|item| recognisable(&outline, item)).collect()
 }
 
 /// Whether the file has any test of its own or declares a test module.
-pub fn has_tests(_text: &str) -> bool {
-    false
+pub fn has_tests(text: &str) -> bool {
+    outline(text).items.iter().any(|item| match &item.kind {
+        Kind::Test => true,
+        Kind::Doc(doc) => !doc.examples.is_empty(),
+    })
 }
 
 /// Names of modules that exist only for tests and lie in files of their own (`#[cfg(test)] mod tests;`), each with its
 /// `#[path]`, if it has one.
-pub fn test_modules(_text: &str) -> Vec<(String, Option<String>)> {
-    Vec::new()
+pub fn test_modules(text: &str) -> Vec<(String, Option<String>)> {
+    let outline = outline(text);
+    let declared = outline.items.iter().filter(|item| outline.lexed.normal(item.span.clone()).ends_with(';'));
+    declared
+        .filter_map(|item| {
+            let name = item.key.1.strip_prefix("mod ")?;
+            let path = outline.text(item).split_once("path").and_then(|(_, rest)| {
+                rest.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?.split_once('"')
+            });
+            Some((name.to_owned(), path.map(|(path, _)| path.to_owned())))
+        })
+        .collect()
+}
+
+/// Everything in a file that belongs to the oracle, in an order that does not depend on its place or owner.
+fn oracle(outline: &Outline<'_>, moved: &Moved) -> Vec<String> {
+    let mut parts: Vec<_> =
+        outline.items.iter().filter_map(|item| comparable(outline, item, moved)).collect();
+    parts.sort();
+    parts
+}
+
+/// The rest, without layout.
+fn code(outline: &Outline<'_>) -> String {
+    let (mut made, mut from) = (String::new(), 0);
+    for item in outline.items.iter().filter(|item| matches!(item.kind, Kind::Test)) {
+        made.push_str(&outline.lexed.normal(from..item.span.start));
+        from = item.span.end;
+    }
+    made.push_str(&outline.lexed.normal(from..outline.lexed.text.len()));
+    made
 }
