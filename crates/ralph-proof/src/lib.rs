@@ -21,6 +21,7 @@ pub mod hunks;
 pub mod layout;
 pub mod map;
 pub mod parts;
+mod pattern;
 pub mod signs;
 
 pub use change::{Change, RoomContent, Sets, Split};
