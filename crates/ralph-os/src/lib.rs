@@ -9,6 +9,7 @@ pub mod linux;
 mod no_follow;
 pub mod portable;
 mod process;
+mod room_layer;
 mod stat;
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
@@ -17,6 +18,7 @@ pub use no_follow::{Draft, NoFollowDir, Writable, open_file_beneath};
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 pub use portable::*;
 pub use process::Process;
+pub use room_layer::RoomLayer;
 pub use stat::Stat;
 
 /// Something this system cannot do for ralph.

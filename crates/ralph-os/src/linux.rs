@@ -3,6 +3,7 @@
 mod files;
 mod overlay;
 mod processes;
+mod room;
 
 pub use files::{
     HELD, born_at, chmod_held, doubtful_file_system, each_name, identity, make_empty, open_beneath, path_in,
@@ -13,6 +14,7 @@ pub use processes::{
     ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
     kill_if, read_process, tree_cpu, widen,
 };
+pub use room::mount_room;
 
 use crate::Missing;
 use rustix::net::{RecvFlags, SendFlags};

@@ -78,7 +78,8 @@ impl NoFollowDir {
     ) -> io::Result<()> {
         let (dir, name) = self.make_parent(path)?;
         let draft = draft.name();
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Readable, so that `fill` can check what it wrote.
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         discard(&dir, &draft)?;
         let mut file = File::from(rustix::fs::openat(&dir, &draft, flags, mode_of(mode))?);
         put_in_place(fill(&mut file), &dir, &draft, &name)

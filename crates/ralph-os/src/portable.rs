@@ -5,6 +5,7 @@ mod names;
 mod overlay;
 mod processes;
 mod ps;
+mod room;
 
 pub use files::{
     HELD, born_at, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, path_in,
@@ -16,6 +17,7 @@ pub use processes::{
     ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
     kill_if, read_process, tree_cpu, widen,
 };
+pub use room::mount_room;
 
 use crate::Missing;
 use rustix::net::{RecvFlags, SendFlags};

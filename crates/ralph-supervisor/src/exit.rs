@@ -68,6 +68,12 @@ pub enum NotStarted {
         /// The system's error number.
         errno: i32,
     },
+    /// The system does not let this user mount a room.
+    #[error("the room at the workspace's path was refused: {}", reason(*errno))]
+    Room {
+        /// The system's error number.
+        errno: i32,
+    },
     /// The supervisor ended without a report; its error, if any, is on stderr.
     #[error("the supervisor `{}` ended before it started the program. Its stderr says why; check that ralph's own binary is intact.", supervisor.display())]
     Supervisor {

@@ -21,6 +21,7 @@ use crate::feed::Feed;
 use crate::overlay::Overlay;
 use crate::process_handle::ProcessHandle;
 use crate::pump::Pump;
+use crate::room_mount::RoomMount;
 
 /// Room of the program's output pipes, where the system grants it.
 pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
@@ -53,6 +54,8 @@ pub struct Launch {
     pub merge_stderr: bool,
     /// An overlay over a directory that only the program sees.
     pub overlay: Option<Overlay>,
+    /// A directory that only the program sees at the path of another one. Not together with `overlay`.
+    pub room: Option<RoomMount>,
     /// Grace periods and timeouts.
     pub limits: Limits,
 }
@@ -135,6 +138,7 @@ impl Launch {
             stdin: Input::Null,
             merge_stderr: false,
             overlay: None,
+            room: None,
             limits: Limits::default(),
         }
     }
@@ -144,6 +148,9 @@ impl Launch {
         command.args(&self.supervisor_args);
         if let Some(overlay) = &self.overlay {
             command.arg(OVERLAY).arg(&overlay.over).arg(&overlay.upper).arg(&overlay.work);
+        }
+        if let Some(room) = &self.room {
+            command.args(room.to_args());
         }
         command.arg(&self.cwd).arg(&self.program).args(&self.args);
         if self.env_clear {

@@ -274,6 +274,7 @@ impl Pump {
     fn not_started(&self, place: FailedAt, errno: i32) -> NotStarted {
         match place {
             FailedAt::Overlay => NotStarted::Overlay { errno },
+            FailedAt::Room => NotStarted::Room { errno },
             FailedAt::Cwd => NotStarted::Cwd { cwd: self.launch.cwd.clone(), errno },
             FailedAt::Program => NotStarted::Program { program: self.launch.program.clone(), errno },
             FailedAt::Supervisor => NotStarted::Supervisor { supervisor: self.launch.supervisor.clone() },

@@ -1,5 +1,5 @@
-//! The program `ralph __supervise [--overlay OVER UPPER WORK] CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the
-//! program's own stdin arrives; stdout and stderr are the program's. It adopts every descendant and leaves
+//! The program `ralph __supervise [--overlay OVER UPPER WORK | --room ROOM OVER N [FROM AT UPPER WORK]…] CWD PROGRAM
+//! [ARG…]`. Its stdin is the control socket to ralph, over which the program's own stdin arrives; stdout and stderr are the program's. It adopts every descendant and leaves
 //! only when all are dead: after the program ended, when told, or when ralph is gone and the socket closes.
 
 use std::ffi::OsString;
@@ -21,6 +21,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use crate::clear::Tree;
 use crate::launch::OVERLAY;
 use crate::overlay::Overlay;
+use crate::room_mount::{ROOM, RoomMount};
 use crate::wire::{FailedAt, Order, Report, Words};
 
 /// A sweep that takes longer reports how many processes are left, instead of waiting for ever.
@@ -39,17 +40,17 @@ const LONGEST_COUNT_OF_DEAD: Duration = Duration::from_millis(500);
 pub fn supervise(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let mut first = args.next();
-    let mut overlay = None;
-    if first.as_ref().is_some_and(|word| word == OVERLAY) {
-        let (Some(over), Some(upper), Some(work)) = (args.next(), args.next(), args.next()) else {
-            return refuse();
-        };
-        overlay = Some(Overlay { over: over.into(), upper: upper.into(), work: work.into() });
+    let mut view = View::Ordinary;
+    if let Some(word) = first.as_ref().filter(|word| *word == OVERLAY || *word == ROOM) {
+        match View::from_args(word, &mut args) {
+            Some(found) => view = found,
+            None => return refuse(),
+        }
         first = args.next();
     }
     let (Some(cwd), Some(program)) = (first, args.next()) else { return refuse() };
     let Ok((mut control, stdin)) = take_control() else { return refuse() };
-    match begin(overlay.as_ref(), &cwd, program, args, stdin) {
+    match begin(&view, &cwd, program, args, stdin) {
         Ok((program, deaths)) => {
             let mut supervisor = Supervisor::new(control, deaths, program);
             supervisor.say(Report::Started(program.as_raw_pid()));
@@ -83,15 +84,42 @@ fn take_control() -> rustix::io::Result<(UnixStream, OwnedFd)> {
 
 type NotBegun = (FailedAt, std::io::Error);
 
+/// What the program sees of the file system.
+enum View {
+    /// What everybody sees.
+    Ordinary,
+    Overlay(Overlay),
+    Room(RoomMount),
+}
+
+impl View {
+    /// The view that `word` announces.
+    fn from_args(word: &OsString, args: &mut impl Iterator<Item = OsString>) -> Option<View> {
+        if word == ROOM {
+            return RoomMount::from_args(args).map(View::Room);
+        }
+        let (over, upper, work) = (args.next()?.into(), args.next()?.into(), args.next()?.into());
+        Some(View::Overlay(Overlay { over, upper, work }))
+    }
+
+    fn enter(&self) -> Result<(), NotBegun> {
+        match self {
+            View::Ordinary => Ok(()),
+            View::Overlay(overlay) => overlay.enter().map_err(|error| (FailedAt::Overlay, error)),
+            View::Room(room) => room.enter().map_err(|error| (FailedAt::Room, error)),
+        }
+    }
+}
+
 /// Takes its place and starts the program; the stream has a byte in it whenever a child has died.
 fn begin(
-    overlay: Option<&Overlay>,
+    view: &View,
     cwd: &OsString,
     program: OsString,
     args: impl Iterator<Item = OsString>,
     stdin: OwnedFd,
 ) -> Result<(Pid, UnixStream), NotBegun> {
-    overlay.map_or(Ok(()), Overlay::enter).map_err(|error| (FailedAt::Overlay, error))?;
+    view.enter()?;
     let deaths = take_place().map_err(|error| (FailedAt::Supervisor, error))?;
     std::env::set_current_dir(cwd).map_err(|error| (FailedAt::Cwd, error))?;
     let mut command = Command::new(program);

@@ -43,6 +43,7 @@ pub(crate) enum Report {
 pub(crate) enum FailedAt {
     Supervisor,
     Overlay,
+    Room,
     Cwd,
     Program,
 }
@@ -64,6 +65,7 @@ impl fmt::Display for Report {
             Self::Started(pid) => writeln!(f, "started {pid}"),
             Self::Failed(FailedAt::Supervisor, errno) => writeln!(f, "failed supervisor {errno}"),
             Self::Failed(FailedAt::Overlay, errno) => writeln!(f, "failed overlay {errno}"),
+            Self::Failed(FailedAt::Room, errno) => writeln!(f, "failed room {errno}"),
             Self::Failed(FailedAt::Cwd, errno) => writeln!(f, "failed cwd {errno}"),
             Self::Failed(FailedAt::Program, errno) => writeln!(f, "failed program {errno}"),
             Self::Code(code) => writeln!(f, "ended code {code}"),
@@ -103,6 +105,7 @@ impl Word for Report {
                 let place = match first {
                     "supervisor" => FailedAt::Supervisor,
                     "overlay" => FailedAt::Overlay,
+                    "room" => FailedAt::Room,
                     "cwd" => FailedAt::Cwd,
                     "program" => FailedAt::Program,
                     _ => return None,
@@ -148,6 +151,7 @@ mod tests {
             Report::Started(7),
             Report::Failed(FailedAt::Supervisor, 1),
             Report::Failed(FailedAt::Overlay, 16),
+            Report::Failed(FailedAt::Room, 22),
             Report::Failed(FailedAt::Cwd, 2),
             Report::Failed(FailedAt::Program, 13),
             Report::Code(3),

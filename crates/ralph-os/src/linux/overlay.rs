@@ -18,16 +18,28 @@ pub fn mount_overlay(over: &Path, upper: &Path, work: &Path) -> io::Result<()> {
         return Err(Errno::BUSY.into());
     }
     let own_user = apart()?;
-    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+    mount_layer(over, &open(over)?, &open(upper)?, &open(work)?, own_user)
+}
+
+/// Mounts an overlay in the namespace at hand.
+pub(super) fn mount_layer(
+    at: &Path,
+    lower: &OwnedFd,
+    upper: &OwnedFd,
+    work: &OwnedFd,
+    own_user: bool,
+) -> io::Result<()> {
     // By descriptor: a path with a comma or a colon in it would be read as two.
-    let (lower, upper, work) = (open(over)?, open(upper)?, open(work)?);
-    let at = |fd: &OwnedFd| format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let (lower, upper, work) = (proc_path(lower), proc_path(upper), proc_path(work));
     let more = if own_user { ",userxattr" } else { "" };
-    let (lower_at, upper_at, work_at) = (at(&lower), at(&upper), at(&work));
-    let options = format!("lowerdir={lower_at},upperdir={upper_at},workdir={work_at},index=off{more}");
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work},index=off{more}");
     let options = std::ffi::CString::new(options)?;
-    mount("ralph", over, "overlay", MountFlags::empty(), Some(options.as_c_str()))?;
-    Ok(())
+    Ok(mount("ralph", at, "overlay", MountFlags::empty(), Some(options.as_c_str()))?)
+}
+
+/// A path to what is open.
+pub(super) fn proc_path(fd: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
 /// Creates a whiteout: a file in the upper directory that hides the lower one of the same name.
@@ -35,8 +47,14 @@ pub fn make_whiteout(path: &Path) -> io::Result<()> {
     Ok(mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0)?)
 }
 
-/// Enters a mount namespace of its own; true if that needed a user namespace.
-fn apart() -> io::Result<bool> {
+/// Enters a mount namespace of its own, in which no mount reaches anybody else; true if that needed a user namespace.
+pub(super) fn apart() -> io::Result<bool> {
+    let own_user = enter_namespaces()?;
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+    Ok(own_user)
+}
+
+fn enter_namespaces() -> io::Result<bool> {
     match unshare(UnshareFlags::NEWNS) {
         Err(Errno::PERM) => {}
         other => return Ok(other.map(|()| false)?),
@@ -61,12 +79,12 @@ fn tell(file: &str, word: &str) -> io::Result<()> {
     File::options().write(true).open(file)?.write_all(word.as_bytes())
 }
 
-fn open(dir: &Path) -> Result<OwnedFd, Errno> {
+pub(super) fn open(dir: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
 /// Something is mounted below the directory.
-fn holds_mounts(dir: &Path) -> bool {
+pub(super) fn holds_mounts(dir: &Path) -> bool {
     let Some(dir) = dir.to_str() else { return false };
     let below = format!("{}/", dir.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011"));
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();

@@ -14,6 +14,7 @@ mod gone;
 mod line_splitter;
 mod orders;
 mod overlay;
+mod room;
 mod streams;
 mod tags;
 mod trees;
