@@ -86,7 +86,11 @@ impl Reader {
     /// The content's hash, with the stat of the very file that was read. Fails with `LOOP` if the name is
     /// no regular file any more.
     pub fn file(&mut self, dir: BorrowedFd<'_>, name: &CStr) -> Result<(Stat, [u8; 16]), Errno> {
-        let fd = open_quietly(dir, name, OFlags::NOFOLLOW)?;
+        self.open_file(&open_quietly(dir, name, OFlags::NOFOLLOW)?)
+    }
+
+    /// The same of a file that is open.
+    fn open_file(&mut self, fd: &OwnedFd) -> Result<(Stat, [u8; 16]), Errno> {
         let stat = Stat::of_open(fd.as_fd())?;
         if stat.kind != Kind::File {
             return Err(Errno::LOOP);
@@ -95,13 +99,13 @@ impl Reader {
         self.files += 1;
         let mut hasher = blake3::Hasher::new();
         if stat.size <= WHOLE {
-            self.feed(&fd, 0, stat.size + GROWTH, &mut hasher)?;
+            self.feed(fd, 0, stat.size + GROWTH, &mut hasher)?;
         } else {
             for number in [stat.size, stat.mtime.cast_unsigned(), stat.ctime.cast_unsigned()] {
                 hasher.update(&number.to_le_bytes());
             }
-            self.feed(&fd, 0, SAMPLE, &mut hasher)?;
-            self.feed(&fd, stat.size - SAMPLE, SAMPLE, &mut hasher)?;
+            self.feed(fd, 0, SAMPLE, &mut hasher)?;
+            self.feed(fd, stat.size - SAMPLE, SAMPLE, &mut hasher)?;
         }
         Ok((stat, short(&hasher)))
     }
@@ -132,6 +136,18 @@ impl Reader {
         self.buffer = target.into_bytes();
         Ok(hash)
     }
+}
+
+/// The hash of an open file's content, as an index has it.
+pub fn hash_file(file: File) -> std::io::Result<u128> {
+    let (_, hash) = Reader::new().open_file(&file.into())?;
+    Ok(u128::from_le_bytes(hash))
+}
+
+/// The hash of a few bytes, as an index has it.
+#[must_use]
+pub fn hash_bytes(bytes: &[u8]) -> u128 {
+    u128::from_le_bytes(short(blake3::Hasher::new().update(bytes)))
 }
 
 fn open_quietly(dir: BorrowedFd<'_>, name: impl rustix::path::Arg, more: OFlags) -> Result<OwnedFd, Errno> {

@@ -4,11 +4,11 @@
 //! Compiled matchers are kept by content, so that an unchanged `.gitignore` is compiled once a process.
 //! Not read: the user's global excludes and git's index (a tracked file that is also ignored does not count).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -83,6 +83,15 @@ fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
+/// Which rules hold in a directory with some of a workspace's files.
+#[derive(Clone, Debug)]
+pub(crate) struct CopyRules {
+    /// The workspace, whose repository's rules hold.
+    pub workspace: PathBuf,
+    /// The `.gitignore` files that hold; programs may have left others.
+    pub gitignores: BTreeSet<Vec<u8>>,
+}
+
 /// Compiled rules by content, those of this walk and those of the last.
 #[derive(Debug, Default)]
 pub(crate) struct Compiled {
@@ -137,12 +146,48 @@ impl Compiled {
         path: &[u8],
     ) -> Rules {
         let mut rules = around.clone();
-        let depth = rules.lead.len() + path.len();
-        if let Some(git) = listing.find(c".git").and_then(|_| GitDir::at(&root.join(as_path(path)))) {
-            let excludes = small_file(&git.common.join("info/exclude"), MOST).unwrap_or_default();
-            rules = Rules { deepest: None, ..rules };
-            rules = rules.and(&excludes, self.get(&excludes), depth);
+        if listing.find(c".git").is_some() {
+            rules = self.of_repository(rules, &root.join(as_path(path)), path.len());
         }
+        self.of_directory(rules, fd, listing, path.len())
+    }
+
+    /// The same in a copy of the workspace.
+    pub fn inside_copy(
+        &mut self,
+        around: &Rules,
+        fd: BorrowedFd<'_>,
+        listing: &Listing,
+        copy: &CopyRules,
+        path: &[u8],
+    ) -> Rules {
+        let mut rules = around.clone();
+        if path.is_empty() {
+            rules = self.of_repository(rules, &copy.workspace, 0);
+        }
+        match copy.gitignores.contains([path, b".gitignore"].concat().as_slice()) {
+            true => self.of_directory(rules, fd, listing, path.len()),
+            false => rules,
+        }
+    }
+
+    /// With the rules of the repository that begins at `dir`, if one does, in place of those around it.
+    fn of_repository(&mut self, rules: Rules, dir: &Path, path_len: usize) -> Rules {
+        let Some(git) = GitDir::at(dir) else { return rules };
+        let depth = rules.lead.len() + path_len;
+        let excludes = small_file(&git.common.join("info/exclude"), MOST).unwrap_or_default();
+        Rules { deepest: None, ..rules }.and(&excludes, self.get(&excludes), depth)
+    }
+
+    /// With the rules of a directory's own `.gitignore`.
+    fn of_directory(
+        &mut self,
+        mut rules: Rules,
+        fd: BorrowedFd<'_>,
+        listing: &Listing,
+        path_len: usize,
+    ) -> Rules {
+        let depth = rules.lead.len() + path_len;
         let own = listing.find(c".gitignore").filter(|item| matches!(item.kind, Some(Kind::File) | None));
         if let Some(bytes) = own.and_then(|_| small_file_in(fd, c".gitignore", MOST)) {
             rules = rules.and(&bytes, self.get(&bytes), depth);

@@ -27,6 +27,7 @@ mod violations;
 mod walk;
 
 pub use changes::{Changes, changes};
+pub use content::{hash_bytes, hash_file};
 pub use flags::{ASSUMED, Hidden, SKIPPED};
 pub use git_facts::{GitFacts, git_facts};
 pub use index::{Entry, Index, Kind, Skipped, side_by_side};

@@ -2,11 +2,12 @@
 //!
 //! `walk` does the walking; the caller keeps the [`Index`] and gives it back for the next time.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::ignores::Compiled;
+use crate::ignores::{Compiled, CopyRules};
 use crate::index::Index;
 use crate::oracle::Oracle;
 use crate::protect::Protect;
@@ -48,6 +49,7 @@ pub struct Tree {
     own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
     guarding: bool,
+    copy: Option<CopyRules>,
 }
 
 impl Tree {
@@ -55,13 +57,23 @@ impl Tree {
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
         let (oracle, own) = (Oracle::default(), Vec::new());
-        Tree { root: root.into(), protect, oracle, own, compiled: Mutex::default(), guarding: false }
+        let (compiled, guarding, copy) = (Mutex::default(), false, None);
+        Tree { root: root.into(), protect, oracle, own, compiled, guarding, copy }
     }
 
     /// A directory of which nothing is of interest but what is protected, such as a repository's own.
     #[must_use]
     pub fn guarding(root: impl Into<PathBuf>, protect: Protect) -> Tree {
         Tree { guarding: true, ..Tree::new(root, protect) }
+    }
+
+    /// The root holds some of a workspace's files. What is ignored in the workspace is ignored in it; of the
+    /// `.gitignore` files in it only these hold, whatever else was written into it. Contents are not read: every hash
+    /// is zero.
+    #[must_use]
+    pub fn as_copy_of(self, workspace: &Path, gitignores: BTreeSet<Vec<u8>>) -> Tree {
+        let copy = Some(CopyRules { workspace: workspace.to_path_buf(), gitignores });
+        Tree { copy, ..self }
     }
 
     /// Flags what says whether the work is right, too.
@@ -106,7 +118,13 @@ impl Tree {
         compiled.turn();
         let nothing = Index::default();
         let rules = (&self.protect, &self.oracle, self.own.as_slice(), self.guarding);
-        Walk::new(&root, rules, previous.unwrap_or(&nothing), &mut compiled).run()
+        let copy = self
+            .copy
+            .clone()
+            .map(|copy| Ok(CopyRules { workspace: copy.workspace.canonicalize().map_err(failed)?, ..copy }));
+        let copy = copy.transpose()?;
+        let walk = Walk::new(&root, rules, previous.unwrap_or(&nothing), &mut compiled);
+        walk.of_copy(copy.as_ref()).run()
     }
 }
 

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use crate::content::{Reader, Stat};
-use crate::ignores::{Compiled, Rules};
+use crate::ignores::{Compiled, CopyRules, Rules};
 use crate::index::{COUNTS, Index, Kind, NOISE, ORACLE, PROTECTED, Row, Skipped, UNREADABLE, short};
 use crate::listing::{Item, Listing};
 use crate::noise::is_noise;
@@ -65,6 +65,8 @@ pub(crate) struct Walk<'a> {
     index: Index,
     /// Only what is protected is looked at.
     guarding: bool,
+    /// What is walked has some of a workspace's files; contents are not read.
+    copy: Option<&'a CopyRules>,
 }
 
 impl<'a> Walk<'a> {
@@ -94,7 +96,13 @@ impl<'a> Walk<'a> {
             path,
             index,
             guarding,
+            copy: None,
         }
+    }
+
+    /// What is walked has some of a workspace's files, under these rules; contents are not read.
+    pub fn of_copy(self, copy: Option<&'a CopyRules>) -> Walk<'a> {
+        Walk { copy, ..self }
     }
 
     /// Walks everything below the root.
@@ -126,13 +134,21 @@ impl<'a> Walk<'a> {
         let listing = Listing::read(fd.as_fd(), &mut self.scratch).map_err(failed)?;
         let key =
             *blake3::Hasher::new().update(self.protect.key()).update(self.oracle.key()).finalize().as_bytes();
-        let around = self.compiled.outside(self.root, &key);
-        let rules = self.compiled.inside(&around, fd.as_fd(), &listing, self.root, b"");
+        let around = self.compiled.outside(self.copy.map_or(self.root, |copy| &copy.workspace), &key);
+        let rules = self.rules_inside(&around, fd.as_fd(), &listing);
         let familiar = self.before.root_rules == rules.key;
         self.index.root_rules = rules.key;
         let fd = Some(fd);
         let flags = if self.guarding { NOISE } else { COUNTS };
         Ok(Frame { fd, identity: (0, 0), listing, next: 0, path_len: 0, flags, rules, familiar })
+    }
+
+    /// The rules in the directory at hand, given those around it.
+    fn rules_inside(&mut self, around: &Rules, fd: BorrowedFd<'_>, listing: &Listing) -> Rules {
+        match self.copy {
+            Some(copy) => self.compiled.inside_copy(around, fd, listing, copy, &self.path),
+            None => self.compiled.inside(around, fd, listing, self.root, &self.path),
+        }
     }
 
     /// Goes on in a directory until another one is to be entered; None at its end.
@@ -261,7 +277,7 @@ impl<'a> Walk<'a> {
         };
         let len = self.path.len();
         self.path.push(b'/');
-        let rules = self.compiled.inside(&here.rules, below.as_fd(), &listing, self.root, &self.path);
+        let rules = self.rules_inside(&here.rules, below.as_fd(), &listing);
         self.path.truncate(len);
         let familiar = old.is_some_and(|row| row.hash == rules.key);
         self.keep(&stat, flags, rules.key)?;
@@ -284,6 +300,9 @@ impl<'a> Walk<'a> {
             Ok(_) => return self.pass_over(Errno::LOOP),
             Err(error) => return self.pass_over(error),
         };
+        if self.copy.is_some() {
+            return self.keep(&stat, flags, [0; 16]);
+        }
         if let Some(row) = old.filter(|row| self.still_holds(row, &stat)) {
             return self.keep(&stat, flags, row.hash);
         }
