@@ -29,6 +29,7 @@ pub mod rebuild;
 pub mod receipt;
 pub mod redact;
 pub mod reset_time;
+pub mod room;
 pub mod rows;
 pub mod run;
 pub mod run_deps;

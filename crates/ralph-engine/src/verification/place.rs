@@ -1,9 +1,11 @@
 //! Where verification commands run.
 
+use super::kept_room::KeptRoom;
 use super::replacements::Replacements;
 use super::tree_copy;
+use crate::room::{DependencyFolder, RoomFolder};
 use ralph_diagnostics::Discard;
-use ralph_supervisor::{Launch, Overlay};
+use ralph_supervisor::{Launch, Overlay, RoomMount};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,21 +20,31 @@ pub enum Place {
     Directory(PathBuf),
     /// A directory at its own path, under an overlay that only the command sees.
     Overlay(Overlay),
-    /// A changed copy of a directory, at another path.
+    /// A kept room, which only the command sees at the workspace's path.
+    Mounted(RoomMount),
+    /// A changed copy of a directory, or a kept room, at another path.
     Copy(PathBuf),
 }
 
-/// A place that has been prepared, with its own directory for bytecode. Dropping it removes what was prepared.
+/// A place that has been prepared, with its own directory for bytecode. Dropping it removes what was prepared, except
+/// for a kept room's folder.
 #[derive(Debug)]
 pub struct Room<'a> {
     place: Place,
     bytecode: PathBuf,
-    prepared: Option<Prepared<'a>>,
+    prepared: Prepared<'a>,
 }
 
 /// What a room was prepared from, to prepare it again as a copy.
 #[derive(Debug)]
-struct Prepared<'a> {
+enum Prepared<'a> {
+    Nothing,
+    Replacements(Replaced<'a>),
+    Kept(KeptRoom<'a>),
+}
+
+#[derive(Debug)]
+struct Replaced<'a> {
     workspace: &'a Path,
     replacements: &'a Replacements,
     dir: &'a Path,
@@ -41,7 +53,7 @@ struct Prepared<'a> {
 impl<'a> Room<'a> {
     /// A directory as it is. `bytecode` may be kept between verifications.
     pub fn unchanged(dir: &Path, bytecode: PathBuf) -> Room<'static> {
-        Room { place: Place::Directory(dir.to_owned()), bytecode, prepared: None }
+        Room { place: Place::Directory(dir.to_owned()), bytecode, prepared: Prepared::Nothing }
     }
 
     /// `workspace` with some of its files replaced: an overlay, or a copy where the overlay's files cannot be
@@ -51,12 +63,27 @@ impl<'a> Room<'a> {
         replacements: &'a Replacements,
         dir: &'a Path,
     ) -> io::Result<Room<'a>> {
-        let prepared = Prepared { workspace, replacements, dir };
+        let replaced = Replaced { workspace, replacements, dir };
         let place = match replacements.overlay(workspace, dir) {
             Ok(overlay) => Place::Overlay(overlay),
-            Err(_) => prepared.copy()?,
+            Err(_) => replaced.copy()?,
         };
-        Ok(Room { place, bytecode: dir.join(BYTECODE), prepared: Some(prepared) })
+        Ok(Room { place, bytecode: dir.join(BYTECODE), prepared: Prepared::Replacements(replaced) })
+    }
+
+    /// A kept folder that has been filled, shown at the workspace's own path together with these dependency folders of
+    /// the workspace; used at its own path where the system refuses mounts.
+    pub fn kept(
+        folder: &'a RoomFolder,
+        workspace: &'a Path,
+        dependencies: &'a [DependencyFolder],
+    ) -> io::Result<Room<'a>> {
+        let kept = KeptRoom::new(folder, workspace, dependencies);
+        let place = match kept.mount() {
+            Ok(mount) => Place::Mounted(mount),
+            Err(_) => Place::Copy(kept.at_its_own_path()?),
+        };
+        Ok(Room { place, bytecode: folder.bytecode(), prepared: Prepared::Kept(kept) })
     }
 
     /// How the room is made, as receipts and records name it.
@@ -64,6 +91,7 @@ impl<'a> Room<'a> {
         match self.place {
             Place::Directory(_) => "workspace",
             Place::Overlay(_) => "layer",
+            Place::Mounted(_) => "room",
             Place::Copy(_) => "copy",
         }
     }
@@ -76,25 +104,30 @@ impl<'a> Room<'a> {
                 launch.cwd.clone_from(&overlay.over);
                 launch.overlay = Some(overlay.clone());
             }
+            Place::Mounted(room) => {
+                launch.cwd.clone_from(&room.over);
+                launch.room = Some(room.clone());
+            }
         }
         launch.env.push(("PYTHONPYCACHEPREFIX".into(), self.bytecode.clone().into()));
     }
 
-    /// The system refused the overlay to this user: use a copy from now on.
-    pub(super) fn overlay_refused(&mut self) -> io::Result<()> {
-        match &self.prepared {
-            Some(prepared) => self.place = prepared.copy()?,
-            None => {
+    /// The system refused the mounts to this user: use a copy from now on.
+    pub(super) fn mount_refused(&mut self) -> io::Result<()> {
+        self.place = match &self.prepared {
+            Prepared::Replacements(replaced) => replaced.copy()?,
+            Prepared::Kept(kept) => Place::Copy(kept.at_its_own_path()?),
+            Prepared::Nothing => {
                 return Err(io::Error::other(
-                    "cannot switch to a copy: this verification does not use an overlay (a bug in ralph)",
+                    "cannot switch to a copy: this verification does not use mounts (a bug in ralph)",
                 ));
             }
-        }
+        };
         Ok(())
     }
 }
 
-impl Prepared<'_> {
+impl Replaced<'_> {
     fn copy(&self) -> io::Result<Place> {
         self.replacements.copy(self.workspace, self.dir).map(Place::Copy)
     }
@@ -102,9 +135,13 @@ impl Prepared<'_> {
 
 impl Drop for Room<'_> {
     fn drop(&mut self) {
-        if let Some(prepared) = &self.prepared {
+        match &self.prepared {
+            Prepared::Nothing => {}
             // What cannot be removed now, such as a file a test still writes, is removed before the next room is made.
-            tree_copy::remove(prepared.dir).discard("remove a verification room");
+            Prepared::Replacements(replaced) => {
+                tree_copy::remove(replaced.dir).discard("remove a verification room");
+            }
+            Prepared::Kept(kept) => kept.remove_layers(),
         }
     }
 }

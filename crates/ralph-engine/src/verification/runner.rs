@@ -61,8 +61,8 @@ impl Runner<'_> {
             let result = match self.attempt(command, room) {
                 Some(result) => result,
                 None => {
-                    room.overlay_refused()?;
-                    let refused = || io::Error::other("the system refused the overlay and the copy");
+                    room.mount_refused()?;
+                    let refused = || io::Error::other("the system refused both the mount and the copy");
                     self.attempt(command, room).ok_or_else(refused)?
                 }
             };
@@ -76,7 +76,7 @@ impl Runner<'_> {
         self.under_way.interrupted_by().is_some()
     }
 
-    /// Runs one command; `None` if the system refused the room's overlay.
+    /// Runs one command; `None` if the system refused the room's mounts.
     fn attempt(&self, command: &VerifyCommand<'_>, room: &Room<'_>) -> Option<CheckResult> {
         let path = command.output.as_deref();
         let mut output = match Output::open(path, self.redactor) {
@@ -88,7 +88,7 @@ impl Runner<'_> {
             Err(why) => return Some(not_run(command.line, why.to_string())),
         };
         let (exit, timed_out) = self.wait(&process, pump, &mut output);
-        if matches!(exit.not_started, Some(NotStarted::Overlay { .. })) {
+        if matches!(exit.not_started, Some(NotStarted::Overlay { .. } | NotStarted::Room { .. })) {
             return None;
         }
         let output = output.close(path);

@@ -1,0 +1,8 @@
+//! Room folders on real directories: what a fill leaves alone, what it writes, what it removes.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod rooms {
+    mod fill;
+    mod hostile;
+    mod scene;
+}
