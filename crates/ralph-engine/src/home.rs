@@ -53,6 +53,16 @@ impl Home {
         self.dir.join("keep").join(name_of(workspace))
     }
 
+    /// The directory of a workspace's verification rooms.
+    pub fn rooms(&self, workspace: &Path) -> PathBuf {
+        self.dir.join("rooms").join(name_of(workspace))
+    }
+
+    /// Remembers the contents of a workspace's installed packages.
+    pub fn package_cache(&self, workspace: &Path) -> PathBuf {
+        self.dir.join("packages").join(name_of(workspace))
+    }
+
     /// Quarantined content of protected paths, by run.
     pub fn quarantine(&self) -> PathBuf {
         self.dir.join("quarantine")

@@ -2,9 +2,8 @@
 //! is enough). Each step sends exactly one closing observation.
 
 use crate::observation::Observation;
-use crate::oracle::run_oracle;
 use crate::step_context::StepContext;
-use crate::world::{World, admit, call, extend, inspect, proof, recover, restore, verify};
+use crate::world::{World, admit, call, compare, extend, inspect, recover, restore, room, verify};
 use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
@@ -58,7 +57,7 @@ impl<'a> LiveWorld<'a> {
         self.ctx.under_way.clear();
         self.ctx.take_snapshot(request.id.iteration);
         self.ctx.protection.begin(&self.ctx);
-        run_oracle::begins(&self.ctx);
+        self.ctx.begin_baseline();
         self.ctx.tell_spend_from.store(request.tell_spend_from.0, Ordering::Relaxed);
         self.in_worker(move |ctx| call::call(ctx, request));
         // Done while the agent works, so that no commit has to do it.
@@ -96,12 +95,17 @@ impl World for LiveWorld<'_> {
                 let time = (state.calls.id.iteration, state.trees.restores + 1);
                 ctx.send(restore::restore(ctx, paths, time));
             }
+            Step::Compare => {
+                let before = state.checks.baseline.clone();
+                self.in_worker(move |ctx| compare::compare(ctx, before.as_ref()));
+            }
             Step::Verify { check, deadline } => {
                 ctx.under_way.clear();
                 ctx.protection.begin(ctx);
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
                 self.in_worker(move |ctx| match check {
-                    Check::WithBaselineOracle => proof::prove(ctx, deadline, id),
+                    Check::InRoom(sets) => room::in_room(ctx, sets, deadline, id),
+                    Check::WithBaselineOracle => room::with_baseline_oracle(ctx, deadline, id),
                     _ => verify::verify(ctx, check, deadline, id),
                 });
             }

@@ -10,7 +10,7 @@ use crate::journal::{self, JournalError};
 use crate::live_world::LiveWorld;
 use crate::metrics::MetricsWriter;
 use crate::observation::Observation;
-use crate::oracle::{run_oracle, scripts};
+use crate::proof::user_changed_meanwhile;
 use crate::outcome::{Outcome, cut, outcome};
 use crate::protection::{BEFORE, Moment};
 use crate::reset_time::day_of;
@@ -25,11 +25,12 @@ use crate::{bound_files, inbox, receipt, signals};
 use ralph_diagnostics::Discard;
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
+use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{PlanGiven, PolicyChanged, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
-use ralph_tree::{BadGlob, Index, LockError, Tree, WalkError, WorkspaceLock, git_facts};
+use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,7 +104,7 @@ pub fn start(
     not_open(&store, &plan.workspace, &plan.policy)?;
     let mut started = run_started(id, plan, &deps);
     let workspace = PathBuf::from(&started.workspace);
-    let tree = run_oracle::tree(&workspace, &started)?;
+    let tree = tree_of(&workspace, &started)?;
     let index = tree.walk(Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
@@ -135,13 +136,13 @@ pub fn resume(
     not_open(&store, Path::new(&workspace), &started.policy)?;
     let deps = deps(&started);
     let started = whole(started, &deps);
-    let tree = run_oracle::tree(Path::new(&workspace), &started)?;
+    let tree = tree_of(Path::new(&workspace), &started)?;
     let left = Index::load(&home.index(Path::new(&workspace)));
     let now = tree.walk(left.as_ref())?;
     let index = match before_the_crash(home, &state, id) {
         Some(moment) => moment.files,
         None => {
-            run_oracle::user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
+            user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
             now
         }
     };
@@ -153,6 +154,11 @@ pub fn resume(
         facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
     }
     go(home, &store, started, state, facts, (tree, index), deps, watchers)
+}
+
+/// The workspace's files, without those that ralph writes itself.
+pub fn tree_of(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
+    Ok(Tree::new(workspace, Protect::new(&start.protect)?).leaving_out(&start.own_files))
 }
 
 #[allow(clippy::too_many_arguments)] // start and resume end here with everything they found out
@@ -176,6 +182,7 @@ fn go(
     let reading = inbox::read(home, &id, sender.clone());
     let for_signals = (sender.clone(), clock.clone());
     let ctx = Arc::new(StepContext::new(
+        home,
         started,
         folder,
         (tree, snapshots),
@@ -209,7 +216,7 @@ fn go(
     take_last_snapshot(home, store, &ctx);
     metrics.finish(store, &id);
     let (state, reasons) = run.finish();
-    keep_receipt(store, &ctx, &state);
+    keep_receipt(store, &ctx, &state, &reasons);
     drop((reading, ctx));
     watcher_threads.close();
     drop(signal_thread);
@@ -219,11 +226,12 @@ fn go(
 }
 
 /// Writes the receipt into the run's folder. Without it, the journal still holds all of it.
-fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State) {
+fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State, reasons: &[Objection]) {
     let rows = store.iterations(&ctx.start.run).unwrap_or_default();
     let head = store.head(&stream_of(&ctx.start.run)).ok().flatten();
     let before = ctx.snapshots.after(0);
-    let receipt = receipt::of_run(state, &rows, head.as_ref(), (before.as_ref(), &ctx.index()));
+    let trees = (before.as_ref(), &*ctx.index());
+    let receipt = receipt::of_run(state, &rows, head.as_ref(), trees, reasons);
     std::fs::write(ctx.folder.join("receipt.md"), receipt.markdown()).discard("write receipt.md");
     let json = serde_json::to_vec_pretty(&receipt).unwrap_or_default();
     std::fs::write(ctx.folder.join("receipt.json"), json).discard("write receipt.json");
@@ -249,6 +257,7 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
             | Phase::Answered
             | Phase::Inspecting
             | Phase::Restoring
+            | Phase::Comparing
             | Phase::Verifying(_)
     );
     under_way.then(|| Moment::load(&home.run(id), BEFORE)).flatten()
@@ -323,8 +332,9 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         ladder: plan.ladder,
         prompting: plan.prompting,
         history: plan.history,
-        scripts: scripts::scripts(&plan.workspace, &plan.verify),
         oracle_paths: plan.oracle_paths,
+        work_paths: plan.work_paths,
+        setup: plan.setup,
         own_files: plan.own_files,
     }
 }

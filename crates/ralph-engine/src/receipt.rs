@@ -1,8 +1,12 @@
 //! The receipt: what was proven, on which files, by which commands, for how much. JSON for programs, Markdown for people.
 //! One of a run is bound to its journal by the head of the checksum chain.
 
-use ralph_rules::record::{CheckResult, PutBack, Verified};
-use ralph_rules::state::State;
+use ralph_rules::ending::{Ending, Reason};
+use ralph_rules::grade::Grade;
+use ralph_rules::objection::Objection;
+use ralph_rules::policy::Oracle;
+use ralph_rules::record::{CheckResult, RoomSets, SignSeen};
+use ralph_rules::state::{ProofState, RoomRun, State};
 use ralph_rules::suite::Counts;
 use ralph_store::{Head, IterationRow};
 use ralph_tree::{Index, Kind, side_by_side};
@@ -17,8 +21,12 @@ pub struct Receipt {
     pub v: u32,
     /// Always `receipt`.
     pub r#type: String,
-    /// `proven`, `not_proven` or `oracle_changed`.
+    /// The grade, or `oracle_changed`, `refused` or `failed`.
     pub verdict: String,
+    /// What the verifications show; none if they do not come to a grade.
+    pub proof: Option<Grade>,
+    /// Why, in sentences.
+    pub reasons: Vec<String>,
     /// How the run ended, where it was one.
     pub reason: Option<String>,
     /// When, in milliseconds since 1970.
@@ -40,8 +48,16 @@ pub struct Receipt {
     pub files_changed: u32,
     /// What was run.
     pub commands: Vec<ReceiptCommand>,
-    /// What became of the tests.
-    pub oracle: OracleVerdict,
+    /// The verifications behind the grade, each in a room made of the files before and some of the changes.
+    pub rooms: Vec<ReceiptRoom>,
+    /// The changes, in three sets.
+    pub changes: ReceiptChanges,
+    /// Lines of the work that deal with the check instead of the task.
+    pub signs: Vec<SignSeen>,
+    /// guard, flag or allow.
+    pub oracle: String,
+    /// A verification passed after it had failed on the same files.
+    pub flaky: bool,
     /// Dollars.
     #[serde(rename = "costUSD")]
     pub cost_usd: f64,
@@ -60,7 +76,7 @@ pub struct Receipt {
 #[allow(missing_docs)]
 pub struct ReceiptCommand {
     pub command: String,
-    /// `as_is` or `with_baseline_oracle`.
+    /// `baseline`, `as_is` or `with_baseline_oracle`.
     pub check: String,
     pub passed: bool,
     pub exit: Option<i32>,
@@ -68,20 +84,38 @@ pub struct ReceiptCommand {
     pub counts: Option<Counts>,
 }
 
-/// What became of the tests.
+/// The verifications in one room.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReceiptRoom {
+    /// Which changes it had.
+    pub sets: RoomSets,
+    /// How it was shown: `room`, at the workspace's path, or `copy`, at another.
+    pub place: String,
+    /// Every command passed.
+    pub passed: bool,
+    /// How often the commands ran.
+    pub tries: u32,
+    /// How long they took together.
+    pub ms: i64,
+    /// Tests, if the output has counts.
+    pub counts: Option<Counts>,
+    /// Names of failing tests.
+    pub failed: Vec<String>,
+}
+
+/// The changes since the baseline, in three sets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OracleVerdict {
-    /// guard, flag or allow.
-    pub mode: String,
-    /// `unchanged`, `held`, `broken` or `not_tried`.
-    pub verdict: String,
-    /// How the tests of before were put back: `layer` or `copy`.
-    pub contained: Option<String>,
-    /// Files of the oracle that changed.
-    pub files: Vec<String>,
-    /// It passed after it had failed on the same files.
-    pub flaky: bool,
+pub struct ReceiptChanges {
+    /// Surely work.
+    pub work: Vec<String>,
+    /// May be either.
+    pub ambiguous: Vec<String>,
+    /// Tests and whatever else decides whether the work is right.
+    pub oracle: Vec<String>,
+    /// Packages that were installed or updated.
+    pub installed: Vec<String>,
 }
 
 /// One iteration.
@@ -143,21 +177,20 @@ pub fn of_run(
     rows: &[IterationRow],
     head: Option<&Head>,
     trees: (Option<&Index>, &Index),
+    reasons: &[Objection],
 ) -> Receipt {
     let start = state.start.as_deref();
     let checks = &state.checks;
-    let mut commands = checks.last.as_ref().map_or_else(Vec::new, |v| ran("as_is", &v.results));
+    let mut commands = checks.baseline.as_ref().map_or_else(Vec::new, |v| ran("baseline", &v.results));
+    commands.extend(checks.last.iter().flat_map(|v| ran("as_is", &v.results)));
     commands.extend(checks.oracle.iter().flat_map(|v| ran("with_baseline_oracle", &v.results)));
     let changed = trees.0.map(|before| diff_hash(before, trees.1));
-    let verdict = match state.ending.map(|e| e.name()) {
-        Some("ORACLE_CHANGED") => "oracle_changed",
-        _ if state.ending.is_some_and(|e| e.verified && e.exit_code() == 0) => "proven",
-        _ => "not_proven",
-    };
     Receipt {
         v: 1,
         r#type: "receipt".into(),
-        verdict: verdict.into(),
+        verdict: verdict_of_run(state),
+        proof: state.ending.and_then(|ending| ending.grade),
+        reasons: reasons.iter().map(Objection::say).collect(),
         reason: state.ending.map(|e| e.name().into()),
         at: state.at,
         workspace: start.map(|s| s.workspace.clone()).unwrap_or_default(),
@@ -167,7 +200,11 @@ pub fn of_run(
         files_changed: changed.as_ref().map_or(0, |(_, files)| *files),
         diff_hash: changed.map(|(hash, _)| hash),
         commands,
-        oracle: oracle_of(state, checks.oracle.as_ref()),
+        rooms: rooms_of(&state.proof),
+        changes: changes_of(&state.proof),
+        signs: state.proof.latest().map(|compared| compared.signs.clone()).unwrap_or_default(),
+        oracle: start.map(|s| oracle_name(s.policy.oracle)).unwrap_or_default().into(),
+        flaky: checks.flaky || state.proof.rooms().any(|(_, run)| run.flaky),
         of_commit: false,
         cost_usd: state.budget.spent.usd(),
         cost_is_complete: state.budget.unpriced == 0,
@@ -185,31 +222,63 @@ fn line(row: &IterationRow) -> ReceiptIteration {
     ReceiptIteration { iteration: row.n, facts: serde_json::to_value(row).unwrap_or_default() }
 }
 
-fn oracle_of(state: &State, tried: Option<&Verified>) -> OracleVerdict {
-    let put_back: Option<&PutBack> = tried.and_then(|v| v.oracle.as_ref());
-    let verdict = match (state.trees.oracle.is_empty(), state.checks.oracle_holds()) {
-        (true, _) => "unchanged",
-        (_, Some(true)) => "held",
-        (_, Some(false)) => "broken",
-        (_, None) => "not_tried",
-    };
-    let mode = state.start.as_ref().and_then(|s| serde_json::to_value(s.policy.oracle).ok());
-    OracleVerdict {
-        mode: mode.and_then(|m| m.as_str().map(str::to_owned)).unwrap_or_default(),
-        verdict: verdict.into(),
-        contained: put_back.map(|p| p.contained.clone()),
-        files: state.trees.oracle.clone(),
-        flaky: state.checks.flaky,
+/// How the setting is written.
+pub fn oracle_name(oracle: Oracle) -> &'static str {
+    match oracle {
+        Oracle::Guard => "guard",
+        Oracle::Flag => "flag",
+        Oracle::Allow => "allow",
     }
 }
 
+fn verdict_of_run(state: &State) -> String {
+    match state.ending {
+        Some(ending) if ending.reason == Reason::OracleChanged => ORACLE_CHANGED.into(),
+        Some(Ending { grade: Some(grade), .. }) => grade.name().into(),
+        _ => FAILED.into(),
+    }
+}
+
+/// The rooms of a proof.
+pub fn rooms_of(proof: &ProofState) -> Vec<ReceiptRoom> {
+    let room = |(sets, run): (&RoomSets, &RoomRun)| ReceiptRoom {
+        sets: *sets,
+        place: run.place.clone(),
+        passed: run.passed,
+        tries: run.tries,
+        ms: run.ms,
+        counts: run.counts,
+        failed: run.failed.clone(),
+    };
+    proof.rooms().map(room).collect()
+}
+
+/// The three sets of a proof.
+pub fn changes_of(proof: &ProofState) -> ReceiptChanges {
+    let Some(compared) = proof.latest() else { return ReceiptChanges::default() };
+    ReceiptChanges {
+        work: compared.work.names.clone(),
+        ambiguous: compared.ambiguous.names.clone(),
+        oracle: compared.oracle.names.clone(),
+        installed: compared.installed.clone(),
+    }
+}
+
+/// The verdict of a verification that passes only with changed checks.
+pub const ORACLE_CHANGED: &str = "oracle_changed";
+/// The verdict of a passing verification that does not count.
+pub const REFUSED: &str = "refused";
+/// The verdict of a verification that failed, or of a run that did not come to one.
+pub const FAILED: &str = "failed";
+
 impl Receipt {
-    /// The exit code of `ralph verify`.
-    pub fn exit_code(&self) -> u8 {
-        match self.verdict.as_str() {
-            "proven" => 0,
-            "oracle_changed" => 4,
-            _ => 1,
+    /// The exit code of `ralph verify`, if at least this grade is required.
+    pub fn exit_code(&self, required: Grade) -> u8 {
+        match self.proof {
+            Some(grade) if grade >= required => 0,
+            Some(_) => 2,
+            None if self.verdict == ORACLE_CHANGED => 4,
+            None => 1,
         }
     }
 
@@ -225,14 +294,15 @@ impl Receipt {
         row("head", &some(&self.head));
         row("tree", &self.tree);
         row("diff", &format!("{} ({} files)", some(&self.diff_hash), self.files_changed));
-        let contained = self.oracle.contained.as_deref().map(|how| format!(", by {how}")).unwrap_or_default();
-        let flaky = if self.oracle.flaky { ", flaky" } else { "" };
-        row(
-            "tests",
-            &format!("{}{contained}{flaky} ({})", self.oracle.verdict.replace('_', " "), self.oracle.mode),
-        );
-        for file in &self.oracle.files {
-            row("changed test", file);
+        for reason in &self.reasons {
+            row("why", reason);
+        }
+        let sets = [("work", &self.changes.work), ("checks", &self.changes.oracle), ("either", &self.changes.ambiguous)];
+        for (set, files) in sets.iter().filter(|(_, files)| !files.is_empty()) {
+            row(set, &files.join(", "));
+        }
+        for sign in &self.signs {
+            row("look at", &format!("{}:{}: the work {}: `{}`", sign.path, sign.line, sign.what, sign.text));
         }
         let unknown = if self.cost_is_complete { "" } else { ", a part of it unknown" };
         row("cost", &format!("${:.4}{unknown}, {} iterations", self.cost_usd, self.iterations.len()));
@@ -243,7 +313,7 @@ impl Receipt {
         text.push_str("\n| command | check | passed | exit | seconds | tests |\n|---|---|---|---|---|---|\n");
         for ran in &self.commands {
             let exit = ran.exit.map_or_else(|| "–".into(), |code| code.to_string());
-            let tests = ran.counts.map_or_else(|| "–".into(), |c| format!("{} of {}", c.passed, c.total));
+            let tests = tests_of(ran.counts);
             let command = ran.command.replace('|', "\\|");
             let (check, passed) = (&ran.check, if ran.passed { "yes" } else { "no" });
             let _ = writeln!(
@@ -253,6 +323,15 @@ impl Receipt {
                 ran.ms % 1000 / 100
             );
         }
+        for room in &self.rooms {
+            let (passed, tests) = (if room.passed { "yes" } else { "no" }, tests_of(room.counts));
+            let (what, ms) = (room.sets.words(), room.ms);
+            let _ = writeln!(text, "| all | {what} | {passed} | – | {}.{} | {tests} |", ms / 1000, ms % 1000 / 100);
+        }
         text
     }
+}
+
+fn tests_of(counts: Option<Counts>) -> String {
+    counts.map_or_else(|| "–".into(), |c| format!("{} of {}", c.passed, c.total))
 }

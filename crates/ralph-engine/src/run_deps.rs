@@ -1,5 +1,6 @@
 //! What a run depends on. The command line resolves it; the engine itself never reads the environment.
 
+use crate::proof::Places;
 use crate::redact::Redactor;
 use ralph_agents::AgentInfo;
 use ralph_rules::prices::Prices;
@@ -25,6 +26,8 @@ pub struct RunDeps {
     pub prices: Prices,
     /// Removes known secrets, and what looks like a key, from everything that is stored.
     pub redactor: Arc<Redactor>,
+    /// Where runner configuration and Python packages may lie outside the workspace.
+    pub places: Places,
     /// Variables that agents and verification must not inherit.
     pub env_remove: Vec<OsString>,
     /// Time between SIGTERM and SIGKILL.

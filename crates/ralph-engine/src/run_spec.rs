@@ -31,6 +31,10 @@ pub struct RunSpec {
     pub protect: Vec<String>,
     /// Globs that add to the oracle or take out of it.
     pub oracle_paths: Vec<String>,
+    /// Globs for what is work although its name says otherwise.
+    pub work_paths: Vec<String>,
+    /// Commands that prepare a verification room.
+    pub setup: Vec<String>,
     /// The user's time zone, an IANA name.
     pub zone: String,
     /// Files in the workspace that ralph writes itself, beside those in `.ralph/`.

@@ -2,9 +2,10 @@
 
 use crate::clock::{Clock, utc};
 use crate::event_source::EventSender;
+use crate::home::Home;
 use crate::ledger::LedgerAccounts;
 use crate::observation::Observation;
-use crate::oracle::baseline::Baseline;
+use crate::proof::{Baseline, Comparison, Environment};
 use crate::protection::Protection;
 use crate::run_deps::RunDeps;
 use crate::snapshots::Snapshots;
@@ -15,7 +16,7 @@ use ralph_rules::record::{Attempt, RunStarted};
 use ralph_supervisor::{Exit, How, Launch};
 use ralph_tree::{Index, Tree, WalkError};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,8 +50,16 @@ pub struct StepContext {
     /// The current call tests a provider that failed before: the loop is told of its first sign of life.
     pub trying: AtomicBool,
     sender: Mutex<EventSender>,
-    /// The oracle before the agent worked; known from the first call on.
-    base: Mutex<Option<Baseline>>,
+    /// The verification rooms of the workspace.
+    pub rooms: PathBuf,
+    /// Remembers the contents of installed packages.
+    pub(crate) package_cache: PathBuf,
+    /// The files before the agent worked; known from the first call on.
+    pub(crate) baseline: Mutex<Option<Arc<Baseline>>>,
+    /// What lay around them.
+    pub(crate) environment: Mutex<Option<Arc<Environment>>>,
+    /// The latest comparison with them.
+    pub(crate) comparison: Mutex<Option<Arc<Comparison>>>,
     latest: Mutex<Latest>,
 }
 
@@ -64,6 +73,7 @@ impl StepContext {
     /// `index` is a walk made just now or, after a crash, the one before the interrupted step.
     #[allow(clippy::too_many_arguments)] // a plain list of what it holds
     pub fn new(
+        home: &Home,
         start: RunStarted,
         folder: PathBuf,
         (tree, snapshots): (Tree, Snapshots),
@@ -76,7 +86,11 @@ impl StepContext {
         StepContext {
             workspace: PathBuf::from(&start.workspace),
             // After a crash, a verification may come before the next call.
-            base: Mutex::new(Baseline::load(&folder)),
+            baseline: Mutex::new(Baseline::load(&folder).map(Arc::new)),
+            environment: Mutex::new(Environment::load(&folder).map(Arc::new)),
+            comparison: Mutex::new(None),
+            rooms: home.rooms(Path::new(&start.workspace)),
+            package_cache: home.package_cache(Path::new(&start.workspace)),
             start,
             folder,
             tree,
@@ -146,10 +160,6 @@ impl StepContext {
         self.watchers.activity(&Activity::Noise { text });
     }
 
-    /// The oracle before the agent worked, if it is known.
-    pub fn oracle(&self) -> MutexGuard<'_, Option<Baseline>> {
-        self.base.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 
     /// The latest walk.
     pub fn index(&self) -> Arc<Index> {

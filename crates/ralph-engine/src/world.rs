@@ -3,13 +3,14 @@
 
 pub mod admit;
 pub mod call;
+pub mod compare;
 pub mod extend;
 pub mod inspect;
 mod listen;
-pub mod proof;
 pub mod recover;
 mod reply;
 pub mod restore;
+pub mod room;
 mod scratch;
 mod silence;
 pub mod verify;

@@ -11,7 +11,7 @@ mod order;
 use crate::grade::Grade;
 use crate::objection::Objection;
 use crate::record::{Check, RoomSets};
-use crate::state::State;
+use crate::state::{Checks, ProofState, State};
 use order::Order;
 
 /// What the proof needs next, or what it shows.
@@ -41,8 +41,13 @@ type Answer<T> = Result<T, ProofStep>;
 
 /// The next step of the proof of the current files. Called when the gate is satisfied and verification passed.
 pub fn proof(state: &State) -> ProofStep {
-    let Some(compared) = state.proof.of_tree(state.trees.now) else { return ProofStep::Compare };
-    Order { compared, proof: &state.proof, checks: &state.checks }
+    proof_of(state.trees.now, &state.proof, &state.checks)
+}
+
+/// The next step of the proof of these files, outside a run.
+pub fn proof_of(tree: u128, proof: &ProofState, checks: &Checks) -> ProofStep {
+    let Some(compared) = proof.of_tree(tree) else { return ProofStep::Compare };
+    Order { compared, proof, checks }
         .answer()
         .map_or_else(|step| step, ProofStep::Conclude)
 }

@@ -13,8 +13,6 @@ pub(crate) const PROTECTED: u8 = 2;
 pub(crate) const NOISE: u8 = 4;
 /// The content could not be read; its hash stands for the stat instead, and it is tried again each time.
 pub(crate) const UNREADABLE: u8 = 8;
-/// The entry says whether the work is right: a test, or how tests are run.
-pub(crate) const ORACLE: u8 = 16;
 
 /// What kind of thing a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,8 +50,6 @@ pub struct Entry<'a> {
     pub counts: bool,
     /// Must not change.
     pub protected: bool,
-    /// A test, or how tests are run.
-    pub oracle: bool,
     /// The content could not be read; `hash` then stands for inode, size and mtime.
     pub unreadable: bool,
 }
@@ -203,7 +199,6 @@ impl Index {
             hash: u128::from_le_bytes(row.hash),
             counts: row.flags & COUNTS != 0,
             protected: row.flags & PROTECTED != 0,
-            oracle: row.flags & ORACLE != 0,
             unreadable: row.flags & UNREADABLE != 0,
         })
     }

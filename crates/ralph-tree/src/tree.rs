@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::ignores::{Compiled, CopyRules};
 use crate::index::Index;
-use crate::oracle::Oracle;
 use crate::protect::Protect;
 use crate::walk::Walk;
 
@@ -44,7 +43,6 @@ pub enum WalkError {
 pub struct Tree {
     root: PathBuf,
     protect: Protect,
-    oracle: Oracle,
     /// Files that ralph itself writes, in order: they are nobody's work.
     own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
@@ -56,9 +54,8 @@ impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        let (oracle, own) = (Oracle::default(), Vec::new());
         let (compiled, guarding, copy) = (Mutex::default(), false, None);
-        Tree { root: root.into(), protect, oracle, own, compiled, guarding, copy }
+        Tree { root: root.into(), protect, own: Vec::new(), compiled, guarding, copy }
     }
 
     /// A directory of which nothing is of interest but what is protected, such as a repository's own.
@@ -74,18 +71,6 @@ impl Tree {
     pub fn as_copy_of(self, workspace: &Path, gitignores: BTreeSet<Vec<u8>>) -> Tree {
         let copy = Some(CopyRules { workspace: workspace.to_path_buf(), gitignores });
         Tree { copy, ..self }
-    }
-
-    /// Flags what says whether the work is right, too.
-    #[must_use]
-    pub fn with_oracle(self, oracle: Oracle) -> Tree {
-        Tree { oracle, ..self }
-    }
-
-    /// What says whether the work is right.
-    #[must_use]
-    pub fn oracle(&self) -> &Oracle {
-        &self.oracle
     }
 
     /// Leaves these files out of every walk: ralph writes them, relative to the root.
@@ -117,7 +102,7 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        let rules = (&self.protect, &self.oracle, self.own.as_slice(), self.guarding);
+        let rules = (&self.protect, self.own.as_slice(), self.guarding);
         let copy = self
             .copy
             .clone()

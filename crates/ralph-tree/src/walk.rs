@@ -14,10 +14,9 @@ use rustix::io::Errno;
 
 use crate::content::{Reader, Stat};
 use crate::ignores::{Compiled, CopyRules, Rules};
-use crate::index::{COUNTS, Index, Kind, NOISE, ORACLE, PROTECTED, Row, Skipped, UNREADABLE, short};
+use crate::index::{COUNTS, Index, Kind, NOISE, PROTECTED, Row, Skipped, UNREADABLE, short};
 use crate::listing::{Item, Listing};
 use crate::noise::is_noise;
-use crate::oracle::Oracle;
 use crate::path::{order, shown};
 use crate::protect::Protect;
 use crate::tree::WalkError;
@@ -53,7 +52,6 @@ struct Frame {
 pub(crate) struct Walk<'a> {
     root: &'a Path,
     protect: &'a Protect,
-    oracle: &'a Oracle,
     own: &'a [Vec<u8>],
     compiled: &'a mut Compiled,
     before: &'a Index,
@@ -72,7 +70,7 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        (protect, oracle, own, guarding): (&'a Protect, &'a Oracle, &'a [Vec<u8>], bool),
+        (protect, own, guarding): (&'a Protect, &'a [Vec<u8>], bool),
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
@@ -86,7 +84,6 @@ impl<'a> Walk<'a> {
         Walk {
             root,
             protect,
-            oracle,
             own,
             compiled,
             before,
@@ -133,7 +130,7 @@ impl<'a> Walk<'a> {
         let fd = open_directory(CWD, self.root, OFlags::empty()).map_err(failed)?;
         let listing = Listing::read(fd.as_fd(), &mut self.scratch).map_err(failed)?;
         let key =
-            *blake3::Hasher::new().update(self.protect.key()).update(self.oracle.key()).finalize().as_bytes();
+            *blake3::Hasher::new().update(self.protect.key()).finalize().as_bytes();
         let around = self.compiled.outside(self.copy.map_or(self.root, |copy| &copy.workspace), &key);
         let rules = self.rules_inside(&around, fd.as_fd(), &listing);
         let familiar = self.before.root_rules == rules.key;
@@ -195,7 +192,7 @@ impl<'a> Walk<'a> {
         if kind == Kind::Directory {
             return self.enter(here, fd, name, flags, old);
         }
-        if flags & (COUNTS | PROTECTED | ORACLE) != 0 {
+        if flags & (COUNTS | PROTECTED) != 0 {
             self.look_at(fd, name, kind, flags, old)?;
         }
         Ok(None)
@@ -232,14 +229,6 @@ impl<'a> Walk<'a> {
         let may_count = here.flags & COUNTS != 0 && flags & NOISE == 0 && kind != Kind::Special;
         if may_count && !here.rules.ignore(path, kind == Kind::Directory) {
             flags |= COUNTS;
-        }
-        let file = matches!(kind, Kind::File | Kind::Symlink) && flags & NOISE == 0;
-        let role = |path| match flags & COUNTS {
-            0 => self.oracle.role_of_ignored(path),
-            _ => self.oracle.role(path),
-        };
-        if file && role(path).is_some() {
-            flags |= ORACLE;
         }
         flags
     }

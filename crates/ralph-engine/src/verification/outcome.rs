@@ -25,6 +25,7 @@ pub fn not_run(command: &str, why: impl Into<String>) -> CheckResult {
         tail: why.into(),
         output: FileRef::default(),
         counts: None,
+        failed: Vec::new(),
     }
 }
 

@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// How much of the end of an output goes into the result.
 const TAIL: usize = 4 * 1024;
+/// How much of the end is searched for the names of failing tests.
+const SEARCHED: usize = 512 * 1024;
 /// How much of an output the file keeps.
 const CAP: u64 = 16 << 20;
 
@@ -33,6 +35,8 @@ pub(super) struct Summary {
     pub(super) tail: String,
     pub(super) file: FileRef,
     pub(super) counts: Option<Counts>,
+    /// The end of the output, longer than the tail.
+    pub(super) text: String,
 }
 
 impl<'a> Output<'a> {
@@ -63,7 +67,7 @@ impl<'a> Output<'a> {
             }
             _ => FileRef::default(),
         };
-        Summary { tail: tail(&text, TAIL).to_string(), file, counts: tests.finish() }
+        Summary { tail: tail(&text, TAIL).to_string(), file, counts: tests.finish(), text }
     }
 }
 
@@ -72,9 +76,9 @@ impl Kept {
         if let Some(file) = &mut self.file {
             file.write(clean);
         }
-        let clean = clean.get(clean.len().saturating_sub(TAIL)..).unwrap_or_default();
+        let clean = clean.get(clean.len().saturating_sub(SEARCHED)..).unwrap_or_default();
         self.last.extend(clean);
-        self.last.drain(..self.last.len().saturating_sub(TAIL));
+        self.last.drain(..self.last.len().saturating_sub(SEARCHED));
     }
 }
 

@@ -8,13 +8,17 @@ use crate::clock::Clock;
 use crate::redact::Redactor;
 use crate::step_context::sweep_after;
 use crate::under_way::UnderWay;
-use ralph_rules::record::{CheckResult, Ms};
+use ralph_proof::failed_tests::failed_tests;
+use ralph_rules::record::{CheckOutcome, CheckResult, Ms};
 use ralph_supervisor::{Exit, Launch, NotStarted, ProcessHandle, Pump};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+/// Most names of failing tests in a result.
+const FAILED_NAMES: usize = 50;
 /// How often the deadline is checked.
 const DEADLINE_CHECK: Duration = Duration::from_millis(100);
 
@@ -46,19 +50,19 @@ pub struct VerifyCommand<'a> {
 impl Runner<'_> {
     /// Runs every command, also after one has failed: the next prompt should show everything that is wrong. Stops
     /// early when interrupted; the results then lack the commands that were not started. An error means that the room
-    /// could not be made, so that nothing is known.
+    /// could not be made, so that nothing is known. `on_result` gets each result with the end of the output.
     pub fn run(
         &self,
         commands: &[VerifyCommand<'_>],
         room: &mut Room<'_>,
-        on_result: &mut dyn FnMut(&CheckResult),
+        on_result: &mut dyn FnMut(&CheckResult, &str),
     ) -> io::Result<Vec<CheckResult>> {
         let mut results = Vec::with_capacity(commands.len());
         for command in commands {
             if self.interrupted() {
                 break;
             }
-            let result = match self.attempt(command, room) {
+            let (result, text) = match self.attempt(command, room) {
                 Some(result) => result,
                 None => {
                     room.mount_refused()?;
@@ -66,7 +70,7 @@ impl Runner<'_> {
                     self.attempt(command, room).ok_or_else(refused)?
                 }
             };
-            on_result(&result);
+            on_result(&result, &text);
             results.push(result);
         }
         Ok(results)
@@ -77,30 +81,34 @@ impl Runner<'_> {
     }
 
     /// Runs one command; `None` if the system refused the room's mounts.
-    fn attempt(&self, command: &VerifyCommand<'_>, room: &Room<'_>) -> Option<CheckResult> {
+    fn attempt(&self, command: &VerifyCommand<'_>, room: &Room<'_>) -> Option<(CheckResult, String)> {
         let path = command.output.as_deref();
         let mut output = match Output::open(path, self.redactor) {
             Ok(output) => output,
-            Err(why) => return Some(not_run(command.line, why.to_string())),
+            Err(why) => return Some((not_run(command.line, why.to_string()), String::new())),
         };
         let (process, pump) = match ralph_supervisor::start(self.launch_in(command.line, room)) {
             Ok(started) => started,
-            Err(why) => return Some(not_run(command.line, why.to_string())),
+            Err(why) => return Some((not_run(command.line, why.to_string()), String::new())),
         };
         let (exit, timed_out) = self.wait(&process, pump, &mut output);
         if matches!(exit.not_started, Some(NotStarted::Overlay { .. } | NotStarted::Room { .. })) {
             return None;
         }
         let output = output.close(path);
-        Some(CheckResult {
+        let how = outcome_of(&exit, timed_out, self.interrupted());
+        let names = if how == CheckOutcome::Passed { BTreeSet::new() } else { failed_tests(&output.text) };
+        let result = CheckResult {
             command: command.line.into(),
-            how: outcome_of(&exit, timed_out, self.interrupted()),
+            how,
             exit: exit.code,
             ms: Ms::try_from(exit.ms).unwrap_or(Ms::MAX),
             tail: exit.not_started.as_ref().map_or(output.tail, ToString::to_string),
             output: output.file,
             counts: output.counts,
-        })
+            failed: names.into_iter().take(FAILED_NAMES).collect(),
+        };
+        Some((result, output.text))
     }
 
     fn launch_in(&self, line: &str, room: &Room<'_>) -> Launch {

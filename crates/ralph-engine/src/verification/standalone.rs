@@ -1,23 +1,30 @@
 //! `ralph verify`: verifies a working tree or a commit without a run, whoever made it, against the commit it came from.
-//! The same commands and the same double check as in a run, and a receipt. ralph writes nothing into the workspace; a
-//! commit is checked out into a directory of its own.
+//! The same experiments and grades as in a run, and a receipt. ralph writes nothing into the workspace; a commit is
+//! checked out into a directory of its own and shown at the workspace's path.
 
 use super::{BYTECODE, Room, Runner, VerifyCommand, tree_copy};
 use crate::clock::{Clock, utc};
 use crate::git_checkout;
-use crate::oracle::baseline::Baseline;
-use crate::oracle::{self, Changed, How, Sources, baseline_files, scripts};
-use crate::receipt::{OracleVerdict, Receipt, diff_hash, ran};
+use crate::proof::{Baseline, Comparison, Places, ProofSite, RedBefore, RoomRun};
+use crate::receipt::{self, FAILED, ORACLE_CHANGED, REFUSED, Receipt, diff_hash, oracle_name, ran};
 use crate::redact::Redactor;
 use crate::under_way::UnderWay;
 use ralph_diagnostics::Discard;
+use ralph_rules::grade::Grade;
+use ralph_rules::objection::Objection;
 use ralph_rules::policy::Oracle;
-use ralph_rules::record::{CheckOutcome, CheckResult, Ms};
+use ralph_rules::proof::{Conclusion, ProofStep, proof_of};
+use ralph_rules::record::{Check, CheckOutcome, CheckResult, Ms, RoomSeen, RoomSets, Verified};
+use ralph_rules::state::{Checks, ProofState};
 use ralph_snapshots::SnapshotStore;
 use ralph_supervisor::Launch;
 use ralph_tree::{Index, Protect, Tree};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Everything that changed.
+const ALL: RoomSets = RoomSets { work: true, ambiguous: true, oracle: true, canary: false };
 
 /// What to verify, and how.
 #[derive(Clone, Debug)]
@@ -30,29 +37,31 @@ pub struct StandaloneVerify {
     pub base: Option<String>,
     /// The commands that verify the work.
     pub commands: Vec<String>,
+    /// Commands that prepare a room.
+    pub setup: Vec<String>,
     /// Longest time one command may take.
     pub timeout: Ms,
     /// What to do about changed tests.
     pub oracle: Oracle,
     /// More globs for files that count as tests.
     pub oracle_paths: Vec<String>,
+    /// Globs for what is work although its name says otherwise.
+    pub work_paths: Vec<String>,
     /// A directory for temporary files; removed at the end.
     pub scratch: PathBuf,
+    /// The verification rooms of the workspace.
+    pub rooms: PathBuf,
     /// The binary that supervises the commands: ralph's own.
     pub supervisor: PathBuf,
+    /// Where Python packages may lie outside the workspace.
+    pub places: Places,
 }
 
-/// How commands are run and who is told about their results.
-struct Session<'a> {
-    runner: Runner<'a>,
-    on_result: &'a mut dyn FnMut(&CheckResult),
-}
-
-/// Verifies, and reports each command's result to `on_result` as it ends.
+/// Verifies, and reports each command's result to `on_result` as it ends, with what it was run on.
 pub fn verify(
     request: &StandaloneVerify,
     redactor: &Redactor,
-    mut on_result: impl FnMut(&CheckResult),
+    mut on_result: impl FnMut(Check, &CheckResult),
 ) -> io::Result<Receipt> {
     tree_copy::remove(&request.scratch)?;
     std::fs::create_dir_all(&request.scratch)?;
@@ -64,7 +73,7 @@ pub fn verify(
         under_way: &UnderWay::default(),
         run: None,
     };
-    let receipt = request.receipt(&mut Session { runner, on_result: &mut on_result });
+    let receipt = request.receipt(&mut Session { request, runner, redactor, on_result: &mut on_result });
     // What cannot be removed now is removed by the next verification.
     tree_copy::remove(&request.scratch).discard("remove temporary files");
     receipt
@@ -72,72 +81,75 @@ pub fn verify(
 
 /// The files of the base and the files today that an earlier receipt is about.
 pub fn trees(workspace: &Path, receipt: &Receipt, scratch: &Path) -> io::Result<(Option<Index>, Index)> {
-    let request = StandaloneVerify {
-        workspace: workspace.to_owned(),
-        commit: receipt.head.clone().filter(|_| receipt.of_commit),
-        base: receipt.base.clone(),
-        commands: Vec::new(),
-        timeout: 0,
-        oracle: Oracle::Allow,
-        oracle_paths: Vec::new(),
-        scratch: scratch.to_owned(),
-        supervisor: PathBuf::new(),
+    let commit = receipt.head.as_deref().filter(|_| receipt.of_commit);
+    let files = || {
+        let site = site(workspace, commit, scratch)?;
+        let base = receipt.base.as_deref().map(|base| baseline(workspace, base, scratch));
+        Ok((base.transpose()?.map(|(index, _)| index), walk(&site)?))
     };
-    let walk = || {
-        let site = request.site()?;
-        Ok((request.baseline(&site)?.map(|(index, _)| index), request.walk(&site, &site)?))
-    };
-    let found = walk();
+    let found = files();
     tree_copy::remove(scratch).discard("remove temporary files");
     found
 }
 
+/// How commands are run and who is told about their results.
+struct Session<'a> {
+    request: &'a StandaloneVerify,
+    runner: Runner<'a>,
+    redactor: &'a Redactor,
+    on_result: &'a mut dyn FnMut(Check, &CheckResult),
+}
+
+/// What was found out.
+struct Proof {
+    checks: Checks,
+    rooms: ProofState,
+    verdict: String,
+    grade: Option<Grade>,
+    reasons: Vec<Objection>,
+}
+
 impl StandaloneVerify {
     fn receipt(&self, session: &mut Session<'_>) -> io::Result<Receipt> {
-        let site = self.site()?;
-        let baseline = self.baseline(&site)?;
-        let now = self.walk(&site, &site)?;
-        let mut room = Room::unchanged(&site, self.scratch.join(BYTECODE));
-        let results = session.run(&self.commands, &mut room)?;
-        let passed = !results.is_empty() && all_passed(&results);
-        let mut commands = ran("as_is", &results);
-        let mut said = OracleVerdict {
-            mode: name(self.oracle),
-            verdict: "unchanged".into(),
-            ..OracleVerdict::default()
-        };
-        let mut held = true;
-        let mut diff = None;
-        if let Some((index, snapshots)) = &baseline {
-            let base = Baseline::of(index.clone());
-            let sources = Sources { blobs: snapshots.blobs(), root: &site };
-            let changed = self.changed(&site, &base, &now, sources)?;
-            said.files = changed.iter().map(ToString::to_string).collect();
-            diff = Some(diff_hash(index, &now));
-            if !changed.is_empty() {
-                said.verdict = "not_tried".into();
+        let site = site(&self.workspace, self.commit.as_deref(), &self.scratch)?;
+        let base = self.base.as_deref().map(|base| baseline(&self.workspace, base, &self.scratch)).transpose()?;
+        let now = walk(&site)?;
+        let diff = base.as_ref().map(|(index, _)| diff_hash(index, &now));
+        let proof = match &base {
+            Some((index, snapshots)) => {
+                let baseline = Baseline::of(index.clone());
+                let package_cache = self.scratch.join("packages");
+                let proof_site = ProofSite {
+                    workspace: &self.workspace,
+                    root: &site,
+                    baseline: &baseline,
+                    now: &now,
+                    blobs: snapshots.blobs(),
+                    commands: &self.commands,
+                    oracle_paths: &self.oracle_paths,
+                    work_paths: &self.work_paths,
+                    before: None,
+                    places: &self.places,
+                    package_cache: &package_cache,
+                };
+                session.prove(&proof_site)?
             }
-            if passed && !changed.is_empty() && self.oracle == Oracle::Guard {
-                let (replacements, dir) =
-                    (baseline_files(&changed, &base, sources)?, self.scratch.join("view"));
-                let mut room = Room::with_replacements(&site, &replacements, &dir)?;
-                let again = session.run(&self.commands, &mut room)?;
-                held = all_passed(&again);
-                said.verdict = if held { "held" } else { "broken" }.into();
-                said.contained = Some(room.kind().into());
-                commands.extend(ran("with_baseline_oracle", &again));
-            }
-        }
-        let verdict = match (passed, held) {
-            (false, _) => "not_proven",
-            (true, false) => "oracle_changed",
-            (true, true) => "proven",
+            None => session.without_base(&site, now.id())?,
         };
         let head = || git_checkout::named(&self.workspace, "HEAD");
+        let checks = &proof.checks;
+        let results = |check, verified: Option<&Verified>| {
+            verified.map_or_else(Vec::new, |verified| ran(check, &verified.results))
+        };
+        let mut commands = results("baseline", checks.baseline.as_ref());
+        commands.extend(results("as_is", checks.last.as_ref()));
+        commands.extend(results("with_baseline_oracle", checks.oracle.as_ref()));
         Ok(Receipt {
             v: 1,
             r#type: "receipt".into(),
-            verdict: verdict.into(),
+            verdict: proof.verdict,
+            proof: proof.grade,
+            reasons: proof.reasons.iter().map(Objection::say).collect(),
             at: utc(),
             workspace: self.workspace.to_string_lossy().into_owned(),
             base: self.base.clone(),
@@ -147,80 +159,165 @@ impl StandaloneVerify {
             diff_hash: diff.map(|(hash, _)| hash),
             of_commit: self.commit.is_some(),
             commands,
-            oracle: said,
+            rooms: receipt::rooms_of(&proof.rooms),
+            changes: receipt::changes_of(&proof.rooms),
+            signs: proof.rooms.latest().map(|compared| compared.signs.clone()).unwrap_or_default(),
+            oracle: oracle_name(self.oracle).into(),
+            flaky: proof.checks.flaky || proof.rooms.rooms().any(|(_, run)| run.flaky),
             cost_is_complete: true,
             sandbox: "none".into(),
             ..Receipt::default()
         })
     }
+}
 
-    /// The directory that is verified: the workspace, or the commit's checkout.
-    fn site(&self) -> io::Result<PathBuf> {
-        match &self.commit {
-            None => Ok(self.workspace.clone()),
-            Some(commit) => {
-                let to = self.scratch.join("tree");
-                git_checkout::lay_out(&self.workspace, commit, &to).map(|()| to)
+impl Session<'_> {
+    /// Nothing to compare with: a passing verification is all there is.
+    fn without_base(&mut self, site: &Path, tree: u128) -> io::Result<Proof> {
+        let mut checks = Checks::default();
+        let results = self.in_directory(site)?;
+        checks.closed(&verified(Check::AsIs, results, tree, None));
+        let grade = checks.passed().then_some(Grade::Unbroken);
+        let verdict = grade.map_or(FAILED, Grade::name).to_owned();
+        let reasons = vec![Objection::BaselineLost { why: "there is no earlier commit".into() }];
+        Ok(Proof { checks, rooms: ProofState::default(), verdict, grade, reasons })
+    }
+
+    /// Verifies the base and the files of now, and then whatever the grade depends on.
+    fn prove(&mut self, site: &ProofSite<'_>) -> io::Result<Proof> {
+        let (mut checks, mut rooms) = (Checks::default(), ProofState::default());
+        let tree = site.now.id();
+        // Compared once without knowing what failed, to fill the room with the base.
+        let unknown = Comparison::new(site, &[]);
+        let before = self.in_room(site, &unknown, RoomSets::BASELINE)?;
+        checks.closed(&Verified { check: Check::Baseline, ..before.clone() });
+        let comparison = Comparison::new(site, &red(&before));
+        rooms.compared(&comparison.record(self.redactor));
+        rooms.verified(RoomSets::BASELINE, &before);
+        let now = match site.root == site.workspace {
+            true => verified(Check::AsIs, self.in_directory(site.root)?, tree, None),
+            false => self.in_room(site, &comparison, ALL)?,
+        };
+        checks.closed(&Verified { check: Check::AsIs, ..now });
+        let (verdict, grade, reasons) = match checks.passed() {
+            true => self.conclude(site, &comparison, (&mut checks, &mut rooms))?,
+            false => (FAILED.to_owned(), None, Vec::new()),
+        };
+        Ok(Proof { checks, rooms, verdict, grade, reasons })
+    }
+
+    fn conclude(
+        &mut self,
+        site: &ProofSite<'_>,
+        comparison: &Comparison,
+        (checks, rooms): (&mut Checks, &mut ProofState),
+    ) -> io::Result<(String, Option<Grade>, Vec<Objection>)> {
+        if self.request.oracle == Oracle::Allow {
+            let grade = if checks.baseline_green() { Grade::Unbroken } else { Grade::Unclear };
+            return Ok((grade.name().into(), Some(grade), Vec::new()));
+        }
+        loop {
+            match proof_of(site.now.id(), rooms, checks) {
+                ProofStep::Verify(Check::InRoom(sets)) => {
+                    let verified = self.in_room(site, comparison, sets)?;
+                    rooms.verified(sets, &verified);
+                }
+                ProofStep::Verify(_) | ProofStep::Compare => {
+                    let verified = self.with_baseline_oracle(site, comparison)?;
+                    checks.closed(&verified);
+                }
+                ProofStep::Conclude(Conclusion::Graded(grade, reasons)) => {
+                    return Ok((grade.name().into(), Some(grade), reasons));
+                }
+                ProofStep::Conclude(Conclusion::OracleChanged(reasons)) => {
+                    let grade = (self.request.oracle == Oracle::Flag).then_some(Grade::Revised);
+                    return Ok((ORACLE_CHANGED.into(), grade, reasons));
+                }
+                ProofStep::Conclude(Conclusion::Refused(why)) => {
+                    return Ok((REFUSED.into(), None, vec![why]));
+                }
             }
         }
     }
 
-    /// The files of the base, with their contents.
-    fn baseline(&self, site: &Path) -> io::Result<Option<(Index, SnapshotStore)>> {
-        let Some(base) = &self.base else { return Ok(None) };
-        let dir = self.scratch.join("base");
-        git_checkout::lay_out(&self.workspace, base, &dir)?;
-        let index = self.walk(&dir, site)?;
-        let snapshots = SnapshotStore::at(self.scratch.join("keep"));
-        snapshots.take(&dir, &index)?;
-        Ok(Some((index, snapshots)))
+    fn in_room(
+        &mut self,
+        site: &ProofSite<'_>,
+        comparison: &Comparison,
+        sets: RoomSets,
+    ) -> io::Result<Verified> {
+        let check = Check::InRoom(sets);
+        let run = RoomRun {
+            sets,
+            replaced: BTreeMap::new(),
+            setup: &self.request.setup,
+            dir: &self.request.rooms,
+            output: &|_| None,
+            token: &crate::proof::token(),
+        };
+        let on_result = &mut *self.on_result;
+        let result = run.run(site, comparison, &self.runner, &mut |result| on_result(check, result))?;
+        Ok(verified(check, result.results, site.now.id(), Some(result.seen)))
     }
 
-    /// The files of a directory, with the oracle of the verified ones.
-    fn walk(&self, dir: &Path, site: &Path) -> io::Result<Index> {
-        let tree = Tree::new(dir, Protect::new(Protect::DEFAULTS).map_err(io::Error::other)?);
-        tree.with_oracle(self.tree_oracle(site)?).walk(None).map_err(io::Error::other)
+    fn with_baseline_oracle(
+        &mut self,
+        site: &ProofSite<'_>,
+        comparison: &Comparison,
+    ) -> io::Result<Verified> {
+        let check = Check::WithBaselineOracle;
+        let (replacements, dir) = (comparison.baseline_oracle(site)?, self.request.scratch.join("view"));
+        let mut room = Room::with_replacements(site.root, &replacements, &dir)?;
+        let results = self.run(check, &mut room)?;
+        let oracle = Some(comparison.put_back(site, room.kind(), self.redactor));
+        Ok(Verified { oracle, ..verified(check, results, site.now.id(), None) })
     }
 
-    fn tree_oracle(&self, site: &Path) -> io::Result<ralph_tree::Oracle> {
-        // Scripts of the base belong to the oracle; a script that is new in the work is work.
-        let base = self.scratch.join("base");
-        let scripts = scripts::scripts(if base.is_dir() { &base } else { site }, &self.commands);
-        ralph_tree::Oracle::new(&self.oracle_paths, &scripts).map_err(io::Error::other)
+    fn in_directory(&mut self, dir: &Path) -> io::Result<Vec<CheckResult>> {
+        let mut room = Room::unchanged(dir, self.request.scratch.join(BYTECODE));
+        self.run(Check::AsIs, &mut room)
     }
 
-    /// Which oracle files differ from the base. An ignored file that the base does not have belongs to the machine, not
-    /// to the work.
-    fn changed(
-        &self,
-        site: &Path,
-        base: &Baseline,
-        now: &Index,
-        sources: Sources<'_>,
-    ) -> io::Result<Vec<Changed>> {
-        let mut changed = oracle::changed(&self.tree_oracle(site)?, base, now, sources);
-        let ignored = |one: &Changed| now.get(one.path.as_bytes()).is_some_and(|entry| !entry.counts);
-        changed.retain(|one| one.how != How::Added || !ignored(one));
-        Ok(changed)
+    fn run(&mut self, check: Check, room: &mut Room<'_>) -> io::Result<Vec<CheckResult>> {
+        let commands: Vec<_> =
+            self.request.commands.iter().map(|line| VerifyCommand { line, output: None }).collect();
+        let on_result = &mut *self.on_result;
+        self.runner.run(&commands, room, &mut |result, _| on_result(check, result))
     }
 }
 
-impl Session<'_> {
-    fn run(&mut self, commands: &[String], room: &mut Room<'_>) -> io::Result<Vec<CheckResult>> {
-        let commands: Vec<_> = commands.iter().map(|line| VerifyCommand { line, output: None }).collect();
-        self.runner.run(&commands, room, self.on_result)
+/// The directory that is verified: the workspace, or the commit's checkout.
+fn site(workspace: &Path, commit: Option<&str>, scratch: &Path) -> io::Result<PathBuf> {
+    match commit {
+        None => Ok(workspace.to_owned()),
+        Some(commit) => {
+            let to = scratch.join("tree");
+            git_checkout::lay_out(workspace, commit, &to).map(|()| to)
+        }
     }
 }
 
-fn all_passed(results: &[CheckResult]) -> bool {
-    results.iter().all(|result| result.how == CheckOutcome::Passed)
+/// The files of the base, with their contents.
+fn baseline(workspace: &Path, base: &str, scratch: &Path) -> io::Result<(Index, SnapshotStore)> {
+    let dir = scratch.join("base");
+    git_checkout::lay_out(workspace, base, &dir)?;
+    let index = walk(&dir)?;
+    let snapshots = SnapshotStore::at(scratch.join("keep"));
+    snapshots.take(&dir, &index)?;
+    Ok((index, snapshots))
 }
 
-fn name(oracle: Oracle) -> String {
-    match oracle {
-        Oracle::Guard => "guard",
-        Oracle::Flag => "flag",
-        Oracle::Allow => "allow",
-    }
-    .into()
+fn walk(dir: &Path) -> io::Result<Index> {
+    let tree = Tree::new(dir, Protect::new(Protect::DEFAULTS).map_err(io::Error::other)?);
+    tree.walk(None).map_err(io::Error::other)
+}
+
+fn red(before: &Verified) -> Vec<RedBefore<'_>> {
+    let failed = before.results.iter().filter(|result| result.how != CheckOutcome::Passed);
+    let not_run = |result: &CheckResult| result.how == CheckOutcome::NotRun;
+    failed.map(|result| RedBefore { command: &result.command, not_run: not_run(result) }).collect()
+}
+
+fn verified(check: Check, results: Vec<CheckResult>, tree: u128, room: Option<RoomSeen>) -> Verified {
+    Verified { check, results, interrupted: false, tree, violations: Vec::new(), oracle: None, room }
 }

@@ -4,7 +4,6 @@
 use crate::clock::utc;
 use crate::ledger;
 use crate::observation::Observation;
-use crate::oracle::run_oracle;
 use crate::provider::{self, Answer};
 use crate::step_context::StepContext;
 use ralph_rules::money::Micro;
@@ -69,7 +68,7 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &Admi
     };
     let before = ctx.index();
     let now = ctx.walked_within(FRESH);
-    run_oracle::user_changed(ctx, &before, &now);
+    ctx.user_changed(&before, &now);
     let tree = now.id();
     let template_failed = mistake.map(|m| m.to_string());
     let accounts = ctx.ledger_accounts();

@@ -3,7 +3,6 @@
 
 use crate::bound_files;
 use crate::observation::Observation;
-use crate::oracle::run_oracle;
 use crate::protection;
 use crate::step_context::StepContext;
 use ralph_rules::record::{Inspected, Seen};
@@ -27,11 +26,6 @@ pub fn inspect(ctx: &StepContext) -> Observation {
         violations: protection::found(ctx, &before, &after),
         head: facts.head,
         commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
-        oracle: run_oracle::changed_now(ctx, &after)
-            .iter()
-            .take(NAMES)
-            .map(|one| redactor.redact(&one.to_string()).into_owned())
-            .collect(),
         marker: marker(ctx),
         plan: ctx.start.plan.as_ref().map(|given| bound_files::seen(given, redactor)),
     })

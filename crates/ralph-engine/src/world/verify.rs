@@ -5,7 +5,7 @@ use crate::observation::Observation;
 use crate::protection;
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, Room, Runner, VerifyCommand};
-use ralph_rules::record::{Attempt, Check, CheckResult, Ms, PutBack, Seen, Verified};
+use ralph_rules::record::{Attempt, Check, CheckResult, Ms, PutBack, RoomSeen, Seen, Verified};
 use ralph_tree::Index;
 use std::io;
 
@@ -14,7 +14,19 @@ pub fn verify(ctx: &StepContext, check: Check, deadline: Ms, id: Attempt) -> Obs
     let before = ctx.index();
     let mut room = Room::unchanged(&ctx.workspace, ctx.folder.join(BYTECODE));
     let results = run_commands(ctx, check, deadline, id, &mut room);
-    verified(ctx, check, results.unwrap_or_default(), &before, None)
+    verified(ctx, check, results.unwrap_or_default(), &before, (None, None))
+}
+
+/// Runs commands for a step of the run.
+pub(super) fn runner(ctx: &StepContext, deadline: Ms, id: Attempt) -> Runner<'_> {
+    Runner {
+        launch: ctx.launch("sh", id.iteration),
+        deadline,
+        clock: &ctx.clock,
+        redactor: &ctx.deps.redactor,
+        under_way: &ctx.under_way,
+        run: Some(&ctx.start.run),
+    }
 }
 
 /// Runs the run's verify commands in a room; the output of each goes into a file of the run's folder.
@@ -25,18 +37,10 @@ pub(super) fn run_commands(
     id: Attempt,
     room: &mut Room<'_>,
 ) -> io::Result<Vec<CheckResult>> {
-    let runner = Runner {
-        launch: ctx.launch("sh", id.iteration),
-        deadline,
-        clock: &ctx.clock,
-        redactor: &ctx.deps.redactor,
-        under_way: &ctx.under_way,
-        run: Some(&ctx.start.run),
-    };
     let output = |n| Some(ctx.folder.join(file_name(check, id, n)));
     let numbered = (1..).zip(&ctx.start.verify);
     let commands: Vec<_> = numbered.map(|(n, line)| VerifyCommand { line, output: output(n) }).collect();
-    runner.run(&commands, room, &mut |_| ())
+    runner(ctx, deadline, id).run(&commands, room, &mut |_, _| ())
 }
 
 /// The closing fact, with what the commands changed in the workspace.
@@ -45,18 +49,19 @@ pub(super) fn verified(
     check: Check,
     results: Vec<CheckResult>,
     before: &Index,
-    oracle: Option<PutBack>,
+    (oracle, room): (Option<PutBack>, Option<RoomSeen>),
 ) -> Observation {
     let interrupted = ctx.under_way.interrupted_by().is_some();
     let after = ctx.walk();
     let violations = protection::found(ctx, before, &after);
-    Seen::Verified(Verified { check, results, interrupted, tree: after.id(), violations, oracle }).into()
+    let tree = after.id();
+    Seen::Verified(Verified { check, results, interrupted, tree, violations, oracle, room }).into()
 }
 
 fn file_name(check: Check, id: Attempt, n: u32) -> String {
     match check {
         Check::Baseline => format!("000.verify{n}.out"),
-        Check::AsIs => format!("{id}.verify{n}.out"),
+        Check::AsIs | Check::InRoom(_) => format!("{id}.verify{n}.out"),
         Check::WithBaselineOracle => format!("{id}.oracle{n}.out"),
     }
 }

@@ -60,9 +60,6 @@ pub struct Compared {
     /// A parser shows that every oracle change means the same as before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub layout_only: bool,
-    /// Every oracle change adds a file or a part; nothing that existed was changed.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub oracle_added_only: bool,
     /// The checks could not run before because there were no tests yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_tests_before: bool,

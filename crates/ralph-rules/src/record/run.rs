@@ -57,9 +57,12 @@ pub struct RunStarted {
     /// Globs that add to the oracle or take out of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oracle_paths: Vec<String>,
-    /// Scripts that the verification runs: part of the oracle.
+    /// Globs for what is work although its name says otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scripts: Vec<String>,
+    pub work_paths: Vec<String>,
+    /// Commands that prepare a verification room.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
     /// Files in the workspace that ralph writes itself, beside those in `.ralph/`: they are nobody's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_files: Vec<String>,

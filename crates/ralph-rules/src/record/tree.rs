@@ -21,9 +21,6 @@ pub struct Inspected {
     pub head: Option<String>,
     /// Subjects of the latest commits.
     pub commits: Vec<String>,
-    /// Files of the oracle (tests, their configuration) that differ from the baseline's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub oracle: Vec<String>,
     /// The agent wrote the marker file that counts as its claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marker: bool,

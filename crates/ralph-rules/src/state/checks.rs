@@ -40,7 +40,8 @@ impl Checks {
         self.interrupted_by = None;
     }
 
-    pub(crate) fn closed(&mut self, verified: &Verified) {
+    /// A verification closed. An interrupted one says nothing.
+    pub fn closed(&mut self, verified: &Verified) {
         if verified.interrupted {
             return;
         }

@@ -1,7 +1,7 @@
 //! What is known about the proof of the current files: the three sets, and how the rooms came out.
 
 use crate::objection::Objection;
-use crate::record::{CanarySeen, CheckOutcome, Compared, RoomSets, Verified};
+use crate::record::{CanarySeen, CheckOutcome, Compared, Ms, RoomSets, Verified};
 use crate::suite::Counts;
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct RoomRun {
     pub counts: Option<Counts>,
     /// Names of failing tests.
     pub failed: Vec<String>,
-    /// One entry per command: how it ended, its exit code and a fingerprint of its output.
+    /// One entry per command: how it ended and its exit code.
     pub outcomes: Vec<(CheckOutcome, Option<i32>)>,
     /// Oracle files that were written meanwhile.
     pub rewritten: Vec<String>,
@@ -41,12 +41,13 @@ pub struct RoomRun {
     pub canary: Option<CanarySeen>,
     /// How the room was made.
     pub place: String,
-    /// The first lines of what a command said that could not be run.
-    pub not_run: Option<String>,
+    /// How long the commands took, all attempts together.
+    pub ms: Ms,
 }
 
 impl ProofState {
-    pub(crate) fn compared(&mut self, compared: &Compared) {
+    /// The changes were split. Rooms of other files are forgotten.
+    pub fn compared(&mut self, compared: &Compared) {
         self.under_way = true;
         if self.compared.as_ref().is_none_or(|before| before.tree != compared.tree) {
             self.rooms.clear();
@@ -54,7 +55,8 @@ impl ProofState {
         self.compared = Some(compared.clone());
     }
 
-    pub(crate) fn verified(&mut self, sets: RoomSets, verified: &Verified) {
+    /// The commands ran in a room of these sets.
+    pub fn verified(&mut self, sets: RoomSets, verified: &Verified) {
         self.under_way = true;
         let run = self.rooms.entry(sets).or_default();
         let (passed, room) = (verified.passed(), verified.room.clone().unwrap_or_default());
@@ -69,8 +71,7 @@ impl ProofState {
         run.passed |= passed;
         run.rewritten.extend(room.rewritten);
         run.place = room.place;
-        let not_run = verified.results.iter().find(|r| r.how == CheckOutcome::NotRun);
-        run.not_run = not_run.map(|r| r.tail.lines().next().unwrap_or_default().to_owned());
+        run.ms = run.ms.saturating_add(verified.results.iter().map(|r| r.ms).sum());
     }
 
     /// The sets, if they are those of this tree.

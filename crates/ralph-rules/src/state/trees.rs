@@ -36,8 +36,6 @@ pub struct Trees {
     pub violations: Vec<Violation>,
     /// Every one changed since the latest call began, restored or not.
     pub touched: Vec<Violation>,
-    /// Oracle files that differ from the baseline's.
-    pub oracle: Vec<String>,
     /// Some protected paths could not be restored.
     pub unrestorable: bool,
     /// How often protected paths were restored.
@@ -72,7 +70,6 @@ impl Trees {
         self.commits.clone_from(&seen.commits);
         self.violations.clone_from(&seen.violations);
         self.touched.extend_from_slice(&seen.violations);
-        self.oracle.clone_from(&seen.oracle);
         self.marker = seen.marker;
         for path in &seen.changed {
             if self.all.len() < NAMES {

@@ -1,7 +1,10 @@
-//! The oracle before the agent worked: an index, and what the user changed between calls. Both are in the run's folder,
-//! so that a later process of the run has them.
+//! The files before the agent worked: an index, and what the user changed between calls. Both are in the run's folder, so
+//! that a later process of the run has them.
 
+use super::site::{counted, kind};
+use crate::room::{RoomFile, Source};
 use ralph_diagnostics::Discard;
+use ralph_proof::FileFacts;
 use ralph_tree::{Entry, Index, Kind, side_by_side};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +16,7 @@ const TREE: &str = "oracle.tree";
 const USER_CHANGES: &str = "oracle.json";
 
 /// The baseline.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Baseline {
     folder: PathBuf,
     index: Index,
@@ -43,10 +46,18 @@ impl BaselineFile {
         BaselineFile { kind: entry.kind, mode: entry.mode, hash: entry.hash }
     }
 
-    /// Whether kind, content and executable bit are the same.
-    pub fn same_as(&self, entry: &Entry<'_>) -> bool {
-        let runs = self.kind == Kind::File && self.mode & 0o100 != 0;
-        self.kind == entry.kind && self.hash == entry.hash && runs == entry.executable()
+    /// The facts that a classification compares.
+    pub(super) fn facts(&self) -> FileFacts {
+        let executable = self.kind == Kind::File && self.mode & 0o100 != 0;
+        FileFacts { kind: kind(self.kind), executable, hash: self.hash }
+    }
+
+    /// The same file in a room; none for what has no content.
+    pub(super) fn in_room(&self) -> Option<RoomFile> {
+        let link = self.kind == Kind::Symlink;
+        let (source, mode) = (Source::Blob, u32::from(self.mode));
+        matches!(self.kind, Kind::File | Kind::Symlink)
+            .then_some(RoomFile { source, hash: self.hash, mode, link })
     }
 }
 
@@ -67,7 +78,7 @@ impl Baseline {
         Some(Baseline { folder: folder.to_owned(), index, user_changes })
     }
 
-    /// Only in memory: the oracle of this tree.
+    /// Only in memory.
     pub fn of(index: Index) -> Baseline {
         Baseline { index, ..Baseline::default() }
     }
@@ -76,8 +87,8 @@ impl Baseline {
     pub fn user_changed(&mut self, before: &Index, now: &Index) {
         let mut more = false;
         for (old, new) in side_by_side(before, now) {
-            let oracle = |entry: &Option<Entry<'_>>| entry.is_some_and(|e| e.oracle);
-            let Some(either) = new.or(old).filter(|_| oracle(&old) || oracle(&new)) else { continue };
+            let counts = |entry: &Option<Entry<'_>>| entry.is_some_and(|e| e.counts && e.kind != Kind::Directory);
+            let Some(either) = new.or(old).filter(|_| counts(&old) || counts(&new)) else { continue };
             if old.map(|e| (e.kind, e.hash, e.mode)) != new.map(|e| (e.kind, e.hash, e.mode)) {
                 self.user_changes.insert(either.path.to_vec(), new.as_ref().map(BaselineFile::of));
                 more = true;
@@ -92,28 +103,18 @@ impl Baseline {
         }
     }
 
-    /// Every file of the oracle, as it was and as it is.
-    pub fn for_each_pair<'a>(
-        &'a self,
-        now: &'a Index,
-        mut each: impl FnMut(&[u8], Option<BaselineFile>, Option<Entry<'a>>),
-    ) {
-        for (old, new) in side_by_side(&self.index, now) {
-            let (old, new) = (old.filter(|e| e.oracle), new.filter(|e| e.oracle));
-            let Some(either) = new.or(old) else { continue };
-            let was = match self.user_changes.get(either.path) {
-                Some(user_changes) => *user_changes,
-                None => old.as_ref().map(BaselineFile::of),
-            };
-            each(either.path, was, new);
-        }
+    /// Every file and link, in no particular order.
+    pub fn files(&self) -> impl Iterator<Item = (Vec<u8>, BaselineFile)> + '_ {
+        let kept = counted(&self.index).filter(|entry| !self.user_changes.contains_key(entry.path));
+        let changed = self.user_changes.iter().filter_map(|(path, file)| Some((path.clone(), (*file)?)));
+        kept.map(|entry| (entry.path.to_vec(), BaselineFile::of(&entry))).chain(changed)
     }
 
     /// One file as it was.
-    pub fn was(&self, path: &[u8]) -> Option<BaselineFile> {
+    pub fn file(&self, path: &[u8]) -> Option<BaselineFile> {
         match self.user_changes.get(path) {
             Some(user_changes) => *user_changes,
-            None => self.index.get(path).as_ref().map(BaselineFile::of),
+            None => self.index.get(path).filter(|entry| entry.counts).as_ref().map(BaselineFile::of),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A short account of what changed in the oracle, for people: lines taken away and added, bounded.
 
-use super::{Changed, How, Sources, baseline::Baseline};
+use super::site::ProofSite;
+use ralph_proof::Change;
+use ralph_tree::TreePath;
 use std::collections::BTreeMap;
 
 /// Of all files together.
@@ -8,17 +10,14 @@ const MOST: usize = 8 * 1024;
 /// Of one file.
 const LINES: usize = 40;
 
-/// What differs from the baseline, file by file.
-pub fn diff(changed: &[Changed], base: &Baseline, sources: Sources<'_>) -> String {
+/// What differs from the baseline in the oracle, file by file.
+pub(super) fn diff(changes: &[Change], site: &ProofSite<'_>) -> String {
     let mut text = String::new();
-    for (at, one) in changed.iter().enumerate() {
-        let old = base.was(one.path.as_bytes()).and_then(|was| sources.old(was.hash)).unwrap_or_default();
-        let new = if one.how == How::Deleted {
-            Vec::new()
-        } else {
-            sources.now(one.path.as_bytes()).unwrap_or_default()
-        };
-        text.push_str(&format!("--- {one}\n"));
+    let oracle: Vec<&Change> = changes.iter().filter(|change| change.has_oracle()).collect();
+    for (at, change) in oracle.iter().enumerate() {
+        let old = site.read_before(&change.path).unwrap_or_default();
+        let new = site.read_now(&change.path).unwrap_or_default();
+        text.push_str(&format!("--- {}\n", TreePath::from(change.path.as_slice())));
         lines(&String::from_utf8_lossy(&old), &String::from_utf8_lossy(&new), &mut text);
         if text.len() > MOST {
             let mut end = MOST;
@@ -26,7 +25,7 @@ pub fn diff(changed: &[Changed], base: &Baseline, sources: Sources<'_>) -> Strin
                 end -= 1;
             }
             text.truncate(end);
-            text.push_str(&format!("\n… cut; {} more files changed\n", changed.len() - at - 1));
+            text.push_str(&format!("\n… cut; {} more files changed\n", oracle.len() - at - 1));
             break;
         }
     }

@@ -1,0 +1,177 @@
+//! The changes since the baseline, split into three sets, with everything else that the rules want to know of them.
+
+use super::environment::EnvironmentChanges;
+use super::room_files::RoomFiles;
+use super::site::{ProofSite, RedBefore};
+use crate::redact::Redactor;
+use crate::room::DependencyFolder;
+use crate::room::dependencies;
+use ralph_proof::canary::Canary;
+use ralph_proof::signs::signs;
+use ralph_proof::{Change, Classifier, Files, Inputs, RoomContent, Sets};
+use ralph_rules::record::{ChangeSet, Compared, RoomSets, SignSeen};
+use ralph_tree::TreePath;
+use std::collections::BTreeSet;
+
+/// Most names in one set's record.
+const NAMES: usize = 100;
+/// Most signs in a record.
+const SIGNS: usize = 20;
+/// Files whose change explains that installed packages differ.
+const MANIFESTS: [&str; 22] = [
+    "package.json",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "bun.lockb",
+    "pyproject.toml",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+    "Pipfile",
+    "Pipfile.lock",
+    "setup.py",
+    "setup.cfg",
+    "Gemfile",
+    "Gemfile.lock",
+    "composer.json",
+    "composer.lock",
+    "go.mod",
+    "go.sum",
+    "Podfile.lock",
+];
+
+/// What changed since the baseline.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The tree that was compared.
+    pub tree: u128,
+    /// Every changed path.
+    pub changes: Vec<Change>,
+    /// Every path whose whole file belongs to the oracle, before or now.
+    pub(super) oracle: BTreeSet<Vec<u8>>,
+    /// The workspace's dependency folders.
+    pub(super) dependencies: Vec<DependencyFolder>,
+    no_tests_before: bool,
+    environment: EnvironmentChanges,
+    signs: Vec<SignSeen>,
+    canary: bool,
+}
+
+impl Comparison {
+    /// Compares the files of now with the baseline's. `red` are the commands that failed before.
+    pub fn new(site: &ProofSite<'_>, red: &[RedBefore<'_>]) -> Comparison {
+        let folders = dependencies::find(site.workspace, site.now);
+        let python = site.places.python_sites(site.workspace, &folders);
+        let (before, now) = (site.files_before(), site.files_now());
+        let classifier = Classifier::new(Inputs {
+            before: &before,
+            now: &now,
+            commands: site.commands,
+            oracle_paths: site.oracle_paths,
+            work_paths: site.work_paths,
+            installed: &|name| dependencies::has_module(name, &python),
+        });
+        let changes = classifier.changes();
+        let oracle = before.paths().chain(now.paths()).filter(|path| classifier.is_oracle(path));
+        let oracle = oracle.map(<[u8]>::to_vec).collect();
+        let none = !red.is_empty() && !classifier.baseline_has_tests();
+        let no_tests_before = none && red.iter().all(|r| r.not_run || classifier.runs_tests(r.command));
+        let environment = site.before.map(|before| {
+            let places = (site.places, site.package_cache);
+            before.changes(site.workspace, &folders, places, changes.iter().any(is_manifest))
+        });
+        let mut comparison = Comparison {
+            tree: site.now.id(),
+            signs: found_signs(&changes, &before, &now),
+            changes,
+            oracle,
+            dependencies: folders,
+            no_tests_before,
+            environment: environment.unwrap_or_default(),
+            canary: false,
+        };
+        comparison.canary = comparison.has_canary(site);
+        comparison
+    }
+
+    fn has_canary(&self, site: &ProofSite<'_>) -> bool {
+        let all = RoomSets { work: true, ambiguous: true, oracle: true, canary: false };
+        let files = RoomFiles::new(site, self, all);
+        Canary::new(&files.as_files(site), site.commands, "0").is_some()
+    }
+
+    /// The record of it, without secrets.
+    pub fn record(&self, redactor: &Redactor) -> Compared {
+        let clean = |text: &str| redactor.redact(text).into_owned();
+        let list = |texts: &[String]| texts.iter().take(NAMES).map(|text| clean(text)).collect();
+        let set = |belongs: fn(&Change) -> bool| {
+            let members: Vec<&Change> = self.changes.iter().filter(|change| belongs(change)).collect();
+            let names = members.iter().take(NAMES).map(|change| clean(&named(change))).collect();
+            ChangeSet { files: u32::try_from(members.len()).unwrap_or(u32::MAX), names }
+        };
+        let mut oracle = self.changes.iter().filter(|change| change.has_oracle()).peekable();
+        let rest = |change: &&Change| change.has_work() || change.has_ambiguous();
+        Compared {
+            tree: self.tree,
+            work: set(Change::has_work),
+            ambiguous: set(Change::has_ambiguous),
+            oracle: set(Change::has_oracle),
+            docs_only: self.changes.iter().filter(rest).all(|change| change.docs),
+            layout_only: oracle.peek().is_some() && oracle.all(|change| change.layout_only),
+            no_tests_before: self.no_tests_before,
+            outside: list(&self.environment.outside),
+            installed: list(&self.environment.installed),
+            edited: list(&self.environment.edited),
+            signs: self.signs.iter().map(|sign| redacted(sign, redactor)).collect(),
+            canary: self.canary,
+            problem: None,
+        }
+    }
+}
+
+/// The path and why it is in its set: `tests/a.py (test directory)`.
+fn named(change: &Change) -> String {
+    let path = TreePath::from(change.path.as_slice());
+    match (change.existed, change.exists) {
+        (false, _) => format!("{path} (new; {})", change.why),
+        (_, false) => format!("{path} (deleted; {})", change.why),
+        _ => format!("{path} ({})", change.why),
+    }
+}
+
+fn is_manifest(change: &Change) -> bool {
+    let name = change.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    MANIFESTS.iter().any(|manifest| manifest.as_bytes() == name) || name.starts_with(b"requirements")
+}
+
+/// Signs in the added lines of work and ambiguous files.
+fn found_signs(changes: &[Change], before: &Files<'_>, now: &Files<'_>) -> Vec<SignSeen> {
+    let without_oracle = Sets { work: true, ambiguous: true, oracle: false };
+    let mut found = Vec::new();
+    for change in changes.iter().filter(|change| !change.docs) {
+        let text = match change.in_room(without_oracle) {
+            RoomContent::Now => now.text(&change.path),
+            RoomContent::Made(bytes) => String::from_utf8(bytes.to_vec()).ok(),
+            RoomContent::Baseline | RoomContent::Absent => None,
+        };
+        let Some(text) = text else { continue };
+        let path = TreePath::from(change.path.as_slice()).to_string();
+        for sign in signs(&change.path, before.text(&change.path).as_deref(), &text) {
+            let line = u32::try_from(sign.line).unwrap_or(u32::MAX);
+            found.push(SignSeen { what: sign.what.into(), path: path.clone(), line, text: sign.text });
+        }
+        if found.len() >= SIGNS {
+            found.truncate(SIGNS);
+            break;
+        }
+    }
+    found
+}
+
+fn redacted(sign: &SignSeen, redactor: &Redactor) -> SignSeen {
+    let clean = |text: &str| redactor.redact(text).into_owned();
+    SignSeen { what: sign.what.clone(), path: clean(&sign.path), line: sign.line, text: clean(&sign.text) }
+}

@@ -1,0 +1,24 @@
+//! Step Compare: splits what changed since the baseline into work, oracle and ambiguous. Closes with `Compared`.
+
+use crate::observation::Observation;
+use crate::proof::RedBefore;
+use crate::step_context::StepContext;
+use ralph_rules::record::{CheckOutcome, Compared, Seen, Verified};
+
+/// Compares the current files with the baseline's. `before` is the verification before the first call.
+pub fn compare(ctx: &StepContext, before: Option<&Verified>) -> Observation {
+    let now = ctx.walk();
+    let failed = before.iter().flat_map(|verified| &verified.results);
+    let red: Vec<RedBefore<'_>> = failed
+        .filter(|result| result.how != CheckOutcome::Passed)
+        .map(|result| RedBefore { command: &result.command, not_run: result.how == CheckOutcome::NotRun })
+        .collect();
+    let compared = match ctx.compare(&now, &red) {
+        Some(comparison) => comparison.record(&ctx.deps.redactor),
+        None => {
+            let problem = Some("what an earlier process kept of them is gone".into());
+            Compared { tree: now.id(), problem, ..Compared::default() }
+        }
+    };
+    Seen::Compared(Box::new(compared)).into()
+}
