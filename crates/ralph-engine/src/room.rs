@@ -9,8 +9,13 @@ mod bytes;
 pub mod dependencies;
 mod filling;
 pub mod folder;
+pub mod ignored;
 mod manifest;
+pub mod outside;
+mod seed;
 mod writer;
 
 pub use dependencies::DependencyFolder;
 pub use folder::{RoomFile, RoomFolder, Source};
+pub use ignored::{IgnoredFiles, Seeded};
+pub use outside::{OutsideFiles, OutsidePlaces};

@@ -2,7 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod rooms {
+    mod dependencies;
     mod fill;
     mod hostile;
+    mod ignored;
+    mod outside;
     mod scene;
 }

@@ -7,6 +7,7 @@
 use super::filling::{CLOCK_TICK, Filling};
 use super::manifest::{Manifest, Stamp, Written};
 use super::writer::{Writer, now_second};
+use crate::home::Home;
 use crate::verification::tree_copy;
 use ralph_os::NoFollowDir;
 use ralph_snapshots::Blobs;
@@ -59,7 +60,7 @@ impl RoomFolder {
     /// Opens the folder and creates it if it does not exist. Waits while another process has it open.
     pub fn open(dir: &Path) -> io::Result<RoomFolder> {
         let opened = || {
-            fs::create_dir_all(dir.join("tree"))?;
+            Home::create_private_dir(dir)?;
             let lock = lock(dir)?;
             // Whoever had the lock before may have removed everything.
             fs::create_dir_all(dir.join("tree"))?;
@@ -197,7 +198,7 @@ fn lock(dir: &Path) -> io::Result<File> {
         if there.is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino())) {
             return Ok(file);
         }
-        fs::create_dir_all(dir)?;
+        Home::create_private_dir(dir)?;
     }
 }
 

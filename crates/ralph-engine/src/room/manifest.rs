@@ -45,6 +45,22 @@ impl From<&Metadata> for Stamp {
     }
 }
 
+impl Stamp {
+    pub(super) fn put(self, fields: &mut Fields) {
+        fields.put(self.ino.to_le_bytes());
+        fields.put(self.size.to_le_bytes());
+        fields.put(self.ctime.to_le_bytes());
+    }
+
+    pub(super) fn take(fields: &mut Reader<'_>) -> Option<Stamp> {
+        Some(Stamp {
+            ino: u64::from_le_bytes(fields.take()?),
+            size: u64::from_le_bytes(fields.take()?),
+            ctime: i64::from_le_bytes(fields.take()?),
+        })
+    }
+}
+
 impl Manifest {
     /// The manifest in this file; an incomplete one if there is none that can be trusted.
     pub(super) fn load(path: &Path) -> Manifest {
@@ -60,9 +76,7 @@ impl Manifest {
             fields.put(file.hash.to_le_bytes());
             fields.put(file.mode.to_le_bytes());
             fields.put([u8::from(file.link)]);
-            fields.put(file.stamp.ino.to_le_bytes());
-            fields.put(file.stamp.size.to_le_bytes());
-            fields.put(file.stamp.ctime.to_le_bytes());
+            file.stamp.put(&mut fields);
         }
         fields.save(path)
     }
@@ -77,12 +91,7 @@ impl Manifest {
             let hash = u128::from_le_bytes(fields.take()?);
             let mode = u32::from_le_bytes(fields.take()?);
             let link = fields.take()? == [1];
-            let stamp = Stamp {
-                ino: u64::from_le_bytes(fields.take()?),
-                size: u64::from_le_bytes(fields.take()?),
-                ctime: i64::from_le_bytes(fields.take()?),
-            };
-            files.insert(path, Written { hash, mode, link, stamp });
+            files.insert(path, Written { hash, mode, link, stamp: Stamp::take(&mut fields)? });
         }
         Some(Manifest { complete, latest_second, files })
     }

@@ -2,6 +2,7 @@
 //! in it under throwaway layers; or, where mounts are refused, used at its own path with links to them.
 
 use super::tree_copy;
+use crate::room::dependencies::CACHES;
 use crate::room::{DependencyFolder, RoomFolder};
 use ralph_diagnostics::Discard;
 use ralph_os::{Draft, NoFollowDir};
@@ -10,9 +11,6 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// Caches inside dependency folders that tools execute code from; a verification does not see the agent's.
-const CACHES: [&str; 4] = [".cache", ".vite", ".vitest", ".vite-temp"];
 
 /// A kept room and what it was prepared from.
 #[derive(Debug)]
