@@ -385,10 +385,7 @@ mod tests {
         assert_eq!(words("a 'b c' \"d e\"f\\ g; h&&i||j | k & l"), ["a b c d ef g", "h", "i", "j", "k", "l"]);
         assert_eq!(words("if ! A=1 a; then b; else c; fi # d; e"), ["a", "b", "c"]);
         assert_eq!(words("for f in x.sh y.sh; do sh \"$f\"; done"), ["sh x.sh y.sh"]);
-        assert_eq!(
-            words("T=a/b.sh; sh ${T} $U/x \"${V:-d.sh}\""),
-            ["", "sh a/b.sh ?/x d.sh"]
-        );
+        assert_eq!(words("T=a/b.sh; sh ${T} $U/x \"${V:-d.sh}\""), ["", "sh a/b.sh ?/x d.sh"]);
         assert_eq!(words("(cd a && sh b)\n{ c; }"), ["cd a", "sh b", "c"]);
         assert_eq!(words("test \"$(sh a.sh 'x)')\" = `b c`"), ["sh a.sh x)", "b c", "test ? = ?"]);
         assert_eq!(words("diff <(a b) c 2>/dev/null >out"), ["a b", "diff ? c"]);
