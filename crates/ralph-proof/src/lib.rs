@@ -18,6 +18,7 @@ pub mod classify;
 pub mod failed_tests;
 pub mod files;
 pub mod hunks;
+mod language;
 pub mod layout;
 pub mod map;
 pub mod parts;

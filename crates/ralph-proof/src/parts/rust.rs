@@ -66,6 +66,24 @@ pub fn test_modules(text: &str) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
+/// Where code and literals are, in order; between them are comments and blanks.
+pub(crate) fn code_spans(text: &str) -> Vec<std::ops::Range<usize>> {
+    let lexed = lex::lex(text);
+    let mut spans: Vec<_> = words(&lexed.code).collect();
+    spans.extend(
+        lexed.hidden.iter().filter(|(_, hides)| *hides == lex::Hides::Literal).map(|(span, _)| span.clone()),
+    );
+    spans.sort_by_key(|span| span.start);
+    spans
+}
+
+fn words(code: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
+    code.split_whitespace().map(|word| {
+        let start = word.as_ptr().addr() - code.as_ptr().addr();
+        start..start + word.len()
+    })
+}
+
 /// Everything in a file that belongs to the oracle, in an order that does not depend on its place or owner.
 fn oracle(outline: &Outline<'_>, moved: &Moved) -> Vec<String> {
     let mut parts: Vec<_> =
