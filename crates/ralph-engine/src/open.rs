@@ -10,8 +10,8 @@ use crate::journal::{self, JournalError};
 use crate::live_world::LiveWorld;
 use crate::metrics::MetricsWriter;
 use crate::observation::Observation;
-use crate::proof::user_changed_meanwhile;
 use crate::outcome::{Outcome, cut, outcome};
+use crate::proof::user_changed_meanwhile;
 use crate::protection::{BEFORE, Moment};
 use crate::reset_time::day_of;
 use crate::run::{Run, Unwritable, stream_of};
@@ -27,7 +27,7 @@ use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{PlanGiven, PolicyChanged, Resumed, RunStarted, Seen};
+use ralph_rules::record::{Asked, PlanGiven, PolicyChanged, Request, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
@@ -111,12 +111,12 @@ pub fn start(
     go(home, &store, started, State::default(), facts, (tree, index), deps, watchers)
 }
 
-/// Resumes a run that is not over. `change` may raise its limits; `whole` restores secrets in what the run was given,
+/// Resumes a run that is not over. `change` may raise its limits, `requests` are made of it at once; `whole` restores secrets in what the run was given,
 /// which the journal does not hold.
 pub fn resume(
     home: &Home,
     id: &str,
-    change: impl FnOnce(&Policy) -> Policy,
+    (change, requests): (impl FnOnce(&Policy) -> Policy, Vec<Request>),
     deps: impl FnOnce(&RunStarted) -> RunDeps,
     whole: impl FnOnce(RunStarted, &RunDeps) -> RunStarted,
     watchers: Vec<Box<dyn Watcher>>,
@@ -153,6 +153,7 @@ pub fn resume(
     if policy != started.policy {
         facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
     }
+    facts.extend(requests.into_iter().map(|request| Seen::Asked(Asked { request }).into()));
     go(home, &store, started, state, facts, (tree, index), deps, watchers)
 }
 

@@ -297,7 +297,11 @@ impl Receipt {
         for reason in &self.reasons {
             row("why", reason);
         }
-        let sets = [("work", &self.changes.work), ("checks", &self.changes.oracle), ("either", &self.changes.ambiguous)];
+        let sets = [
+            ("work", &self.changes.work),
+            ("checks", &self.changes.oracle),
+            ("either", &self.changes.ambiguous),
+        ];
         for (set, files) in sets.iter().filter(|(_, files)| !files.is_empty()) {
             row(set, &files.join(", "));
         }
@@ -326,7 +330,12 @@ impl Receipt {
         for room in &self.rooms {
             let (passed, tests) = (if room.passed { "yes" } else { "no" }, tests_of(room.counts));
             let (what, ms) = (room.sets.words(), room.ms);
-            let _ = writeln!(text, "| all | {what} | {passed} | – | {}.{} | {tests} |", ms / 1000, ms % 1000 / 100);
+            let _ = writeln!(
+                text,
+                "| all | {what} | {passed} | – | {}.{} | {tests} |",
+                ms / 1000,
+                ms % 1000 / 100
+            );
         }
         text
     }

@@ -160,7 +160,6 @@ impl StepContext {
         self.watchers.activity(&Activity::Noise { text });
     }
 
-
     /// The latest walk.
     pub fn index(&self) -> Arc<Index> {
         Arc::clone(&self.latest().index)

@@ -47,9 +47,7 @@ pub fn proof(state: &State) -> ProofStep {
 /// The next step of the proof of these files, outside a run.
 pub fn proof_of(tree: u128, proof: &ProofState, checks: &Checks) -> ProofStep {
     let Some(compared) = proof.of_tree(tree) else { return ProofStep::Compare };
-    Order { compared, proof, checks }
-        .answer()
-        .map_or_else(|step| step, ProofStep::Conclude)
+    Order { compared, proof, checks }.answer().map_or_else(|step| step, ProofStep::Conclude)
 }
 
 /// The reason for a step of the proof.

@@ -39,6 +39,9 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
         GateResult::Done { .. } => {}
         GateResult::Continue(objection) => reasons.push(objection),
     }
+    if state.person.accepted {
+        return exit(Ending::new(Reason::NeedsReview, false), reasons);
+    }
     let verified = state.checks.passed();
     if let Some((reason, guard)) = crashed(state).or_else(|| guards(state, policy)) {
         reasons

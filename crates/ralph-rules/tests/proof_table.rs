@@ -321,7 +321,7 @@ fn a_person_accepts_or_sends_back() {
     broken.later(60_000).resume();
     broken.ask(Request::Accept);
     broken.verified(CheckOutcome::Failed);
-    assert_eq!(follows(&broken), "continue verification_failed", "nobody can accept what fails");
+    assert_eq!(follows(&broken), "NEEDS_REVIEW 2 -", "nobody can accept what fails");
 
     let mut sent_back = reviewed();
     sent_back.later(60_000).resume();

@@ -129,8 +129,7 @@ impl<'a> Walk<'a> {
         let failed = |error: Errno| WalkError::Root { root: self.root.to_path_buf(), source: error.into() };
         let fd = open_directory(CWD, self.root, OFlags::empty()).map_err(failed)?;
         let listing = Listing::read(fd.as_fd(), &mut self.scratch).map_err(failed)?;
-        let key =
-            *blake3::Hasher::new().update(self.protect.key()).finalize().as_bytes();
+        let key = *blake3::Hasher::new().update(self.protect.key()).finalize().as_bytes();
         let around = self.compiled.outside(self.copy.map_or(self.root, |copy| &copy.workspace), &key);
         let rules = self.rules_inside(&around, fd.as_fd(), &listing);
         let familiar = self.before.root_rules == rules.key;

@@ -6,8 +6,8 @@ use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
 use ralph_rules::record::{
-    CallEnded, Check, CheckOutcome, Inspected, Ms, PlanSeen, PriceFrom, Refused, Refuser, Request, Seen,
-    Verified, Violation,
+    CallEnded, Check, CheckOutcome, Compared, Inspected, Ms, PlanSeen, PriceFrom, Refused, Refuser, Request,
+    Seen, Verified, Violation,
 };
 use ralph_rules::step::Step;
 
@@ -74,6 +74,8 @@ fn step_words(step: &Step) -> String {
         Step::Verify { check: Check::Baseline, .. } => "verify before the first iteration".into(),
         Step::Verify { check: Check::AsIs, .. } => "verify".into(),
         Step::Verify { check: Check::WithBaselineOracle, .. } => "verify with the original tests".into(),
+        Step::Verify { check: Check::InRoom(sets), .. } => format!("verify {}", sets.words()),
+        Step::Compare => "compare the changes with the files before the run".into(),
         Step::Recover { id, .. } => format!("recover call {id} from its transcript"),
     }
 }
@@ -132,15 +134,30 @@ fn facts(seen: &Seen) -> Vec<String> {
             let kept = if restored.quarantine.is_some() { "; see `ralph quarantine show`" } else { "" };
             vec![format!("{back} protected paths restored, {left} left as they are{kept}")]
         }
+        Seen::Compared(compared) => compared_words(compared),
         Seen::Verified(verified) => verified_words(verified),
         Seen::Asked(asked) => vec![match &asked.request {
             Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
             Request::Stop { .. } => "a person asked to stop".into(),
             Request::Pause => "a person asked to pause".into(),
             Request::Continue => "a person asked to continue".into(),
+            Request::Accept => "a person accepted the work".into(),
             Request::Hint { text } => format!("hint from a person: {text}"),
         }],
     }
+}
+
+/// What changed since the baseline, set by set.
+fn compared_words(compared: &Compared) -> Vec<String> {
+    let sets = [("work", &compared.work), ("checks", &compared.oracle), ("either", &compared.ambiguous)];
+    let sets = sets.into_iter().filter(|(_, set)| set.any()).map(|(name, set)| {
+        let names = set.names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
+        let more = if set.names.len() > NAMES { ", …" } else { "" };
+        format!("{name}: {names}{more}")
+    });
+    let signs = compared.signs.iter();
+    let signs = signs.map(|s| format!("look at {}:{}: the work {}: {}", s.path, s.line, s.what, s.text));
+    sets.chain(signs).collect()
 }
 
 /// What refused a call, and why.

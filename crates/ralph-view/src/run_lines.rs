@@ -12,7 +12,7 @@ use ralph_engine::run_state::{RunState, is_between_steps};
 use ralph_rules::next::{Next, Wake, next};
 use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{Check, CheckOutcome, Decision, Fact, Ms, Record, Seen};
+use ralph_rules::record::{Check, CheckOutcome, Decision, Fact, Ms, Record, Seen, Verified};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
 use std::time::Instant;
@@ -137,8 +137,10 @@ impl RunLines {
             Next::Do(Step::Call { id, rung, .. }) => self.iteration_head(id.iteration, id.attempt, *rung),
             Next::Do(Step::Verify { check, .. }) => self.begin(match check {
                 Check::Baseline => "verifying before the first iteration",
+                Check::InRoom(_) => "proving: checking that the green needs the work",
                 _ => "verifying",
             }),
+            Next::Do(Step::Compare) => self.begin("comparing the changes"),
             Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {
                 self.reasons("continuing", &decision.reasons);
             }
@@ -208,11 +210,19 @@ impl RunLines {
             }
             // The agent continues with what it does.
             Seen::Asked(_) | Seen::PolicyChanged(_) => self.facts(seen),
+            Seen::Compared(_) => self.doing.clear(),
+            Seen::Verified(Verified { check: Check::InRoom(sets), results, .. }) => {
+                self.doing.clear();
+                let passed = results.iter().all(|result| result.how == CheckOutcome::Passed);
+                let (how, ms) = (if passed { "pass" } else { "fail" }, results.iter().map(|r| r.ms).sum());
+                let words = format!("the checks {how} on {} ({})", sets.words(), seconds(ms));
+                self.line(format!("  {}", self.style.faint(words)));
+            }
             Seen::Verified(verified) => {
                 self.doing.clear();
                 let before = match verified.check {
                     Check::Baseline => "before: ",
-                    Check::AsIs => "",
+                    Check::AsIs | Check::InRoom(_) => "",
                     Check::WithBaselineOracle => "with the original tests: ",
                 };
                 for (n, words) in fact_words(seen).into_iter().enumerate() {

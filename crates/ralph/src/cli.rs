@@ -1,5 +1,6 @@
 //! The command line: `command.rs` lists the commands, each in its own file here resolves its arguments and runs.
 
+mod accept;
 mod agent;
 mod agents;
 mod analyze;

@@ -54,6 +54,8 @@ pub struct Env {
     pub dumb: bool,
     /// `TZ`: the user's zone, else the system's.
     pub zone: Option<String>,
+    /// `VIRTUAL_ENV`: a Python environment outside the workspace.
+    pub virtual_env: Option<PathBuf>,
     /// `PATH`: where agents are looked for.
     pub path: Option<OsString>,
 }
@@ -68,6 +70,7 @@ impl Env {
         };
         let text = |name: &str| env::var(name).ok().filter(|v| !v.is_empty());
         Env {
+            virtual_env: env::var_os("VIRTUAL_ENV").map(PathBuf::from).filter(|p| p.is_absolute()),
             state_home: dir("XDG_STATE_HOME", ".local/state"),
             config_home: dir("XDG_CONFIG_HOME", ".config"),
             inside_run: text("RALPH_RUN"),

@@ -56,8 +56,12 @@ impl BaselineFile {
     pub(super) fn in_room(&self) -> Option<RoomFile> {
         let link = self.kind == Kind::Symlink;
         let (source, mode) = (Source::Blob, u32::from(self.mode));
-        matches!(self.kind, Kind::File | Kind::Symlink)
-            .then_some(RoomFile { source, hash: self.hash, mode, link })
+        matches!(self.kind, Kind::File | Kind::Symlink).then_some(RoomFile {
+            source,
+            hash: self.hash,
+            mode,
+            link,
+        })
     }
 }
 
@@ -87,7 +91,8 @@ impl Baseline {
     pub fn user_changed(&mut self, before: &Index, now: &Index) {
         let mut more = false;
         for (old, new) in side_by_side(before, now) {
-            let counts = |entry: &Option<Entry<'_>>| entry.is_some_and(|e| e.counts && e.kind != Kind::Directory);
+            let counts =
+                |entry: &Option<Entry<'_>>| entry.is_some_and(|e| e.counts && e.kind != Kind::Directory);
             let Some(either) = new.or(old).filter(|_| counts(&old) || counts(&new)) else { continue };
             if old.map(|e| (e.kind, e.hash, e.mode)) != new.map(|e| (e.kind, e.hash, e.mode)) {
                 self.user_changes.insert(either.path.to_vec(), new.as_ref().map(BaselineFile::of));

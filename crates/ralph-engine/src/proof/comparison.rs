@@ -65,6 +65,7 @@ impl Comparison {
     pub fn new(site: &ProofSite<'_>, red: &[RedBefore<'_>]) -> Comparison {
         let folders = dependencies::find(site.workspace, site.now);
         let python = site.places.python_sites(site.workspace, &folders);
+        let installed = |name: &str| dependencies::has_module(name, &python);
         let (before, now) = (site.files_before(), site.files_now());
         let classifier = Classifier::new(Inputs {
             before: &before,
@@ -72,7 +73,7 @@ impl Comparison {
             commands: site.commands,
             oracle_paths: site.oracle_paths,
             work_paths: site.work_paths,
-            installed: &|name| dependencies::has_module(name, &python),
+            installed: &installed,
         });
         let changes = classifier.changes();
         let oracle = before.paths().chain(now.paths()).filter(|path| classifier.is_oracle(path));

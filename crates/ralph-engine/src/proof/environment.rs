@@ -99,7 +99,8 @@ impl Environment {
             return found;
         };
         for change in dependencies::compare(before, &now) {
-            let list = if is_edit(&change, manifest_changed) { &mut found.edited } else { &mut found.installed };
+            let list =
+                if is_edit(&change, manifest_changed) { &mut found.edited } else { &mut found.installed };
             list.push(change.to_string());
         }
         found

@@ -91,7 +91,8 @@ impl RoomRun<'_> {
         let commands: Vec<_> = self.setup.iter().map(|line| VerifyCommand { line, output: None }).collect();
         let results = runner.run(&commands, room, &mut |_, _| ())?;
         let failed = results.iter().find(|result| result.how != CheckOutcome::Passed);
-        Ok(failed.map(|result| format!("verify.setup `{}` failed in the room: {}", result.command, result.tail)))
+        Ok(failed
+            .map(|result| format!("verify.setup `{}` failed in the room: {}", result.command, result.tail)))
     }
 
     /// The names without the token, so that two rooms can be compared.

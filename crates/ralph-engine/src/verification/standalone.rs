@@ -112,7 +112,8 @@ struct Proof {
 impl StandaloneVerify {
     fn receipt(&self, session: &mut Session<'_>) -> io::Result<Receipt> {
         let site = site(&self.workspace, self.commit.as_deref(), &self.scratch)?;
-        let base = self.base.as_deref().map(|base| baseline(&self.workspace, base, &self.scratch)).transpose()?;
+        let base =
+            self.base.as_deref().map(|base| baseline(&self.workspace, base, &self.scratch)).transpose()?;
         let now = walk(&site)?;
         let diff = base.as_ref().map(|(index, _)| diff_hash(index, &now));
         let proof = match &base {

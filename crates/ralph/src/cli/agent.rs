@@ -5,6 +5,7 @@ use crate::config::Settings;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::registry::{self, UnknownAgent};
+use ralph_engine::proof::Places;
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
@@ -102,11 +103,22 @@ pub fn deps(
         git: git(here),
         prices: settings.prices(),
         redactor: Arc::new(redactor),
+        places: places(here),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
     })
+}
+
+/// Where runner configuration and Python packages may lie outside the workspace.
+pub fn places(here: &Here) -> Places {
+    Places {
+        home: here.env.home.clone(),
+        config_home: here.env.config_home.clone(),
+        virtual_env: here.env.virtual_env.clone(),
+        path: here.env.path.clone(),
+    }
 }
 
 /// Git from the path; never one that lies in the workspace, where an agent could put it.

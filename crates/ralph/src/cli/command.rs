@@ -1,9 +1,9 @@
 //! Every command of `ralph`. A command belongs to the group that `ralph --help` lists it under by the enum it stands in.
 
 use super::{
-    Here, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain, init,
-    list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats, status, topics,
-    undo, verify,
+    Here, accept, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain,
+    init, list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats, status,
+    topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -117,6 +117,9 @@ pub enum ProveCommand {
     /// Verify the working tree or a branch and print a receipt, or check a receipt.
     #[command(before_help = examples::VERIFY)]
     Verify(verify::Args),
+    /// Accept work that a run left for review (NEEDS_REVIEW).
+    #[command(before_help = examples::ACCEPT)]
+    Accept(accept::Args),
     /// Replay a run's decisions from its journal and compare.
     #[command(before_help = examples::REPLAY)]
     Replay(replay::Args),
@@ -228,6 +231,7 @@ impl ProveCommand {
     fn answer(self, here: &Here) -> Result<u8, Problem> {
         match self {
             ProveCommand::Verify(args) => verify::verify(&args, here),
+            ProveCommand::Accept(args) => accept::accept(&args, here),
             ProveCommand::Replay(args) => replay::replay(&args, here),
             ProveCommand::Analyze(args) => analyze::analyze(&args, here),
             ProveCommand::Block(args) => block::block(&args),

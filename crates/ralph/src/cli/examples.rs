@@ -33,6 +33,11 @@ Examples:
   ralph resume                        resume the latest run here
   ralph resume --max-iterations 20    with a higher limit";
 
+pub const ACCEPT: &str = "\
+Examples:
+  ralph accept             verify once more, and complete the latest run here
+  ralph resume 1f0f7559    or send the work back to the agent";
+
 pub const LIST: &str = "\
 Examples:
   ralph list                  runs in this workspace

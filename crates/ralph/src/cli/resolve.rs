@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use ralph_engine::run_deps::RunDeps;
 use ralph_engine::run_spec::RunSpec;
 use ralph_rules::estimate::Estimate;
+use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
 use ralph_rules::record::{AgentChoice, Ms};
@@ -111,6 +112,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         verify: settings.verify.clone(),
         protect,
         oracle_paths: settings.oracle_paths.clone(),
+        work_paths: settings.work_paths.clone(),
+        setup: settings.verify_setup.clone(),
         zone: zone(here),
         own_files: views.outside(),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
@@ -124,6 +127,11 @@ fn policy(args: &Args, settings: &Settings) -> Result<Policy, Problem> {
         return Err(missing_limits(settings.max_iterations.is_none(), settings.max_cost.is_none()));
     };
     let policy = Policy { no_wait: args.no_wait, ..settings.policy(iterations, cost) };
+    if settings.verify.is_empty() && policy.gate.require > Grade::Unbroken {
+        let message = format!("gate.require = \"{}\" needs a verify command", policy.gate.require);
+        return Err(Problem::new(Code::Config, message)
+            .hint("add --verify 'your test command', or set commands under [verify]"));
+    }
     if settings.verify.is_empty() && policy.gate.until == Until::Verified {
         return Err(Problem::new(Code::Config, "gate.until = \"verified\" needs a verify command")
             .hint("add --verify 'your test command', or set commands under [verify]"));

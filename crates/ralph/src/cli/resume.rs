@@ -13,7 +13,7 @@ use ralph_engine::open;
 use ralph_engine::run_deps::RunDeps;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::Ms;
+use ralph_rules::record::{Ms, Request};
 use ralph_rules::state::State;
 use std::path::Path;
 use std::sync::Arc;
@@ -71,14 +71,15 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
         max_time: args.max_time,
         no_wait: args.no_wait,
     };
-    go_on(&row.id, &changes, None, args.output, here)
+    go_on(&row.id, &changes, None, Vec::new(), args.output, here)
 }
 
-/// Resumes this run with these limits; `typed` is its task if it was given again.
+/// Resumes this run with these limits; `typed` is its task if it was given again, `requests` are made at once.
 pub fn go_on(
     id: &str,
     changes: &Changes,
     typed: Option<&str>,
+    requests: Vec<Request>,
     output: Output,
     here: &Here,
 ) -> Result<u8, Problem> {
@@ -99,7 +100,9 @@ pub fn go_on(
     let config = config::load_files(workspace, &here.env)?;
     let redactor = secrets::redactor(&config.settings, workspace, here)?;
     let start = secrets::whole(start.clone(), &redactor, typed);
-    for agent in std::iter::once(&start.agent).chain(&start.ladder) {
+    // Accepting calls no agent.
+    let called = std::iter::once(&start.agent).chain(&start.ladder).filter(|_| requests.is_empty());
+    for agent in called {
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
@@ -114,7 +117,7 @@ pub fn go_on(
         }
         policy
     };
-    if !output.quiet {
+    if !output.quiet && requests.is_empty() {
         say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
     }
     for warning in secrets::lost(&start).iter().filter(|_| !output.quiet) {
@@ -126,7 +129,7 @@ pub fn go_on(
     let run = WatchedRun { id, records: &records, workspace, views, redactor };
     let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &deps.redactor, here);
-    let ended = open::resume(&home, id, change, |_| deps, whole, watchers);
+    let ended = open::resume(&home, id, (change, requests), |_| deps, whole, watchers);
     drop(terminal);
     close(ended, output, id, here)
 }

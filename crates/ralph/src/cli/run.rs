@@ -135,7 +135,7 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
             let short = runs::short(&row.id);
             say(&format!("Resuming run {short}, which was interrupted (use --fresh to start over).\n"));
             let task = Some(resolved.plan.prompt.as_str());
-            resume::go_on(&row.id, &resolved.changes(), task, args.output(), here)
+            resume::go_on(&row.id, &resolved.changes(), task, Vec::new(), args.output(), here)
         }
         None => {
             let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());

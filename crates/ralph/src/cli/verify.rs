@@ -9,8 +9,9 @@ use crate::show::seconds;
 use ralph_engine::receipt::{Receipt, diff_hash};
 use ralph_engine::snapshots::Snapshots;
 use ralph_engine::verification::standalone::{self, StandaloneVerify};
-use ralph_engine::{git_checkout, oracle};
-use ralph_rules::record::{CheckOutcome, CheckResult};
+use ralph_engine::{git_checkout, open};
+use ralph_rules::grade::Grade;
+use ralph_rules::record::{Check, CheckOutcome, CheckResult};
 use ralph_rules::state::State;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -81,10 +82,18 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         timeout: settings.policy.verify_timeout,
         oracle: settings.policy.oracle,
         oracle_paths: settings.oracle_paths.clone(),
+        work_paths: settings.work_paths.clone(),
+        setup: settings.verify_setup.clone(),
+        rooms: here.home()?.rooms(&here.workspace),
+        places: agent::places(here),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
         supervisor: agent::own_program()?,
     };
-    let told = |result: &CheckResult| {
+    let told = |check: Check, result: &CheckResult| {
+        if let Check::InRoom(sets) = check {
+            let how = if result.how == CheckOutcome::Passed { "passes" } else { "fails" };
+            return say(&format!("`{}` {how} on {} ({})", result.command, sets.words(), seconds(result.ms)));
+        }
         let how = if result.how == CheckOutcome::Passed { "passed" } else { "failed" };
         say(&format!("`{}` {how} ({})", result.command, seconds(result.ms)));
         if result.how != CheckOutcome::Passed {
@@ -98,7 +107,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         true => print_json(&receipt)?,
         false => print(&receipt.markdown()),
     }
-    Ok(receipt.exit_code())
+    Ok(receipt.exit_code(settings.policy.gate.require))
 }
 
 /// Which parts of a receipt are still valid.
@@ -133,7 +142,7 @@ fn check(path: &Path, as_json: bool, here: &Here) -> Result<u8, Problem> {
             print(&format!("{mark} {part}{}{why}\n", if why.is_empty() { "" } else { ": " }));
         }
     }
-    Ok(if all { receipt.exit_code() } else { 1 })
+    Ok(if all { receipt.exit_code(Grade::Unbroken) } else { 1 })
 }
 
 type Part = (&'static str, bool, String);
@@ -156,7 +165,7 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
     let mut parts = vec![("journal", bound, why)];
     let Some(start) = &state.start else { return Ok(parts) };
     let workspace = Path::new(&start.workspace);
-    let tree = oracle::run_oracle::tree(workspace, start).ok().and_then(|tree| tree.walk(None).ok());
+    let tree = open::tree_of(workspace, start).ok().and_then(|tree| tree.walk(None).ok());
     let before = Snapshots::of(&home, workspace, run).after(0);
     parts.extend(files(receipt, tree.as_ref().map(|now| (before.as_ref(), now))));
     Ok(parts)

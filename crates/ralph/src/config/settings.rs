@@ -36,6 +36,10 @@ pub struct Settings {
     pub verify: Vec<String>,
     /// Globs that add to the test files ralph knows.
     pub oracle_paths: Vec<String>,
+    /// Globs for what is work although its name says otherwise.
+    pub work_paths: Vec<String>,
+    /// Commands that prepare a verification room.
+    pub verify_setup: Vec<String>,
     /// Globs that add to the protected paths.
     pub protect: Vec<String>,
     /// Files whose values are secret.
@@ -123,6 +127,8 @@ impl Default for Settings {
             ladder: BTreeMap::new(),
             verify: Vec::new(),
             oracle_paths: Vec::new(),
+            work_paths: Vec::new(),
+            verify_setup: Vec::new(),
             protect: Vec::new(),
             redact_files: Vec::new(),
             redact_env: Vec::new(),

@@ -1,7 +1,8 @@
 //! `[gate]`: when a run counts as done.
 
-use crate::config::key::{Key, Section, Shape};
+use crate::config::key::{Combine, Key, Section, Shape};
 use crate::config::kind::{Kind, Word};
+use ralph_rules::grade::Grade;
 use ralph_rules::policy::Until;
 
 pub const GATE: Section = Section {
@@ -48,6 +49,20 @@ pub const GATE: Section = Section {
         .default("\"COMPLETE\"")
         .flag("--promise", "TEXT"),
         Key::new(
+            "gate.require",
+            Kind::OneOf(REQUIRE),
+            "The least grade that completes a run: \"proven\", \"tested\", \"unbroken\" or \"revised\". Less ends with \
+             NEEDS_REVIEW (exit 2).",
+        )
+        .default("\"unbroken\"")
+        .combine(Combine::Tighten),
+        Key::new(
+            "gate.ask_for_test",
+            Kind::Number(|s, _, n| s.policy.gate.ask_for_test = n),
+            "How often the agent is asked for a test that fails without its work, if no test shows the work; 0 never asks.",
+        )
+        .default("1"),
+        Key::new(
             "gate.marker_file",
             Kind::WorkspaceFile(|s, _, file| s.policy.gate.marker_file = Some(file)),
             "File in the workspace that counts as an explicit completion signal when the agent creates it.",
@@ -58,4 +73,12 @@ pub const GATE: Section = Section {
 const UNTIL: &[Word] = &[
     Word::new("claimed", |s| s.policy.gate.until = Until::Claimed),
     Word::new("verified", |s| s.policy.gate.until = Until::Verified),
+];
+
+/// The strictest first.
+const REQUIRE: &[Word] = &[
+    Word::new("proven", |s| s.policy.gate.require = Grade::Proven),
+    Word::new("tested", |s| s.policy.gate.require = Grade::Tested),
+    Word::new("unbroken", |s| s.policy.gate.require = Grade::Unbroken),
+    Word::new("revised", |s| s.policy.gate.require = Grade::Revised),
 ];

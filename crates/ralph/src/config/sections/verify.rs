@@ -27,7 +27,7 @@ pub const VERIFY: Section = Section {
             "verify.oracle",
             Kind::OneOf(ORACLE),
             "What happens when tests or the files that run them changed: \"guard\" verifies completion with the original \
-             tests as well, \"flag\" reports the change, \"allow\" ignores it.",
+             tests as well, \"flag\" reports the change, \"allow\" ignores it and compares nothing.",
         )
         .default("\"guard\"")
         .combine(Combine::Tighten),
@@ -38,6 +38,20 @@ pub const VERIFY: Section = Section {
         )
         .default("[]")
         .combine(Combine::AddsUp),
+        Key::new(
+            "verify.work_paths",
+            Kind::Globs(|s, _, globs| s.work_paths = globs),
+            "Files that are work although ralph would treat them as tests or test configuration, in gitignore syntax.",
+        )
+        .default("[]")
+        .combine(Combine::AddsUp),
+        Key::new(
+            "verify.setup",
+            Kind::Commands(|s, _, commands| s.verify_setup = commands),
+            "Commands that prepare the clean copy in which ralph checks that the work is needed, such as \"npm ci\". \
+             Needed only if the verify commands depend on files that git ignores.",
+        )
+        .default("[]"),
     ],
 };
 

@@ -118,6 +118,7 @@ impl KeyLine {
             _ if !sent => "request not sent: the run's inbox cannot be written",
             Request::Pause => "pausing before the next call",
             Request::Continue => "continuing",
+            Request::Accept => "accepted",
             Request::Hint { .. } => "hint sent: it is in the agent's next prompt",
             Request::Stop { .. } => "stopping after this iteration (Ctrl-C: now)",
         };

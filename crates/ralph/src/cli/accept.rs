@@ -1,0 +1,34 @@
+//! `ralph accept`: a person accepts work that a run left for review. The checks run once more; what fails, or what changed
+//! since, is not accepted unseen.
+
+use super::resolve::Changes;
+use super::resume::go_on;
+use super::run::{Output, not_inside};
+use super::{Here, runs};
+use crate::problem::{Code, Problem};
+use ralph_rules::ending::Reason;
+use ralph_rules::record::Request;
+
+/// Arguments of `ralph accept`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Run id (default: the latest run here).
+    run: Option<String>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Accepts the run's work.
+pub fn accept(args: &Args, here: &Here) -> Result<u8, Problem> {
+    not_inside(here)?;
+    let store = runs::store(&here.home()?)?;
+    let row = runs::find(&store, args.run.as_deref(), here)?;
+    if row.reason.as_deref() != Some(Reason::NeedsReview.name()) {
+        let ended =
+            row.reason.as_deref().map_or("is not over".into(), |reason| format!("ended with {reason}"));
+        let message = format!("run {} has nothing to accept: it {ended}", runs::short(&row.id));
+        return Err(Problem::new(Code::Usage, message)
+            .hint("only a run that ended with NEEDS_REVIEW can be accepted; `ralph list` shows them"));
+    }
+    go_on(&row.id, &Changes::default(), None, vec![Request::Accept], args.output, here)
+}
