@@ -1,6 +1,7 @@
 //! The result of a run, as scripts read it: the last line of `run --json`, also in `status --json`.
 
 use ralph_rules::ending::{Ending, Reason, Status};
+use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Fact, Record, Verified};
@@ -35,6 +36,8 @@ pub struct Outcome {
     pub duration_seconds: f64,
     /// The verification passed on the final tree.
     pub verification_passed: bool,
+    /// What the verifications show: proven, tested, unbroken, revised, unclear or unverified; null without a grade.
+    pub proof: Option<Grade>,
     /// What contained the agent.
     pub sandbox: String,
     /// The final message of a completed run.
@@ -71,6 +74,7 @@ pub fn outcome(state: &State, ending: Ending, reasons: &[Objection]) -> Outcome 
         cost_is_complete: state.budget.unpriced == 0,
         duration_seconds,
         verification_passed: ending.verified,
+        proof: ending.grade,
         sandbox: start.map_or_else(|| "none".into(), |s| s.sandbox.clone()),
         output: done.then(|| text.clone()),
         last_output: (!done).then_some(text),
@@ -109,6 +113,12 @@ fn details(state: &State, reasons: &[Objection], words: String) -> Value {
     let checks = &state.checks;
     if let Some(put_back) = checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref()) {
         map.insert("oracle".into(), json!(put_back));
+    }
+    if let Some(compared) = state.proof.latest() {
+        map.insert("changes".into(), json!(crate::receipt::changes_of(&state.proof)));
+        if !compared.signs.is_empty() {
+            map.insert("signs".into(), json!(compared.signs));
+        }
     }
     if let Some(tests) = checks.last.as_ref().and_then(Verified::counts) {
         map.insert("tests".into(), json!(tests));

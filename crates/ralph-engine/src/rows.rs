@@ -130,6 +130,7 @@ fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Op
         cost_micro: state.budget.spent.0,
         cost_complete: state.budget.unpriced == 0,
         verified: state.checks.last.as_ref().map(|_| state.checks.passed()),
+        proof: ending.and_then(|e| e.grade).map(|grade| grade.name().into()),
         head: head_seq,
         pid: ending.is_none().then(std::process::id),
         resumable: ending.is_none_or(|e| e.resumable()),

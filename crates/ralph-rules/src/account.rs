@@ -268,6 +268,12 @@ impl RunAccount {
         true
     }
 
+    /// Completed, and shown to need the work. Journals of older rules count as they did then.
+    pub fn shown(&self) -> bool {
+        let shown = self.grade.map_or(self.verified, Grade::shows_work);
+        self.status == Some(Status::Completed) && shown
+    }
+
     /// Iterations that counted.
     pub fn iterations(&self) -> u32 {
         u32::try_from(self.costs.len()).unwrap_or(u32::MAX)

@@ -3,6 +3,7 @@
 
 use crate::account::RunAccount;
 use crate::ending::Status;
+use crate::grade::Grade;
 use serde::{Deserialize, Serialize};
 
 /// One run, as metrics have it.
@@ -39,6 +40,9 @@ pub struct RalphMetrics {
     pub completion_promise_detected: bool,
     /// The verification passed at the end.
     pub verification_passed: bool,
+    /// What the verifications show; none in runs of older rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<&'static str>,
     /// False if some cost is unknown and counted as its estimate.
     pub cost_is_complete: bool,
     /// Whether failing tests could be counted before and after.
@@ -77,6 +81,7 @@ impl RalphMetrics {
             tests_fixed: fixed.unwrap_or(0),
             completion_promise_detected: account.promise,
             verification_passed: account.verified,
+            proof: account.grade.map(Grade::name),
             cost_is_complete: account.unpriced() == 0,
             tests_counted: fixed.is_some(),
             agent: account.agent.clone(),

@@ -58,8 +58,10 @@ pub struct Overall {
     pub loops: u32,
     /// Completed.
     pub completed: u32,
-    /// Completed and proven.
+    /// Completed, and shown to need the work: proven or tested.
     pub verified: u32,
+    /// Runs by grade.
+    pub grades: BTreeMap<&'static str, u32>,
     /// Neither completed nor stopped: under way, or cut off.
     pub open: u32,
     /// Percent of all.
@@ -81,7 +83,7 @@ pub struct Overall {
     pub cost: f64,
     /// False if some cost is unknown and counted as its estimate.
     pub cost_is_complete: bool,
-    /// All that was spent, over the runs that were proven done.
+    /// All that was spent, over the runs that were proven or tested.
     #[serde(rename = "costPerVerifiedTaskUSD")]
     pub cost_per_verified: Option<f64>,
     /// Percent of all.
@@ -173,7 +175,11 @@ fn overall(runs: &[RunAccount]) -> Overall {
         return Overall { cost_is_complete: true, ..Overall::default() };
     }
     let completed = count(runs.iter().filter(|r| r.status == Some(Status::Completed)).count());
-    let verified = count(runs.iter().filter(|r| r.status == Some(Status::Completed) && r.verified).count());
+    let verified = count(runs.iter().filter(|r| r.shown()).count());
+    let mut grades = BTreeMap::new();
+    for grade in runs.iter().filter_map(|r| r.grade) {
+        *grades.entry(grade.name()).or_default() += 1;
+    }
     let stalled = count(runs.iter().filter(|r| r.reason == Some(Reason::Stall)).count());
     let mut lengths: Vec<u32> = runs.iter().map(RunAccount::iterations).collect();
     let mut costs: Vec<Micro> = runs.iter().map(RunAccount::cost).collect();
@@ -185,6 +191,7 @@ fn overall(runs: &[RunAccount]) -> Overall {
         loops,
         completed,
         verified,
+        grades,
         open: count(runs.iter().filter(|r| r.status.is_none()).count()),
         completion_rate,
         completion_on_target: completion_rate > COMPLETION,
@@ -240,7 +247,7 @@ fn by_agent(runs: &[RunAccount]) -> Vec<Agent> {
 }
 
 fn waste(runs: &[RunAccount]) -> Waste {
-    let lost = || runs.iter().filter(|r| !(r.status == Some(Status::Completed) && r.verified));
+    let lost = || runs.iter().filter(|r| !r.shown());
     Waste {
         idle_iterations: lost().map(|r| r.idle).sum(),
         idle_cost: lost().map(|r| r.idle_cost).sum::<Micro>().usd(),

@@ -32,6 +32,8 @@ pub struct RunRow {
     pub cost_complete: bool,
     /// Result of the last verification, if there was one.
     pub verified: Option<bool>,
+    /// What the verifications show, once ended.
+    pub proof: Option<String>,
     /// Number of the newest record this row knows of.
     pub head: u64,
     /// Process that holds the run, if one does.

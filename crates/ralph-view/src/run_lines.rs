@@ -231,6 +231,11 @@ impl RunLines {
                     let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
                     self.line(format!("  {mark} {before}{words}"));
                 }
+                if verified.check == Check::Baseline && verified.passed() {
+                    let words =
+                        "your checks already pass, so they cannot show this task; a failing test first would";
+                    self.line(format!("  {}", self.style.faint(words)));
+                }
             }
             _ => {}
         }

@@ -5,8 +5,9 @@ use crate::plain::plain;
 use crate::run_state::short_id;
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
-use ralph_rules::ending::Status;
-use ralph_rules::record::{Check, CheckOutcome, Verified};
+use ralph_rules::ending::{Reason, Status};
+use ralph_rules::grade::Grade;
+use ralph_rules::record::{Check, CheckOutcome, SignSeen, Verified};
 use ralph_rules::state::State;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -20,9 +21,12 @@ const DIFF: usize = 40;
 pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     let mut text = String::new();
     let word = match outcome.status {
-        Status::Completed if outcome.verification_passed => style.good("COMPLETED, proven"),
-        Status::Completed => style.warn("COMPLETED, unverified"),
+        Status::Completed => completed(outcome, style),
         Status::Interrupted => style.warn("INTERRUPTED"),
+        Status::Aborted if outcome.reason == Reason::NeedsReview.name() => {
+            let grade = outcome.proof.map(|grade| format!(", {grade}")).unwrap_or_default();
+            style.warn(format!("NEEDS_REVIEW{grade}"))
+        }
         Status::Aborted | Status::Error => style.bad(format!("STOPPED: {}", outcome.reason)),
     };
     let why = outcome.details.get("why").and_then(|w| w.as_str()).unwrap_or_default();
@@ -40,17 +44,43 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     row("time", &seconds(state.ran));
     row("files", &files(state));
     row("verified", &verified(state));
+    if let Some(grade) = outcome.proof {
+        row("proof", &format!("{grade}: {}", grade.meaning()));
+    }
+    for sign in &signs(state) {
+        row("look at", sign);
+    }
     if let Some(oracle) = oracle(state) {
         row("tests", &oracle);
     }
     row("sandbox", &outcome.sandbox);
     row("run", short);
     text.push('\n');
-    if outcome.reason == "ORACLE_CHANGED" {
+    let revised = outcome.proof == Some(Grade::Revised) && outcome.status != Status::Completed;
+    if revised || outcome.reason == Reason::OracleChanged.name() {
         text.push_str(&changes(state));
     }
     text.push_str(&next_steps(outcome, state, short, style));
     text
+}
+
+/// A completed run always says what was shown.
+fn completed(outcome: &Outcome, style: Style) -> String {
+    match outcome.proof {
+        Some(grade) if grade.shows_work() => style.good(format!("COMPLETED, {grade}")),
+        Some(Grade::Unbroken) => style.warn("COMPLETED, unbroken only"),
+        Some(grade) => style.warn(format!("COMPLETED, {grade}")),
+        // Journals of older rules have no grades.
+        None if outcome.verification_passed => style.good("COMPLETED, verified"),
+        None => style.warn("COMPLETED, unverified"),
+    }
+}
+
+/// Lines of the work that deal with the check instead of the task.
+fn signs(state: &State) -> Vec<String> {
+    let signs = state.proof.latest().map_or(&[][..], |compared| compared.signs.as_slice());
+    let line = |s: &SignSeen| format!("{}:{}: the work {}: {}", s.path, s.line, s.what, s.text);
+    signs.iter().take(NAMES).map(line).collect()
 }
 
 fn iterations(state: &State) -> String {
@@ -139,8 +169,7 @@ fn oracle(state: &State) -> Option<String> {
 
 /// What was changed in the tests, line by line.
 fn changes(state: &State) -> String {
-    let put_back = state.checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref());
-    let diff = put_back.map_or("", |put_back| put_back.diff.as_str());
+    let diff = state.proof.latest().map_or("", |compared| compared.oracle_diff.as_str());
     let lines = diff.lines().take(DIFF).map(|line| format!("  {}\n", plain(line)));
     let more = diff.lines().count().saturating_sub(DIFF);
     let tail = if more > 0 { format!("  … and {more} more lines\n") } else { String::new() };
@@ -163,6 +192,11 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
     match outcome.reason.as_str() {
         "PROHIBITED_PATH" => {
             line("ralph quarantine show", "see the changes to protected paths, and what was restored");
+        }
+        "NEEDS_REVIEW" => {
+            line(&format!("ralph accept {short}"), "complete the run, if the work is right");
+            line(&format!("ralph resume {short}"), "or send it back to the agent");
+            line("ralph undo", "or restore the files to their state before the run");
         }
         "ORACLE_CHANGED" => {
             line("ralph undo", "restore the files to their state before the run");

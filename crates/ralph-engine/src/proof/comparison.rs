@@ -1,5 +1,6 @@
 //! The changes since the baseline, split into three sets, with everything else that the rules want to know of them.
 
+use super::diff::diff;
 use super::environment::EnvironmentChanges;
 use super::room_files::RoomFiles;
 use super::site::{ProofSite, RedBefore};
@@ -58,6 +59,7 @@ pub struct Comparison {
     environment: EnvironmentChanges,
     signs: Vec<SignSeen>,
     canary: bool,
+    pub(super) oracle_diff: String,
 }
 
 impl Comparison {
@@ -93,7 +95,9 @@ impl Comparison {
             no_tests_before,
             environment: environment.unwrap_or_default(),
             canary: false,
+            oracle_diff: String::new(),
         };
+        comparison.oracle_diff = diff(&comparison.changes, site);
         comparison.canary = comparison.has_canary(site);
         comparison
     }
@@ -128,6 +132,7 @@ impl Comparison {
             edited: list(&self.environment.edited),
             signs: self.signs.iter().map(|sign| redacted(sign, redactor)).collect(),
             canary: self.canary,
+            oracle_diff: clean(&self.oracle_diff),
             problem: None,
         }
     }

@@ -1,7 +1,6 @@
 //! The workspace with the baseline's oracle, for a suite that needs something a room does not have.
 
 use super::comparison::Comparison;
-use super::diff::diff;
 use super::site::ProofSite;
 use crate::redact::Redactor;
 use crate::verification::{Replacement, Replacements};
@@ -33,11 +32,11 @@ impl Comparison {
     }
 
     /// What was shown instead, for the record.
-    pub fn put_back(&self, site: &ProofSite<'_>, contained: &str, redactor: &Redactor) -> PutBack {
+    pub fn put_back(&self, contained: &str, redactor: &Redactor) -> PutBack {
         let clean = |text: &str| redactor.redact(text).into_owned();
         let oracle = self.changes.iter().filter(|change| change.has_oracle());
         let files = oracle.map(|change| clean(&TreePath::from(change.path.as_slice()).to_string())).collect();
-        PutBack { contained: contained.into(), files, diff: clean(&diff(&self.changes, site)) }
+        PutBack { contained: contained.into(), files, diff: clean(&self.oracle_diff) }
     }
 }
 

@@ -270,7 +270,7 @@ impl Session<'_> {
         let (replacements, dir) = (comparison.baseline_oracle(site)?, self.request.scratch.join("view"));
         let mut room = Room::with_replacements(site.root, &replacements, &dir)?;
         let results = self.run(check, &mut room)?;
-        let oracle = Some(comparison.put_back(site, room.kind(), self.redactor));
+        let oracle = Some(comparison.put_back(room.kind(), self.redactor));
         Ok(Verified { oracle, ..verified(check, results, site.now.id(), None) })
     }
 

@@ -49,7 +49,7 @@ pub fn with_baseline_oracle(ctx: &StepContext, deadline: Ms, id: Attempt) -> Obs
             let replacements = comparison.baseline_oracle(site)?;
             let mut room = Room::with_replacements(&ctx.workspace, &replacements, &dir)?;
             let results = run_commands(ctx, check, deadline, id, &mut room)?;
-            let put_back = comparison.put_back(site, room.kind(), &ctx.deps.redactor);
+            let put_back = comparison.put_back(room.kind(), &ctx.deps.redactor);
             Ok((results, put_back))
         })
     });

@@ -78,6 +78,9 @@ pub struct Compared {
     /// A canary exists for the runner.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub canary: bool,
+    /// What was changed in the oracle, at most 8 KiB.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub oracle_diff: String,
     /// Why nothing could be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

@@ -61,7 +61,11 @@ fn overall(text: &mut String, all: &Overall) {
     }
     let on = mark(all.completion_on_target);
     let _ = writeln!(text, "- Completion rate: {:.0}% {on} (target: >70%)", all.completion_rate);
-    let _ = writeln!(text, "- Proven by verification: {} of {} completed", all.verified, all.completed);
+    let _ = writeln!(text, "- Proven or tested: {} of {} completed", all.verified, all.completed);
+    if !all.grades.is_empty() {
+        let grades = all.grades.iter().map(|(grade, runs)| format!("{grade} {runs}"));
+        let _ = writeln!(text, "- Grades: {}", grades.collect::<Vec<_>>().join(", "));
+    }
     let _ = writeln!(text, "- Avg iterations: {:.1} (p95: {})", all.avg_iterations, all.p95_iterations);
     let known = all.cost_is_complete;
     let _ = writeln!(text, "- Avg cost: {} (p95: {})", usd(all.avg_cost, known), usd(all.p95_cost, known));

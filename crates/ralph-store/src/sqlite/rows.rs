@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row as Found, params, params_from_iter};
 
 const RUN: &str = "id, workspace, task, agent, started, updated, status, reason, exit_code, iterations, cost_micro, \
-                   cost_complete, verified, head, pid, resumable";
+                   cost_complete, verified, head, pid, resumable, proof";
 
 /// Writes rows of the read model.
 pub(super) fn keep(c: &Connection, rows: &[Row]) -> Result<(), StoreError> {
@@ -26,13 +26,13 @@ fn keep_run(c: &Connection, r: &RunRow) -> Result<(), StoreError> {
     // An upsert leaves columns alone that a newer ralph has added and this one does not know.
     let mut upsert = c.prepare_cached(
         "insert into run(id, workspace, task, agent, started, updated, status, reason, exit_code, iterations, cost_micro,
-             cost_complete, verified, head, pid, resumable)
-         values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+             cost_complete, verified, head, pid, resumable, proof)
+         values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
          on conflict(id) do update set workspace = excluded.workspace, task = excluded.task, agent = excluded.agent,
              started = excluded.started, updated = excluded.updated, status = excluded.status, reason = excluded.reason,
              exit_code = excluded.exit_code, iterations = excluded.iterations, cost_micro = excluded.cost_micro,
              cost_complete = excluded.cost_complete, verified = excluded.verified, head = excluded.head,
-             pid = excluded.pid, resumable = excluded.resumable",
+             pid = excluded.pid, resumable = excluded.resumable, proof = excluded.proof",
     )?;
     let head = i64::try_from(r.head).unwrap_or(i64::MAX);
     upsert.execute(params![
@@ -51,7 +51,8 @@ fn keep_run(c: &Connection, r: &RunRow) -> Result<(), StoreError> {
         r.verified,
         head,
         r.pid,
-        r.resumable
+        r.resumable,
+        r.proof
     ])?;
     Ok(())
 }
@@ -97,6 +98,7 @@ fn run_row(r: &Found<'_>) -> rusqlite::Result<RunRow> {
         head: u64::try_from(r.get::<_, i64>(13)?).unwrap_or(0),
         pid: r.get(14)?,
         resumable: r.get(15)?,
+        proof: r.get(16)?,
     })
 }
 

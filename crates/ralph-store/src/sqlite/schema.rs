@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const APPLICATION_ID: i64 = 0x726c_7068;
 
 /// Step n lifts schema n to n + 1; the number of steps is the schema this program knows.
-pub(super) const STEPS: &[&str] = &[FIRST, ACCOUNTS];
+pub(super) const STEPS: &[&str] = &[FIRST, ACCOUNTS, PROOF];
 
 // Positions are rowids: whoever prunes one day must leave the newest entry, so that none is given twice.
 const FIRST: &str = "
@@ -48,6 +48,8 @@ create table account(
 create index account_key on account(workspace, key, run);
 create index account_started on account(started, workspace);
 ";
+
+const PROOF: &str = "alter table run add column proof text;";
 
 /// What a file says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

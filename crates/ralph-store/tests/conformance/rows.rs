@@ -31,6 +31,7 @@ pub fn the_read_model_is_written_with_the_records(place: &dyn Place) {
         exit_code: Some(-1),
         cost_micro: 5,
         verified: Some(false),
+        proof: Some("revised".into()),
         pid: Some(7),
         head: 9,
         reason: Some("why".into()),

@@ -52,8 +52,8 @@ fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
     let head = format!(
-        "{:<8}  {:<9}  {:<11}  {:<18}  {:>4}  {:>9}  TASK",
-        "RUN", "WHEN", "STATUS", "REASON", "ITER", "COST"
+        "{:<8}  {:<9}  {:<11}  {:<18}  {:<10}  {:>4}  {:>9}  TASK",
+        "RUN", "WHEN", "STATUS", "REASON", "PROOF", "ITER", "COST"
     );
     let _ = writeln!(text, "{}", style.faint(head));
     for row in rows {
@@ -65,10 +65,11 @@ fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
         let task = plain(&row.task) + &place;
         let _ = writeln!(
             text,
-            "{:<8}  {:<9}  {status}  {:<18}  {:>4}  {:>9}  {task}",
+            "{:<8}  {:<9}  {status}  {:<18}  {:<10}  {:>4}  {:>9}  {task}",
             runs::short(&row.id),
             ago(utc() - row.started),
             row.reason.as_deref().unwrap_or("-"),
+            row.proof.as_deref().unwrap_or("-"),
             row.iterations,
             money(row.cost_micro, row.cost_complete),
         );

@@ -161,13 +161,20 @@ fn text(stats: &Stats, style: Style) -> String {
     let open = if all.open > 0 { format!(", {} still open", all.open) } else { String::new() };
     row(
         "runs",
-        format!("{}, {:.0}% completed, {} proven{open}", all.loops, all.completion_rate, all.verified),
+        format!(
+            "{}, {:.0}% completed, {} proven or tested{open}",
+            all.loops, all.completion_rate, all.verified
+        ),
     );
+    if !all.grades.is_empty() {
+        let grades = all.grades.iter().map(|(grade, runs)| format!("{grade} {runs}"));
+        row("proof", grades.collect::<Vec<_>>().join(", "));
+    }
     row("iterations", format!("{:.1} per run (p95: {})", all.avg_iterations, all.p95_iterations));
     let (cost, avg) = (usd(all.cost), usd(all.avg_cost));
     row("cost", format!("{mark}{cost} total, {mark}{avg} per run (p95: {})", usd(all.p95_cost)));
     if let Some(cost) = all.cost_per_verified {
-        row("", format!("{mark}{} per proven run", usd(cost)));
+        row("", format!("{mark}{} per proven or tested run", usd(cost)));
     }
     row("tests", format!("{} fixed", all.tests_fixed));
     let waste = &stats.waste;

@@ -6,6 +6,7 @@ use crate::print::{print, print_json};
 use crate::problem::Problem;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_rules::breaker::Breaker;
+use ralph_rules::grade::Grade;
 use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Fact, Record};
@@ -93,6 +94,9 @@ fn heading(row: &RunRow, state: &State) -> String {
         _ => String::new(),
     };
     line("status", &format!("{}{more}", row.status));
+    if let Some(grade) = row.proof.as_deref().and_then(Grade::of) {
+        line("proof", &format!("{grade}: {}", grade.meaning()));
+    }
     if let Some(change) = state.circuit.history.last().filter(|_| state.circuit.now != Breaker::Closed) {
         let why = change.reason.as_ref().map(Objection::say).unwrap_or_default();
         line("breaker", &format!("{}: {why}", state.circuit.now.name()));
