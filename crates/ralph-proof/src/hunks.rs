@@ -1,9 +1,11 @@
 //! The hunks of a changed file, and the file with some of them put back.
 
+mod groups;
 #[cfg(test)]
 mod tests;
 mod trivial;
 
+pub use groups::groups;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -72,6 +72,18 @@ fn texts_without_a_common_line_are_one_hunk() {
     assert_eq!(hunks(b"a.py", &before, &now).len(), 1);
 }
 
+#[test]
+fn hunks_of_one_function_are_a_group() {
+    let python = "import a\n\ndef f():\n    x\n    y\n    z\n\nclass A:\n    def g(self):\n        x\n        y\n        z\n    def h(self):\n        x\n";
+    let rust = "use a;\n\nfn f() {\n    x;\n    y;\n    z;\n}\nimpl A {\n    fn g() {\n        x;\n        y;\n        z;\n    }\n    fn h() {\n        x\n    }\n}\n";
+    for now in [python, rust] {
+        let at = |line: usize| Hunk { old: 0..0, new: line..line + 1, trivial: false };
+        let last = now.lines().position(|line| line.contains(" h(")).unwrap() + 1;
+        let hunks = [at(0), at(3), at(5), at(9), at(11), at(last)];
+        assert_eq!(groups(now, &hunks), [vec![0], vec![1, 2], vec![3, 4], vec![5]], "{now}");
+    }
+}
+
 fn text() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         Just("a"),
