@@ -77,6 +77,20 @@ pub(crate) fn code_spans(text: &str) -> Vec<std::ops::Range<usize>> {
     spans
 }
 
+/// The text in order, without ordinary comments: pieces of code, and between them literals and documentation.
+pub(crate) fn literals_and_code(text: &str) -> Vec<(&str, bool)> {
+    let lexed = lex::lex(text);
+    let (mut pieces, mut from) = (Vec::new(), 0);
+    for (span, hides) in &lexed.hidden {
+        pieces.extend(text.get(from..span.start).map(|code| (code, true)));
+        let kept = text.get(span.clone()).filter(|_| *hides != lex::Hides::Comment);
+        pieces.extend(kept.map(|kept| (kept.trim_end(), false)));
+        from = span.end;
+    }
+    pieces.extend(text.get(from..).map(|code| (code, true)));
+    pieces
+}
+
 fn words(code: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
     code.split_whitespace().map(|word| {
         let start = word.as_ptr().addr() - code.as_ptr().addr();
