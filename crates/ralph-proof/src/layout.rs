@@ -3,6 +3,7 @@
 mod commas;
 mod data;
 mod python;
+mod strings;
 #[cfg(test)]
 mod tests;
 mod tokens;

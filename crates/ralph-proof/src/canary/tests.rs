@@ -25,12 +25,15 @@ const CASE: &str = "import unittest\nclass A(unittest.TestCase):\n    def test_a
 const JS: &str = "test('a', () => {});\n";
 const RS: &str = "#[cfg(test)]\nmod tests { #[test] fn t() {} }\n";
 
+/// The room's files, the command, and where the canary goes.
+type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a [&'a str]);
+
 #[test]
 fn a_canary_sits_beside_a_test_of_its_runner() {
     let package = |script: &str| format!("{{\"scripts\": {{\"test\": \"{script}\"}}}}");
     let (jest, vitest, mocha) = (package("jest"), package("vitest run"), package("mocha"));
     let node = package("node --test test/");
-    let rows: &[(&[(&str, &str)], &str, &[&str])] = &[
+    let rows: &[Row<'_>] = &[
         (&[("tests/test_a.py", ""), ("tests/unit/test_b.py", "")], "pytest -q", &["tests/test_ralph_x7.py"]),
         (
             &[("tests/test_a.py", ""), ("tests/unit/test_b.py", "")],

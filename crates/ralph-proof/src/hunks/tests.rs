@@ -1,10 +1,13 @@
 use super::*;
 use proptest::prelude::*;
 
+/// Lines before and now.
+type Changed = (Range<usize>, Range<usize>);
+
 #[test]
 fn near_changes_are_one_hunk() {
     let before = "a\nb\nc\nd\ne\nf\ng\n";
-    let rows: &[(&str, &[(Range<usize>, Range<usize>)])] = &[
+    let rows: &[(&str, &[Changed])] = &[
         ("a\nb\nc\nd\ne\nf\ng\n", &[]),
         ("A\nb\nc\nd\ne\nf\ng\n", &[(0..1, 0..1)]),
         ("A\nb\nC\nd\ne\nf\ng\n", &[(0..3, 0..3)]),

@@ -37,10 +37,11 @@ pub fn same_yaml(before: &str, now: &str) -> bool {
 
 /// The lines that mean something; none if a value may go over several lines, where blank ones and `#` count.
 fn yaml_lines(text: &str) -> Option<Vec<&str>> {
-    let lines = text.lines().map(str::trim_end).filter(|line| {
-        let line = line.trim_start();
-        !line.is_empty() && !(line.starts_with('#') && !super::tells_a_tool(line))
-    });
+    let is_meant = |line: &&str| match line.trim_start() {
+        "" => false,
+        line => !line.starts_with('#') || super::tells_a_tool(line),
+    };
+    let lines = text.lines().map(str::trim_end).filter(is_meant);
     lines
         .map(|line| {
             let inside = line.trim_start();

@@ -5,6 +5,7 @@ mod docs;
 mod lex;
 mod mix;
 mod outline;
+mod scan;
 mod sig;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 
 use super::attributes::{self, Run};
 use super::lex::{Hides, Lexed};
-use super::outline::{Block, Found, Item, Kind};
+use super::outline::{Block, Item, Kind};
+use super::scan::Found;
 use super::sig::signature;
 use std::ops::Range;
 
