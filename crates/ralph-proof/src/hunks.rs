@@ -9,6 +9,7 @@ pub use groups::groups;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::BTreeMap;
 use std::ops::Range;
+pub(crate) use trivial::lines as trivial_lines;
 
 /// One hunk. Lines count from 0; `old` is what the baseline has in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub fn hunks(path: &[u8], before: &str, now: &str) -> Vec<Hunk> {
     if ranges.is_empty() {
         return Vec::new();
     }
-    let (old, new) = (trivial::lines(path, before), trivial::lines(path, now));
+    let (old, new) = (trivial_lines(path, before), trivial_lines(path, now));
     let all = |lines: &[bool], range: &Range<usize>| {
         lines.get(range.clone()).unwrap_or_default().iter().all(|l| *l)
     };

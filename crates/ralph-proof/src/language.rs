@@ -48,7 +48,7 @@ pub fn language(path: &[u8]) -> Language {
         "lock" if stem == "cargo" => Language::Toml,
         "toml" => Language::Toml,
         "yaml" | "yml" => Language::Yaml,
-        "md" | "rst" | "adoc" | "html" | "txt" => Language::Markup,
+        "md" | "markdown" | "rst" | "adoc" => Language::Markup,
         _ => Language::Other,
     }
 }

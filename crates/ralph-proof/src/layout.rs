@@ -29,7 +29,8 @@ pub fn same_meaning(path: &[u8], before: &str, now: &str) -> bool {
 fn tells_a_tool(comment: &str) -> bool {
     const WORDS: [&str; 22] = [
         "@", "eslint", "istanbul", "c8 ", "noqa", "type:", "pragma", "pylint", "go:", "+build", "nolint",
-        "fmt:", "mypy", "pyright", "ruff", "coding", "flake8", "utput:", "#!", "doctest", "export ", "#line",
+        "fmt:", "mypy", "pyright:", "ruff", "coding", "flake8", "utput:", "#!", "doctest", "export ",
+        "#line",
     ];
     WORDS.iter().any(|word| comment.contains(word)) || comment.contains("NOLINT")
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::hunks::changed_lines;
+use crate::hunks::{changed_lines, trivial_lines};
 use crate::language::{Language, language};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -42,6 +42,8 @@ static EQUALITY: LazyLock<Regex> = LazyLock::new(|| {
 static CONSTANT: LazyLock<Regex> =
     LazyLock::new(|| crate::pattern::pattern(r"^\s*(?:return\s+)?(?:True|true|1|False|false|0)\s*;?\s*}?$"));
 
+/// The sign that comments can be.
+const SILENCES: &str = "silences a check";
 /// A longer line is generated, and nobody would read what was found in it.
 const LONGEST_LINE: usize = 2000;
 /// So much of a line is shown.
@@ -56,10 +58,14 @@ pub fn signs(path: &[u8], before: Option<&str>, now: &str) -> Vec<Sign> {
     let lines: Vec<&str> = now.lines().collect();
     let rows: Vec<&Row> =
         TABLE.iter().filter(|row| row.language.is_none_or(|only| only == language)).collect();
+    let trivial = trivial_lines(path, now);
     let mut found = Vec::new();
     for number in changed_lines(before.unwrap_or_default(), now).into_iter().flat_map(|(_, new)| new) {
         let Some(line) = lines.get(number).filter(|line| line.len() <= LONGEST_LINE) else { continue };
-        let by_line = rows.iter().filter(|row| row.pattern.is_match(line)).map(|row| row.what);
+        // A comment can do no more than to silence a tool.
+        let comment = trivial.get(number).copied().unwrap_or(false);
+        let able = rows.iter().filter(|row| !comment || row.what == SILENCES);
+        let by_line = able.filter(|row| row.pattern.is_match(line)).map(|row| row.what);
         let by_method = always_equal(&lines, number).then_some("is equal to everything");
         for what in by_line.chain(by_method) {
             if !found.iter().rev().take(4).any(|sign: &Sign| sign.what == what && sign.line == number + 1) {

@@ -82,6 +82,7 @@ fn lines(text: &str) -> Option<Vec<Line>> {
             Kind::Dedent => depth = depth.saturating_sub(1),
             Kind::Comment if tells_a_tool(word) => line.push(word.to_owned()),
             Kind::Comment => {}
+            Kind::Newline if line.is_empty() => {}
             Kind::Newline => lines.push(Line { depth, tokens: normal(std::mem::take(&mut line)) }),
             Kind::Text => line.push(string(word)),
             Kind::Name | Kind::Number | Kind::Operator => line.push(word.to_owned()),
@@ -135,8 +136,7 @@ fn string(token: &str) -> String {
     let prefix = prefix.to_ascii_lowercase().replace('u', "");
     let width = if quoted.starts_with("\"\"\"") || quoted.starts_with("'''") { 3 } else { 1 };
     let inside = quoted.get(width..quoted.len().saturating_sub(width)).unwrap_or_default();
-    let plain = !inside.contains(['"', '\'', '\\']);
-    if plain {
+    if !inside.contains(['"', '\'']) {
         return format!("\"{prefix}:{inside}");
     }
     if prefix.contains(['r', 'f', 't', 'b']) {

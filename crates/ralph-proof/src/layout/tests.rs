@@ -17,6 +17,8 @@ fn layout_means_nothing() {
         ("a.py", "import os\nimport b\nb.c()\n", "import b\nb.c()\n"),
         ("a.py", "from typing import Any, List\nx: List = 1\n", "from typing import List\nx: List = 1\n"),
         ("a.py", "x = 1\r\n", "x = 1\n"),
+        ("a.py", "x = r'\\s'\n", "x = r\"\\s\"\n"),
+        ("a.py", "x = 1\n", "# Copyright\nx = 1\n# end"),
         ("a.rs", "fn f() { g(1, 2) }", "fn f() {\n    g(\n        1,\n        2,\n    )\n}\n"),
         ("a.rs", "let x = vec![1, 2]; // a", "let x = vec![\n1,\n2,\n];"),
         ("a.js", "f('a', [1, 2])", "f(\"a\", [\n  1,\n  2,\n])\n"),
