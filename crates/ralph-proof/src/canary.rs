@@ -27,10 +27,12 @@ impl Canary {
     /// The canary for these commands in a room with these files; `token` makes its names unpredictable. None where no
     /// runner is known.
     pub fn new(room: &Files<'_>, commands: &[String], token: &str) -> Option<Canary> {
+        // The token becomes part of identifiers.
+        let token: String = token.chars().filter(char::is_ascii_alphanumeric).collect();
         let commands = Commands::read(room, commands);
         let mut canary = Canary::default();
         for runner in [python::canary, cargo::canary, go::canary, node::canary, bats::canary] {
-            if let Some(one) = runner(room, &commands, token) {
+            if let Some(one) = runner(room, &commands, &token) {
                 canary.files.extend(one.files);
                 canary.names.extend(one.names);
             }

@@ -238,6 +238,10 @@ fn moved_tests_stay_where_they_are_now() {
     let moved: Moved = tests(&before).intersection(&tests(&there)).cloned().collect();
     assert_eq!(moved.len(), 1);
     assert_eq!(split(Some(&before), &here, &moved), Some(SourceSplit::Work));
+    // A file that is gone lost nothing if its tests are elsewhere.
+    let alone = format!("fn b() {{}}\n#[cfg(test)] mod tests {{ use super::*; {two} }}");
+    assert_eq!(split(Some(&alone), "", &moved), Some(SourceSplit::Work));
+    assert_ne!(split(Some(&before), "", &moved), Some(SourceSplit::Work));
     let Some(SourceSplit::Both { without_oracle, .. }) = split(None, &there, &moved) else { panic!("both") };
     assert_eq!(test_names(&without_oracle), ["two"]);
     // Without the other file, the test is gone, and comes back.
@@ -245,6 +249,15 @@ fn moved_tests_stay_where_they_are_now() {
         panic!("both")
     };
     assert_eq!(test_names(&without_oracle), ["one", "two"]);
+}
+
+#[test]
+fn tests_that_go_to_a_file_of_their_own_stay_inside() {
+    let before = "fn a() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {}\n}\n";
+    let now = "fn b() {}\n#[cfg(test)]\nmod tests;\n";
+    let (without_oracle, oracle_only) = both(Some(before), now);
+    assert_eq!(without_oracle, before.replace("fn a", "fn b"));
+    assert_eq!(oracle_only, Some(now.replace("fn b", "fn a")));
 }
 
 #[test]
@@ -282,7 +295,11 @@ fn hostile_sources_take_linear_time() {
     ];
     for piece in rows {
         let text = piece.repeat(40_000);
-        let _ = split(Some(&text), &format!("{text} x"), &Moved::new());
+        let now = format!("{text} fn x() {{}}");
+        if let Some(SourceSplit::Both { without_oracle, .. }) = split(Some(&text), &now, &Moved::new()) {
+            assert!(without_oracle.len() <= 4 * now.len(), "{piece}");
+        }
+        assert!(tests(&text).len() <= 40_000, "{piece}");
     }
 }
 
