@@ -36,6 +36,15 @@ const RESTRICTED: [&str; 20] = [
     "debugger",
 ];
 
+/// Words of JavaScript that go on with what is before them.
+const JOINING: [&str; 10] =
+    ["in", "of", "instanceof", "as", "from", "else", "catch", "finally", "extends", "implements"];
+/// Words of JavaScript that want something after them.
+const OPENING: [&str; 14] = [
+    "const", "var", "new", "typeof", "import", "export", "default", "case", "delete", "void", "function",
+    "class", "if", "do",
+];
+
 /// Reads one token after the other.
 struct Reader<'a> {
     language: Language,
@@ -137,6 +146,10 @@ impl Reader<'_> {
         let length = if first.is_whitespace() {
             self.newline |= first == '\n';
             first.len_utf8()
+        } else if self.at == 0 && rest.starts_with("#!") {
+            let length = rest.find('\n').unwrap_or(rest.len());
+            self.push(rest.get(..length)?.to_owned());
+            length
         } else if rest.starts_with("//") || rest.starts_with("/*") {
             self.comment(rest)?
         } else if self.language == Language::C && first == '#' && self.newline {
@@ -173,7 +186,16 @@ impl Reader<'_> {
         let Some(last) = self.tokens.last().map(String::as_str) else { return };
         let word = last.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '`' | '\''));
         let means = match self.language {
-            Language::JavaScript => RESTRICTED.contains(&last) || matches!(next, "++" | "--" | "=>"),
+            // A line end ends the statement where nothing else could.
+            Language::JavaScript => {
+                let operand = word || matches!(last, ")" | "]" | "}" | "++" | "--");
+                let begins = next
+                    .starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '"' | '`' | '{'));
+                let wants_more = JOINING.contains(&last) || OPENING.contains(&last);
+                RESTRICTED.contains(&last)
+                    || matches!(next, "++" | "--" | "=>")
+                    || operand && begins && !wants_more && !JOINING.contains(&next)
+            }
             Language::Go => {
                 let ends = word || matches!(last, ")" | "]" | "}" | "++" | "--");
                 ends && !matches!(next, ")" | "}")
