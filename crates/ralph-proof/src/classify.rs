@@ -108,12 +108,8 @@ impl<'a> Classifier<'a> {
                 && !is_make(path)
         });
         let is_test = |path: &[u8]| {
-            let row = self.table.row(path, false);
-            let collected = self.table.is_source(path)
-                || self.table.by_name(path, false).is_some_and(|row| row.set == Named::Test);
-            collected
-                && row.is_some_and(|row| row.set == Named::Test)
-                && !(path.ends_with(b".rs") && !is_rust_test_by_name(path))
+            let by_name = self.table.by_name(path, false).is_some_and(|row| row.set == Named::Test);
+            is_named_test(path) && (by_name || self.table.is_source(path))
         };
         let reads = |path: &&[u8]| path.ends_with(b".rs") || self.reach.doctests && path.ends_with(b".py");
         let holds = |path: &[u8]| {

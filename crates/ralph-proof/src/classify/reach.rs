@@ -168,7 +168,7 @@ impl Walker<'_> {
             .any(|word| word.starts_with("--doctest-") || word == "--with-doctest" || word == "--xdoctest");
         match first.as_str() {
             "cd" | "pushd" => {
-                place.enter(rest.iter().find(|word| !word.starts_with('-')).map(String::as_str))
+                place.enter(rest.iter().find(|word| !word.starts_with('-')).map(String::as_str));
             }
             "." | "source" => self.run_first(rest, judged, &inner),
             "eval" => self.walk(&rest.join(" "), &inner.deeper(None)),
@@ -225,16 +225,16 @@ impl Walker<'_> {
     }
 
     /// A file that is run: a check, or what is checked?
-    fn run(&mut self, path: Vec<u8>, judged: bool, place: &Place) {
-        let verdict = self.verdict(&path, judged, place);
+    fn run(&mut self, path: &[u8], judged: bool, place: &Place) {
+        let verdict = self.verdict(path, judged, place);
         if let Some(standing) = verdict {
             let why = match standing {
                 Standing::Ambiguous if place.direct => format!("run by {}, its own verdict", place.source),
                 _ => format!("run by {}", place.source),
             };
-            self.note(path.clone(), standing, why);
+            self.note(path.to_vec(), standing, why);
         }
-        self.look_into(&path, place);
+        self.look_into(path, place);
     }
 
     fn verdict(&self, path: &[u8], judged: bool, place: &Place) -> Option<Standing> {

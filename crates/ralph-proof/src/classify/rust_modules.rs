@@ -42,18 +42,19 @@ fn declared(side: &Files<'_>, path: &[u8]) -> bool {
             |name: &[u8]| if dir.is_empty() { name.to_vec() } else { [&dir[..], b"/", name].concat() };
         let declaring =
             [inside(b"mod.rs"), [&dir[..], b".rs"].concat(), inside(b"lib.rs"), inside(b"main.rs")];
-        let mut next = None;
         for file in declaring.into_iter().filter(|file| *file != path) {
             let Some(text) = side.text(&file) else { continue };
             if test_modules(&text).iter().any(|(name, at)| at.is_none() && name.as_bytes() == module) {
                 return true;
             }
-            next = next.or(Some(file));
+            if matches!(paths::name(&file), b"lib.rs" | b"main.rs") {
+                return false;
+            }
         }
-        match next {
-            Some(file) => path = file,
-            None => return false,
+        if dir.is_empty() {
+            return false;
         }
+        path = inside(b"mod.rs");
     }
     false
 }

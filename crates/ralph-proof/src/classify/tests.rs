@@ -2,6 +2,7 @@
 
 mod hostile;
 mod parts;
+mod rust;
 mod side;
 
 use self::side::{Side, classified};

@@ -126,7 +126,7 @@ impl Walker<'_> {
 
     pub fn run_word(&mut self, word: &str, judged: bool, place: &Place) {
         for path in self.resolve(word, place) {
-            self.run(path, judged, place);
+            self.run(&path, judged, place);
         }
     }
 
@@ -136,7 +136,7 @@ impl Walker<'_> {
             let found = self.resolve(word, place);
             if !found.is_empty() {
                 for path in found {
-                    self.run(path, judged, place);
+                    self.run(&path, judged, place);
                 }
                 return;
             }
@@ -148,6 +148,10 @@ impl Walker<'_> {
         let Some((first, rest)) = words.split_first() else { return };
         match (base_name(first), rest.first().map(String::as_str)) {
             ("go", Some("run")) => return self.go_run(rest, judged, place),
+            (
+                "echo" | "printf" | "rm" | "cp" | "mv" | "chmod" | "touch" | "mkdir" | "git" | "set" | "trap",
+                _,
+            ) => return,
             ("cargo", _) => return self.cargo(rest, judged, place),
             ("concurrently", _) => {
                 for word in rest.iter().filter(|word| !word.starts_with('-')) {
@@ -165,7 +169,7 @@ impl Walker<'_> {
         for word in rest {
             for path in self.resolve(word, place) {
                 if matches!(paths::extension(&path).as_slice(), b"sh" | b"bash" | b"bats" | b"t") {
-                    self.run(path, judged, place);
+                    self.run(&path, judged, place);
                 }
             }
         }
@@ -184,7 +188,14 @@ impl Walker<'_> {
             let glob = format!("{}/**/{pattern}", start.unwrap_or("."));
             self.note_all(&glob, place, "collected by");
         }
+        let mut value = false;
         for word in words.iter().skip(1) {
+            if std::mem::replace(
+                &mut value,
+                matches!(word.as_str(), "-p" | "--pattern" | "-k" | "-m" | "-t" | "-n"),
+            ) {
+                continue;
+            }
             let word = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
             let word = word.split("::").next().unwrap_or(word);
             self.note_all(word, place, "run as a test by");

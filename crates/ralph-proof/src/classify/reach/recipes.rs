@@ -24,7 +24,7 @@ impl Walker<'_> {
         while let Some(word) = rest.next() {
             if options.contains(&word.as_str()) {
                 let number =
-                    word == "-j" && !rest.as_slice().first().is_some_and(|n| n.parse::<u32>().is_ok());
+                    word == "-j" && rest.as_slice().first().is_none_or(|n| n.parse::<u32>().is_err());
                 if !number {
                     rest.next();
                 }

@@ -67,7 +67,7 @@ impl Walker<'_> {
         {
             for path in self.resolve(&candidate, &searched) {
                 found = true;
-                self.run(path, judged, place);
+                self.run(&path, judged, place);
             }
         }
         match program(module) {
@@ -92,7 +92,8 @@ impl Walker<'_> {
             ("deno", Some("task")) | ("bun", Some("run")) => self.package_scripts(words, place),
             _ => {}
         }
-        let mut plain = rest.iter().peekable();
+        let subcommands = matches!(first.as_str(), "deno" | "bun");
+        let mut plain = rest.iter();
         while let Some(word) = plain.next() {
             if matches!(
                 word.as_str(),
@@ -101,9 +102,9 @@ impl Walker<'_> {
                 plain.next();
             } else if matches!(word.as_str(), "-e" | "--eval" | "-p" | "--print") {
                 return;
-            } else if !word.starts_with('-') && !matches!(word.as_str(), "run" | "task") {
+            } else if !(word.starts_with('-') || subcommands && matches!(word.as_str(), "run" | "task")) {
                 for path in self.node_files(word, place) {
-                    self.run(path, judged, place);
+                    self.run(&path, judged, place);
                 }
                 return;
             }
@@ -127,7 +128,7 @@ impl Walker<'_> {
                 }
                 "-r" | "-f" | "-l" => {
                     for path in rest.next().map(|word| self.resolve(word, place)).unwrap_or_default() {
-                        self.run(path, judged, place);
+                        self.run(&path, judged, place);
                     }
                 }
                 word if word.starts_with('-') => {}

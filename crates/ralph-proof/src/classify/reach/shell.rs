@@ -1,9 +1,11 @@
 //! Reads a shell command into simple commands: enough of the grammar to see what is run, with which words and from
 //! where. What is not known (`$1`, the output of a command) stands as [`UNKNOWN`] in a word.
 
+mod tokens;
+
 use std::collections::BTreeMap;
-use std::iter::Peekable;
-use std::str::Chars;
+
+use self::tokens::{Piece, Token, next_token};
 
 /// Stands for any text in a word.
 pub const UNKNOWN: char = '\u{1}';
@@ -31,17 +33,6 @@ pub struct Simple {
     pub substituted: bool,
 }
 
-enum Token {
-    Word(Vec<Piece>),
-    Operator(&'static str),
-}
-
-enum Piece {
-    Text(String),
-    Variable { name: String, default: Option<String> },
-    Command(String),
-}
-
 /// The simple commands of a text, in order; those inside substitutions come before the one that uses them.
 pub fn commands(text: &str) -> Vec<Simple> {
     let mut reader = Reader::default();
@@ -56,9 +47,23 @@ struct Reader {
     words: usize,
 }
 
+/// A simple command while its words are read; a word may have more values, as in a loop.
+#[derive(Default)]
+struct Building {
+    simple: Simple,
+    words: Vec<Vec<String>>,
+}
+
+impl Building {
+    fn first(&self) -> &str {
+        self.words.first().and_then(|values| values.first()).map(String::as_str).unwrap_or_default()
+    }
+}
+
 impl Reader {
     fn read(&mut self, text: &str, substituted: bool, depth: usize) {
-        let mut current = Simple { substituted, ..Simple::default() };
+        let begin = || Building { simple: Simple { substituted, ..Simple::default() }, words: Vec::new() };
+        let mut current = begin();
         let mut redirect: Option<&'static str> = None;
         let mut chars = text.chars().peekable();
         while let Some(token) = next_token(&mut chars) {
@@ -68,16 +73,16 @@ impl Reader {
             match token {
                 Token::Operator(op @ (">" | "<")) => redirect = Some(op),
                 Token::Operator(op) => {
-                    current.piped = op == "|";
-                    self.finish(std::mem::replace(&mut current, Simple { substituted, ..Simple::default() }));
+                    current.simple.piped = op == "|";
+                    self.finish(std::mem::replace(&mut current, begin()));
                 }
                 Token::Word(pieces) => {
                     let values = self.values(&pieces, depth);
                     self.words += values.len();
                     match redirect.take() {
-                        Some(">") => current.outputs.extend(values),
-                        Some(_) => current.inputs.extend(values),
-                        None => self.add_words(&mut current, values),
+                        Some(">") => current.simple.outputs.extend(values),
+                        Some(_) => current.simple.inputs.extend(values),
+                        None => self.add_word(&mut current, values),
                     }
                 }
             }
@@ -85,74 +90,63 @@ impl Reader {
         self.finish(current);
     }
 
-    fn add_words(&mut self, current: &mut Simple, values: Vec<String>) {
-        for value in values {
-            match assignment(&value).filter(|_| current.words.is_empty()) {
-                Some((name, to)) => {
-                    let known = self.variables.entry(name.to_owned()).or_default();
-                    if !known.iter().any(|one| one == to) && known.len() < MOST_VALUES {
-                        known.push(to.to_owned());
-                    }
-                    current.assigns.push((name.to_owned(), to.to_owned()));
-                }
-                None => current.words.push(value),
-            }
+    fn add_word(&mut self, current: &mut Building, values: Vec<String>) {
+        let Some(first) = values.first() else { return };
+        if current.words.is_empty() && is_keyword(first) {
+            return;
         }
-    }
-
-    /// Keeps a command, without the keywords in front of it; a loop's head sets its variable.
-    fn finish(&mut self, mut simple: Simple) {
-        let keyword = |word: &String| {
-            matches!(
-                word.as_str(),
-                "if" | "then"
-                    | "elif"
-                    | "else"
-                    | "while"
-                    | "until"
-                    | "do"
-                    | "!"
-                    | "{"
-                    | "}"
-                    | "fi"
-                    | "done"
-                    | "esac"
-            )
-        };
-        let keywords = simple.words.iter().take_while(|word| keyword(word)).count();
-        simple.words.drain(..keywords);
-        // Words such as `then A=b cmd` have their assignments behind the keyword.
-        while keywords > 0 {
-            let Some((name, to)) = simple.words.first().and_then(|word| assignment(word)) else { break };
-            let (name, to) = (name.to_owned(), to.to_owned());
-            self.variables.entry(name.clone()).or_default().push(to.clone());
-            simple.assigns.push((name, to));
-            simple.words.remove(0);
-        }
-        if simple.words.first().is_some_and(|word| word == "for" || word == "select") {
-            if let [_, name, is_in, values @ ..] = simple.words.as_slice()
-                && is_in == "in"
-            {
-                let values = values.iter().take(MOST_VALUES).cloned().collect();
-                self.variables.insert(name.clone(), values);
+        if let Some((name, _)) = assignment(first).filter(|_| current.words.is_empty()) {
+            for to in values.iter().filter_map(|value| assignment(value)).map(|(_, to)| to) {
+                self.assign(name, to);
+                current.simple.assigns.push((name.to_owned(), to.to_owned()));
             }
             return;
         }
-        if simple
-            .words
-            .first()
-            .is_some_and(|word| matches!(word.as_str(), "export" | "local" | "readonly" | "declare"))
-        {
-            for word in simple.words.iter().skip(1) {
-                if let Some((name, to)) = assignment(word) {
-                    self.variables.entry(name.to_owned()).or_default().push(to.to_owned());
-                    simple.assigns.push((name.to_owned(), to.to_owned()));
-                }
+        match values.as_slice() {
+            // A variable that holds a program with its words.
+            [only] if current.words.is_empty() && only.contains(' ') => {
+                current.words.extend(only.split_whitespace().map(|word| vec![word.to_owned()]));
             }
-            simple.words.clear();
+            _ => current.words.push(values),
         }
-        if !simple.words.is_empty() || !simple.assigns.is_empty() {
-            self.found.push(simple);
+    }
+
+    fn assign(&mut self, name: &str, to: &str) {
+        let known = self.variables.entry(name.to_owned()).or_default();
+        if !known.iter().any(|one| one == to) && known.len() < MOST_VALUES {
+            known.push(to.to_owned());
+        }
+    }
+
+    /// Keeps a command once for each value of its words; a loop's head sets its variable.
+    fn finish(&mut self, mut current: Building) {
+        match current.first() {
+            "for" | "select" => {
+                let mut words = current.words.into_iter().skip(1);
+                let name = words.next().and_then(|values| values.into_iter().next()).unwrap_or_default();
+                let values = words.skip(1).flatten().take(MOST_VALUES).collect();
+                self.variables.insert(name, values);
+                return;
+            }
+            "export" | "local" | "readonly" | "declare" => {
+                for value in current.words.iter().skip(1).flatten() {
+                    if let Some((name, to)) = assignment(value) {
+                        self.assign(name, to);
+                        current.simple.assigns.push((name.to_owned(), to.to_owned()));
+                    }
+                }
+                current.words.clear();
+            }
+            _ => {}
+        }
+        if current.words.is_empty() && current.simple.assigns.is_empty() {
+            return;
+        }
+        let most = current.words.iter().map(Vec::len).max().unwrap_or(1);
+        for at in 0..most {
+            let value = |values: &Vec<String>| values.get(at).or(values.last()).cloned();
+            let words = current.words.iter().filter_map(value).collect();
+            self.found.push(Simple { words, ..current.simple.clone() });
         }
     }
 
@@ -195,181 +189,10 @@ pub fn assignment(word: &str) -> Option<(&str, &str)> {
     fits.then_some((name, value))
 }
 
-fn next_token(chars: &mut Peekable<Chars<'_>>) -> Option<Token> {
-    loop {
-        match *chars.peek()? {
-            ' ' | '\t' | '\r' => {
-                chars.next();
-            }
-            '#' => while chars.next_if(|&c| c != '\n').is_some() {},
-            '\n' | ';' | '(' | ')' => {
-                chars.next();
-                return Some(Token::Operator(";"));
-            }
-            '&' => {
-                chars.next();
-                let redirects = chars.next_if_eq(&'>').is_some();
-                while chars.next_if(|&c| c == '&' || c == '>').is_some() {}
-                return Some(Token::Operator(if redirects { ">" } else { "&" }));
-            }
-            '|' => {
-                chars.next();
-                let or = chars.next_if_eq(&'|').is_some();
-                chars.next_if_eq(&'&');
-                return Some(Token::Operator(if or { "||" } else { "|" }));
-            }
-            '<' | '>' => return Some(redirection(chars)),
-            _ => {
-                let pieces = word(chars);
-                if let [Piece::Text(number)] = pieces.as_slice()
-                    && number.chars().all(|c| c.is_ascii_digit())
-                    && matches!(chars.peek(), Some('<' | '>'))
-                {
-                    continue;
-                }
-                return Some(Token::Word(pieces));
-            }
-        }
-    }
-}
-
-/// After `<` or `>`: a redirection, or the command of a process substitution.
-fn redirection(chars: &mut Peekable<Chars<'_>>) -> Token {
-    let op = if chars.next() == Some('<') { "<" } else { ">" };
-    if chars.next_if_eq(&'(').is_some() {
-        return Token::Word(vec![Piece::Command(until_closed(chars))]);
-    }
-    let mut doubled = false;
-    while chars.next_if(|&c| matches!(c, '<' | '>' | '&' | '|' | '-')).is_some() {
-        doubled = true;
-    }
-    // `<<EOF` and `<<<text` name no file; the word after them is dropped with them.
-    if doubled && op == "<" {
-        while chars.next_if_eq(&' ').is_some() {}
-        let _ = word(chars);
-        return Token::Word(vec![Piece::Text(String::new())]);
-    }
-    Token::Operator(op)
-}
-
-fn word(chars: &mut Peekable<Chars<'_>>) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut text = String::new();
-    while let Some(&c) = chars.peek() {
-        match c {
-            ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
-            '\\' => {
-                chars.next();
-                text.extend(chars.next().filter(|&c| c != '\n'));
-            }
-            '\'' => {
-                chars.next();
-                text.extend(std::iter::from_fn(|| chars.next_if(|&c| c != '\'')));
-                chars.next();
-            }
-            '"' => {
-                chars.next();
-                quoted(chars, &mut text, &mut pieces);
-            }
-            '$' | '`' => dollar(chars, &mut text, &mut pieces),
-            c => {
-                chars.next();
-                text.push(c);
-            }
-        }
-    }
-    pieces.push(Piece::Text(text));
-    pieces
-}
-
-/// Inside double quotes, up to their end.
-fn quoted(chars: &mut Peekable<Chars<'_>>, text: &mut String, pieces: &mut Vec<Piece>) {
-    while let Some(&c) = chars.peek() {
-        match c {
-            '"' => {
-                chars.next();
-                return;
-            }
-            '\\' => {
-                chars.next();
-                match chars.next() {
-                    Some('\n') | None => {}
-                    Some(c) if matches!(c, '"' | '\\' | '$' | '`') => text.push(c),
-                    Some(c) => text.extend(['\\', c]),
-                }
-            }
-            '$' | '`' => dollar(chars, text, pieces),
-            c => {
-                chars.next();
-                text.push(c);
-            }
-        }
-    }
-}
-
-/// A variable, an arithmetic expression, or a command.
-fn dollar(chars: &mut Peekable<Chars<'_>>, text: &mut String, pieces: &mut Vec<Piece>) {
-    let piece = if chars.next() == Some('`') {
-        let inside: String = std::iter::from_fn(|| chars.next_if(|&c| c != '`')).collect();
-        chars.next();
-        Piece::Command(inside)
-    } else {
-        match chars.peek() {
-            Some('(') => {
-                chars.next();
-                Piece::Command(until_closed(chars))
-            }
-            Some('{') => {
-                chars.next();
-                let inside: String = std::iter::from_fn(|| chars.next_if(|&c| c != '}')).collect();
-                chars.next();
-                let end =
-                    inside.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inside.len());
-                let (name, rest) = inside.split_at(end);
-                let default = rest.strip_prefix(":-").or(rest.strip_prefix(":=")).or(rest.strip_prefix('-'));
-                Piece::Variable {
-                    name: name.to_owned(),
-                    default: default.map(|d| d.trim_matches(['"', '\'']).to_owned()),
-                }
-            }
-            Some(c) if c.is_ascii_alphabetic() || *c == '_' => {
-                let part = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
-                let name = std::iter::from_fn(|| chars.next_if(part)).collect();
-                Piece::Variable { name, default: None }
-            }
-            Some('0'..='9' | '@' | '*' | '#' | '?' | '$' | '!') => {
-                chars.next();
-                Piece::Variable { name: String::new(), default: None }
-            }
-            _ => {
-                text.push('$');
-                return;
-            }
-        }
-    };
-    pieces.push(Piece::Text(std::mem::take(text)));
-    pieces.push(piece);
-}
-
-/// The text up to the bracket that closes this one; quotes hide brackets.
-fn until_closed(chars: &mut Peekable<Chars<'_>>) -> String {
-    let (mut inside, mut open, mut quote) = (String::new(), 1_usize, None);
-    for c in chars.by_ref() {
-        match (quote, c) {
-            (Some(q), c) if q == c => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(') => open += 1,
-            (None, ')') => {
-                open -= 1;
-                if open == 0 {
-                    break;
-                }
-            }
-            _ => {}
-        }
-        inside.push(c);
-    }
-    inside
+/// Words that stand before a command.
+fn is_keyword(word: &str) -> bool {
+    let words = ["if", "then", "elif", "else", "while", "until", "do", "!", "{", "}", "fi", "done", "esac"];
+    words.contains(&word)
 }
 
 #[cfg(test)]
@@ -384,7 +207,7 @@ mod tests {
     fn words_and_operators() {
         assert_eq!(words("a 'b c' \"d e\"f\\ g; h&&i||j | k & l"), ["a b c d ef g", "h", "i", "j", "k", "l"]);
         assert_eq!(words("if ! A=1 a; then b; else c; fi # d; e"), ["a", "b", "c"]);
-        assert_eq!(words("for f in x.sh y.sh; do sh \"$f\"; done"), ["sh x.sh y.sh"]);
+        assert_eq!(words("for f in x.sh y.sh; do sh \"$f\"; done"), ["sh x.sh", "sh y.sh"]);
         assert_eq!(words("T=a/b.sh; sh ${T} $U/x \"${V:-d.sh}\""), ["", "sh a/b.sh ?/x d.sh"]);
         assert_eq!(words("(cd a && sh b)\n{ c; }"), ["cd a", "sh b", "c"]);
         assert_eq!(words("test \"$(sh a.sh 'x)')\" = `b c`"), ["sh a.sh x)", "b c", "test ? = ?"]);

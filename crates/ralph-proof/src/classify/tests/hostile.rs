@@ -161,3 +161,42 @@ proptest! {
         })?;
     }
 }
+
+/// Contents are read only where the changes need them.
+#[test]
+fn a_large_tree_is_not_read() {
+    use crate::classify::{Classifier, Inputs};
+    use crate::files::{FileFacts, Files};
+    use std::cell::Cell;
+
+    let path = |n: usize| match n % 4 {
+        0 => format!("src/d{}/m{n}.py", n % 97),
+        1 => format!("tests/d{}/test_{n}.py", n % 89),
+        2 => format!("web/d{}/c{n}.ts", n % 83),
+        _ => format!("crates/c{}/src/m{n}.rs", n % 79),
+    };
+    let facts = |shift: u128| {
+        (0..10_000_usize).map(move |n| {
+            let hash = if n % 500 == 3 { shift } else { 0 };
+            (path(n).into_bytes(), FileFacts { kind: Kind::File, executable: false, hash })
+        })
+    };
+    let reads = Cell::new(0_usize);
+    let read = |_: &[u8]| {
+        reads.set(reads.get() + 1);
+        Some(b"fn a() {}\n".to_vec())
+    };
+    let (before, now) = (Files::new(facts(1), Box::new(read)), Files::new(facts(2), Box::new(read)));
+    let commands = ["cargo test".to_owned(), "pytest -q".to_owned(), "npm test".to_owned()];
+    let none: [String; 0] = [];
+    let classifier = Classifier::new(Inputs {
+        before: &before,
+        now: &now,
+        commands: &commands,
+        oracle_paths: &none,
+        work_paths: &none,
+        installed: &|_| false,
+    });
+    assert_eq!(classifier.changes().len(), 20);
+    assert!(reads.get() < 20 * 150, "{} contents were read", reads.get());
+}
