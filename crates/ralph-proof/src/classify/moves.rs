@@ -39,7 +39,9 @@ impl Classifier<'_> {
             // Cargo collects only what lies directly in its directory of tests.
             let parent = change.path.ends_with(b".rs").then(|| paths::parent(&change.path).to_vec());
             let extension = paths::extension(&change.path);
-            Some((facts.hash, facts.executable, name, dir, parent, extension))
+            // Runners tell `Test_a.py` from `test_a.py`.
+            let cased = paths::name(&change.path).iter().any(u8::is_ascii_uppercase);
+            Some((facts.hash, facts.executable, name, dir, parent, extension, cased))
         };
         let whole =
             |change: &&mut Change| change.split == Split::Oracle && self.table.is_source(&change.path);

@@ -86,6 +86,7 @@ impl Reach {
                 bases: vec![Vec::new()],
                 depth: 0,
                 direct: true,
+                skips_check: false,
             };
             walker.walk(command, &place);
         }
@@ -145,11 +146,14 @@ impl Walker<'_> {
         let mut place = place.clone();
         let commands = shell::commands(text);
         let judged = judged(&commands);
-        for (simple, judged) in commands.iter().zip(judged) {
+        for (at, (simple, judged)) in commands.iter().zip(judged).enumerate() {
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
+            // `[ -f done ] || sh check.sh`: what is looked at decides whether the check runs.
+            place.skips_check =
+                simple.or_else && commands.get(at + 1).is_some_and(|next| !only_reports(next));
             self.simple(simple, judged, &mut place);
         }
     }
@@ -215,11 +219,27 @@ impl Walker<'_> {
             for dir in value.split(':') {
                 self.reach.python_path.extend(place.directories(dir));
             }
+        } else if name == "PATH" {
+            self.programs_on_path(value, place);
         } else if plugs {
             for word in value.split([' ', '=', ':']) {
                 for path in self.resolve(word, place) {
                     self.note(path, Standing::Oracle, format!("loaded by {}", place.source));
                 }
+            }
+        }
+    }
+
+    /// New programs that are found before the system's own.
+    fn programs_on_path(&mut self, value: &str, place: &Place) {
+        let dirs = value.split(':').map(|dir| dir.trim_start_matches(UNKNOWN).trim_start_matches('/'));
+        for dir in dirs.filter(|dir| !dir.is_empty()).flat_map(|dir| place.directories(dir)) {
+            let new =
+                self.now.below(&dir).filter(|path| paths::parent(path) == dir && !self.before.contains(path));
+            for path in new.map(<[u8]>::to_vec).collect::<Vec<_>>() {
+                let known = program(&paths::shown(paths::name(&path))) != Program::Other;
+                let standing = if known { Standing::Oracle } else { Standing::Ambiguous };
+                self.note(path, standing, format!("found on the PATH of {}", place.source));
             }
         }
     }
@@ -242,6 +262,9 @@ impl Walker<'_> {
             return Some(Standing::Oracle);
         }
         match (judged, place.direct) {
+            (true, false) if self.before.contains(path) && expectation_like(path) => {
+                Some(Standing::Ambiguous)
+            }
             (true, _) => None,
             (false, true) if self.before.contains(path) && !likeness::program_like(path) => {
                 Some(Standing::Oracle)
@@ -265,6 +288,15 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// A command that only says or decides that something failed.
+fn only_reports(simple: &Simple) -> bool {
+    let first = simple.words.first().map(String::as_str).unwrap_or_default();
+    matches!(
+        first,
+        "" | "echo" | "printf" | "exit" | "false" | "true" | ":" | "return" | "cat" | "[" | "test" | "grep"
+    )
 }
 
 /// Whether a shell reads this text.

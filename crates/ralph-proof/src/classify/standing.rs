@@ -85,6 +85,7 @@ impl Classifier<'_> {
             }
             (Standing::Oracle, _) => Some(Place::Oracle(reached.why.clone())),
             (_, Some(Named::Test | Named::Oracle | Named::Shadow | Named::Part)) => None,
+            _ if self.shadowed_module(path).is_some() => None,
             (Standing::Examined, set) => {
                 Some(Place::Work { why: reached.why.clone(), docs: set == Some(Named::Docs) })
             }

@@ -124,4 +124,5 @@ fn renamed_tests_that_still_run() {
     assert!(!renamed("tests/a.rs", "tests/old/a.rs"), "cargo does not collect it");
     assert!(!renamed("tests/test_a.py", "tests/test_a.txt"));
     assert!(!renamed("tests/test_a.py", "src/a.py"));
+    assert!(!renamed("tests/test_a.py", "tests/Test_a.py"), "runners tell them apart");
 }

@@ -17,6 +17,8 @@ pub struct Place {
     pub depth: usize,
     /// Its exit status is the verify command's own.
     pub direct: bool,
+    /// What it looks at decides whether a check runs.
+    pub skips_check: bool,
 }
 
 impl Place {
@@ -52,7 +54,7 @@ impl Place {
                 bases.push(base);
             }
         }
-        Place { source: script.to_owned(), bases, depth: self.depth + 1, direct: false }
+        Place { source: script.to_owned(), bases, depth: self.depth + 1, direct: false, skips_check: false }
     }
 }
 
@@ -188,6 +190,9 @@ impl Walker<'_> {
             let glob = format!("{}/**/{pattern}", start.unwrap_or("."));
             self.note_all(&glob, place, "collected by");
         }
+        // Examples are in the sources themselves.
+        let sources =
+            words.iter().any(|word| word == "doctest" || word == "xdoctest" || word == "--doctest-modules");
         let mut value = false;
         for word in words.iter().skip(1) {
             if std::mem::replace(
@@ -198,7 +203,9 @@ impl Walker<'_> {
             }
             let word = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
             let word = word.split("::").next().unwrap_or(word);
-            self.note_all(word, place, "run as a test by");
+            if !sources {
+                self.note_all(word, place, "run as a test by");
+            }
             let directory = word.trim_end_matches('/');
             for dir in place.directories(directory) {
                 if check_like(&dir) && (self.before.contains_dir(&dir) || self.now.contains_dir(&dir)) {
@@ -252,7 +259,8 @@ impl Walker<'_> {
                 if told {
                     self.note(path, Standing::Oracle, format!("used by {}", place.source));
                 } else if place.direct && !check_like(&path) {
-                    self.note(path, Standing::Examined, format!("examined by {}", place.source));
+                    let standing = if place.skips_check { Standing::Ambiguous } else { Standing::Examined };
+                    self.note(path, standing, format!("examined by {}", place.source));
                 }
             }
         }

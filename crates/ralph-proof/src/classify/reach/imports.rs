@@ -28,9 +28,10 @@ impl Walker<'_> {
         if path == script {
             return;
         }
-        let beside = !paths::parent(script).is_empty()
-            && paths::parent(&path) == paths::parent(script)
-            && !matches!(paths::directories(script).next(), Some(b"src" | b"lib" | b"app"));
+        let dir = paths::parent(script);
+        let of_checks =
+            matches!(paths::name(dir), b"scripts" | b"script" | b"tools" | b"hack" | b"dev" | b"etc");
+        let beside = paths::parent(&path) == dir && (of_checks || check_like(dir));
         let why = format!("imported by {}", place.source);
         if check_like(&path) || is_named_test(&path) {
             self.note(path.clone(), Standing::Oracle, why);

@@ -93,6 +93,7 @@ impl Walker<'_> {
             bases: vec![paths::parent(path).to_vec()],
             depth: 0,
             direct: false,
+            skips_check: false,
         };
         for block in found {
             let BlockKind::Include(files) = &block.kind else { continue };

@@ -70,10 +70,21 @@ impl Walker<'_> {
                 self.run(&path, judged, place);
             }
         }
+        self.packages_of(module, &searched);
         match program(module) {
             Program::Other => {}
             kind if !found => self.program(kind, words, judged, place),
             _ => {}
+        }
+    }
+
+    /// Python loads the packages above a module first.
+    fn packages_of(&mut self, module: &str, place: &Place) {
+        for (at, _) in module.match_indices('.') {
+            let package = module.get(..at).unwrap_or_default().replace('.', "/");
+            for path in self.resolve(&format!("{package}/__init__.py"), place) {
+                self.note(path, Standing::Ambiguous, format!("loaded by {}", place.source));
+            }
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Simple {
     pub inputs: Vec<String>,
     /// Its output goes to the next one.
     pub piped: bool,
+    /// What follows runs only if it fails.
+    pub or_else: bool,
     /// Its output is a word or an input of another one: `$(…)`, `<(…)`.
     pub substituted: bool,
 }
@@ -74,6 +76,7 @@ impl Reader {
                 Token::Operator(op @ (">" | "<")) => redirect = Some(op),
                 Token::Operator(op) => {
                     current.simple.piped = op == "|";
+                    current.simple.or_else = op == "||";
                     self.finish(std::mem::replace(&mut current, begin()));
                 }
                 Token::Word(pieces) => {
