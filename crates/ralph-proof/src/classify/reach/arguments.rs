@@ -190,7 +190,7 @@ impl Walker<'_> {
             let glob = format!("{}/**/{pattern}", start.unwrap_or("."));
             self.note_all(&glob, place, "collected by");
         }
-        // Examples are in the sources themselves.
+        // Examples are in the sources themselves; a text with examples is a test.
         let sources =
             words.iter().any(|word| word == "doctest" || word == "xdoctest" || word == "--doctest-modules");
         let mut value = false;
@@ -203,7 +203,7 @@ impl Walker<'_> {
             }
             let word = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
             let word = word.split("::").next().unwrap_or(word);
-            if !sources {
+            if !sources || !word.ends_with(".py") {
                 self.note_all(word, place, "run as a test by");
             }
             let directory = word.trim_end_matches('/');
