@@ -5,11 +5,13 @@
 //! its old one, so that incremental builds are both right and warm, and nothing that the agent built or dated is in it.
 //! `verification/place.rs` runs commands in it, at the workspace's own path where the system permits mounts.
 
+mod built;
 mod bytes;
 pub mod dependencies;
 mod filling;
 pub mod folder;
 pub mod ignored;
+mod loose;
 mod manifest;
 pub mod outside;
 mod seed;

@@ -185,6 +185,10 @@ impl NoFollowDir {
                 "the path must name a file inside the directory, without `..`",
             ));
         }
+        match self.parent(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
         let ends = parent.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         for end in ends.chain((!parent.is_empty()).then_some(parent.len())) {
             let (dir, name) = self.parent(parent.get(..end).unwrap_or(parent))?;

@@ -94,6 +94,11 @@ impl RoomFolder {
         self.dir.join(name)
     }
 
+    /// Whether the last fill put a file at this path.
+    pub(super) fn holds(&self, path: &[u8]) -> bool {
+        self.manifest.files.contains_key(path)
+    }
+
     /// Makes the folder hold exactly these files, besides what the workspace's rules ignore. A file that is still as
     /// it was written is left alone; everything else is written anew with the current time. Paths with a `.git` in
     /// them are left out.
@@ -223,4 +228,21 @@ fn takes_more(dir: &Path, most: u64) -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_holds_too_much_is_emptied() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut folder = RoomFolder::open(&dir.path().join("room")).unwrap();
+        fs::create_dir_all(folder.layers().join("0/upper")).unwrap();
+        fs::write(folder.tree().join("built"), vec![1; 100_000]).unwrap();
+        folder.tidy_to(1 << 20).unwrap();
+        assert!(folder.tree().join("built").exists() && !folder.layers().exists());
+        folder.tidy_to(50_000).unwrap();
+        assert!(!folder.tree().join("built").exists() && folder.tree().is_dir());
+    }
 }

@@ -1,6 +1,7 @@
 //! Ignored files that were there before the agent worked and have not been touched since: a `.env`, a generated version
 //! file, an extension that was built in place. A room may show them, because the agent did not make them.
 
+use super::built::is_built;
 use super::bytes::{Fields, Reader};
 use super::dependencies::DependencyFolder;
 use super::folder::RoomFolder;
@@ -20,38 +21,6 @@ const MOST_FILES: usize = 20_000;
 const MOST_BYTES: u64 = 256 << 20;
 /// So many files are looked at, however many are kept.
 const MOST_LOOKS: usize = 200_000;
-
-/// Directories that builds and tools fill by themselves, and fill again in a room.
-const BUILT: [&str; 28] = [
-    "target",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".hypothesis",
-    ".ipynb_checkpoints",
-    ".eggs",
-    ".gradle",
-    ".next",
-    ".nuxt",
-    ".svelte-kit",
-    ".parcel-cache",
-    ".turbo",
-    ".nyc_output",
-    ".cache",
-    ".dart_tool",
-    ".stack-work",
-    ".terraform",
-    ".direnv",
-    ".git",
-    ".hg",
-    ".svn",
-    ".jj",
-    ".ralph",
-    "coverage",
-    "htmlcov",
-    "_build",
-];
 
 /// Ignored files of a workspace as they were at the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -182,7 +151,7 @@ impl Listing<'_> {
                 b"" => name.as_bytes().to_vec(),
                 dir => [dir, b"/", name.as_bytes()].concat(),
             };
-            let built = (kind.is_dir() || kind.is_symlink()) && BUILT.iter().any(|one| name == *one);
+            let built = (kind.is_dir() || kind.is_symlink()) && is_built(&name);
             let installed = self.dependencies.iter().any(|folder| folder.path.as_bytes() == path);
             let special = !(kind.is_dir() || kind.is_file() || kind.is_symlink());
             if !built && !installed && !special && !(self.is_own)(&path) {

@@ -21,11 +21,11 @@ const FILE: &str = "seeded";
 const LONG_AGO: Duration = Duration::from_secs(20 * 365 * 86_400);
 
 /// Files that were copied: what the original was, and what the copy is.
-type Copies = BTreeMap<Vec<u8>, (Stamp, Stamp)>;
+pub(super) type Copies = BTreeMap<Vec<u8>, (Stamp, Stamp)>;
 
 pub(super) fn seed(wanted: &IgnoredFiles, folder: &RoomFolder, workspace: &Path) -> io::Result<Seeded> {
     let (from, room) = (NoFollowDir::open(workspace)?, NoFollowDir::open(&folder.tree())?);
-    let before = load(&folder.file(FILE)).unwrap_or_default();
+    let before = copies(folder);
     let (mut now, mut done) = (Copies::new(), Seeded::default());
     for (path, stamp) in &wanted.files {
         let source = from.metadata(path).filter(|meta| Stamp::from(meta) == *stamp);
@@ -57,6 +57,11 @@ pub(super) fn seed(wanted: &IgnoredFiles, folder: &RoomFolder, workspace: &Path)
         save(&now, &folder.file(FILE))?;
     }
     Ok(done)
+}
+
+/// The copies that a room has.
+pub(super) fn copies(folder: &RoomFolder) -> Copies {
+    load(&folder.file(FILE)).unwrap_or_default()
 }
 
 fn stamp_in(room: &NoFollowDir, path: &[u8]) -> Option<Stamp> {

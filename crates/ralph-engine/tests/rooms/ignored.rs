@@ -105,6 +105,25 @@ fn a_file_that_the_room_made_stays_and_a_copy_that_it_changed_is_made_anew() {
 }
 
 #[test]
+fn what_commands_left_outside_build_directories_can_be_removed() {
+    let scene = scene();
+    record(&scene).seed(&scene.folder, &scene.workspace()).unwrap();
+    let kept = ["build/lib/x.py", "target/debug/x", "pkg/mod.o", "node_modules/a/index.js"];
+    let loose = ["evil.egg-info/entry_points.txt", "pkg/evil.so", ".env"];
+    for path in kept.iter().chain(&loose) {
+        fs::create_dir_all(scene.at(path).parent().unwrap()).unwrap();
+        fs::write(scene.at(path), "by a command").unwrap();
+    }
+    let mut removed: Vec<String> =
+        scene.folder.remove_loose().unwrap().iter().map(ToString::to_string).collect();
+    removed.sort();
+    assert_eq!(removed, [".env", "evil.egg-info/entry_points.txt", "pkg/evil.so"]);
+    assert!(!scene.at("evil.egg-info").exists());
+    let all: Vec<&str> = SEEDED.into_iter().chain(kept).chain([".gitignore", "pkg/mod.py"]).collect();
+    assert!(all.iter().all(|path| scene.at(path).exists() == (*path != ".env")), "{:?}", scene.list());
+}
+
+#[test]
 fn too_much_is_left_out_and_named() {
     let scene = scene();
     fs::create_dir_all(scene.workspace().join("data")).unwrap();
