@@ -3,7 +3,6 @@
 
 use crate::account::RunAccount;
 use crate::ending::Status;
-use crate::grade::Grade;
 use serde::{Deserialize, Serialize};
 
 /// One run, as metrics have it.
@@ -42,7 +41,7 @@ pub struct RalphMetrics {
     pub verification_passed: bool,
     /// What the verifications show; none in runs of older rules.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub proof: Option<&'static str>,
+    pub proof: Option<String>,
     /// False if some cost is unknown and counted as its estimate.
     pub cost_is_complete: bool,
     /// Whether failing tests could be counted before and after.
@@ -81,7 +80,7 @@ impl RalphMetrics {
             tests_fixed: fixed.unwrap_or(0),
             completion_promise_detected: account.promise,
             verification_passed: account.verified,
-            proof: account.grade.map(Grade::name),
+            proof: account.grade.map(|grade| grade.to_string()),
             cost_is_complete: account.unpriced() == 0,
             tests_counted: fixed.is_some(),
             agent: account.agent.clone(),

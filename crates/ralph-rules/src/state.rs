@@ -206,6 +206,7 @@ impl State {
             }
             Step::Call { hints, .. } => {
                 self.calls.began(*hints);
+                self.person.accepted = false;
                 self.checks.stale();
                 self.phase = Phase::Calling { since: self.ran, extending: false };
             }

@@ -97,6 +97,7 @@ impl Open {
             (Seen::Admitted(_) | Seen::Refused(_), Some(Step::Admit { .. })) => true,
             (Seen::Inspected(_), Some(Step::Inspect { .. })) => true,
             (Seen::Restored(_), Some(Step::Restore { .. })) => true,
+            (Seen::Compared(_), Some(Step::Compare)) => true,
             (Seen::Verified(_), Some(Step::Verify { .. })) => true,
             (Seen::CallEnded(call), Some(Step::Call { id, .. } | Step::Recover { id, .. })) => {
                 *self.calls.get_mut(id).unwrap() += 1;

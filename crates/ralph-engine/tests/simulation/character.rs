@@ -2,6 +2,7 @@
 
 use super::dice::Dice;
 use ralph_rules::RULES;
+use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE, OnViolation, Oracle, Policy, SECOND, Until};
 use ralph_rules::record::{AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, Prompting, RunStarted};
@@ -73,6 +74,10 @@ pub struct Character {
     pub meddled: u64,
 }
 
+/// Most runs have the default.
+const REQUIRED: [Grade; 6] =
+    [Grade::Unbroken, Grade::Unbroken, Grade::Unbroken, Grade::Revised, Grade::Tested, Grade::Proven];
+
 /// What both runs share: the user's own limits.
 #[derive(Clone, Copy)]
 pub struct Shared {
@@ -141,7 +146,8 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         plan: plan(dice),
         marker_before: None,
         oracle_paths: Vec::new(),
-        scripts: Vec::new(),
+        work_paths: Vec::new(),
+        setup: Vec::new(),
     }
 }
 
@@ -192,6 +198,8 @@ fn policy(shared: Shared, temper: Temper, commands: usize, dice: &mut Dice) -> P
     policy.gate.until = if commands > 0 && dice.one_in(8) { Until::Verified } else { Until::Claimed };
     policy.gate.explicit_alone = dice.one_in(8);
     policy.gate.exit_signals = if dice.one_in(8) { 2 } else { 1 };
+    policy.gate.ask_for_test = dice.pick(&[0, 1, 1, 2]);
+    policy.gate.require = if commands == 0 { Grade::Unbroken } else { dice.pick(&REQUIRED) };
     if dice.one_in(3) {
         policy.gate.promise = "ALL-GREEN".into();
     }

@@ -14,10 +14,11 @@ use ralph_engine::run::{Run, Unwritable};
 use ralph_engine::watch::Watchers;
 use ralph_rules::RULES;
 use ralph_rules::ending::{Ending, Reason, Status};
+use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, next};
 use ralph_rules::policy::{MINUTE, Oracle, Policy, Until};
-use ralph_rules::record::{HOUR, Ms, PolicyChanged, Resumed, Seen};
+use ralph_rules::record::{Asked, HOUR, Ms, PolicyChanged, Request, Resumed, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::Store;
 use std::cell::RefCell;
@@ -133,6 +134,13 @@ impl<'a> Life<'a> {
             return Ok(run.state.ending);
         }
         run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan: None }).into());
+        let reviewed = self.left.is_some_and(|ending| ending.reason == Reason::NeedsReview);
+        if reviewed && (self.site.borrow().healed() || self.dice.one_in(2)) {
+            // A person has looked at the work.
+            run.flush()?;
+            run.note(Seen::Asked(Asked { request: Request::Accept }).into());
+            self.site.borrow_mut().asked += 1;
+        }
         if let Some(policy) = changed {
             run.flush()?;
             run.note(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
@@ -231,8 +239,23 @@ fn proven(site: &Site, state: &State, ending: Ending) {
     if verifies {
         let proof = if called { site.proof } else { site.baseline };
         assert_eq!(proof, Some((site.version, true)), "{who}: completed without proof");
-        let guard = state.start.as_ref().unwrap().policy.oracle == Oracle::Guard;
-        let held = site.oracle_proof == Some(site.version);
-        assert!(!guard || !site.bent || held, "{who}: completed on bent tests");
+        let policy = &state.start.as_ref().unwrap().policy;
+        let grade = ending.grade.unwrap();
+        let accepted = ending.reason == Reason::Accepted || policy.oracle != Oracle::Guard;
+        assert!(accepted || grade >= policy.gate.require, "{who}: completed with {grade}");
+        shown(site, policy, grade);
+    }
+}
+
+/// What a grade says was seen on these very files.
+fn shown(site: &Site, policy: &Policy, grade: Grade) {
+    let here = || site.rooms.iter().filter(|(version, _)| *version == site.version).map(|(_, sets)| sets);
+    let view = site.oracle_proof == Some(site.version);
+    let with_work = here().any(|sets| sets.work || sets.ambiguous);
+    let workspace = policy.oracle == Oracle::Allow || view || !site.bent;
+    match grade {
+        Grade::Proven => assert!(with_work || workspace, "{}: proven by nothing", site.run),
+        Grade::Tested => assert!(with_work, "{}: tested by nothing", site.run),
+        _ => {}
     }
 }

@@ -13,9 +13,9 @@ use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::Why;
 use ralph_rules::policy::MINUTE;
-use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, How, Ms, PriceFrom, Violation};
+use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, How, Ms, PriceFrom, RoomSets, Violation};
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// What a call left in its transcript.
@@ -54,6 +54,8 @@ pub struct Site {
     pub open: bool,
     /// Which version passed with the baseline's oracle.
     pub oracle_proof: Option<u64>,
+    /// Rooms that passed, by version.
+    pub rooms: BTreeSet<(u64, RoomSets)>,
     /// Facts on their way, by the time they arrive.
     pub queue: VecDeque<(Ms, Observation)>,
     pub agent: Option<Agent>,
@@ -102,6 +104,7 @@ impl Site {
             baseline: None,
             open: false,
             oracle_proof: None,
+            rooms: BTreeSet::new(),
             queue: VecDeque::new(),
             agent: None,
             left: None,
@@ -137,6 +140,7 @@ impl Site {
                 Reason::GatePassed
                     | Reason::CompletionSignals
                     | Reason::AlreadyComplete
+                    | Reason::Accepted
                     | Reason::ProhibitedPath
             )
     }

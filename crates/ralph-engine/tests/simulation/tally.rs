@@ -38,6 +38,7 @@ const REASONS: [Reason; 20] = [
     Reason::Blocked,
     Reason::ProhibitedPath,
     Reason::OracleChanged,
+    Reason::NeedsReview,
     Reason::RateLimit,
     Reason::AgentUnavailable,
     Reason::Interrupted,
@@ -45,7 +46,7 @@ const REASONS: [Reason; 20] = [
     Reason::StoreUnsafe,
 ];
 
-const KINDS: [&str; 29] = [
+const KINDS: [&str; 31] = [
     "run_started",
     "resumed",
     "policy_changed",
@@ -70,6 +71,8 @@ const KINDS: [&str; 29] = [
     "do verify baseline",
     "do verify",
     "do verify oracle",
+    "do verify room",
+    "do compare",
     "do recover",
     "end",
     "leave",
@@ -157,6 +160,7 @@ fn kind(fact: &Fact) -> &'static str {
             Seen::CallLost(_) => "call_lost",
             Seen::Inspected(_) => "inspected",
             Seen::Restored(_) => "restored",
+            Seen::Compared(_) => "compared",
             Seen::Verified(_) => "verified",
             Seen::Asked(_) => "asked",
         },
@@ -173,6 +177,8 @@ fn step_kind(step: &Step) -> &'static str {
         Step::Verify { check: Check::Baseline, .. } => "do verify baseline",
         Step::Verify { check: Check::AsIs, .. } => "do verify",
         Step::Verify { check: Check::WithBaselineOracle, .. } => "do verify oracle",
+        Step::Verify { check: Check::InRoom(_), .. } => "do verify room",
+        Step::Compare => "do compare",
         Step::Recover { .. } => "do recover",
     }
 }

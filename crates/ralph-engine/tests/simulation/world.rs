@@ -18,8 +18,9 @@ use ralph_rules::next::Why;
 use ralph_rules::policy::SECOND;
 use ralph_rules::prompt::compose;
 use ralph_rules::record::{
-    Admitted, Attempt, CallEnded, CallLost, Check, CheckOutcome, CheckResult, Extended, FileRef, Inspected,
-    Limits, Ms, PlanSeen, Refused, Refuser, Restored, Seen, Verified, Violation,
+    Admitted, Attempt, CallEnded, CallLost, CanarySeen, ChangeSet, Check, CheckOutcome, CheckResult,
+    Compared, Extended, FileRef, Inspected, Limits, Ms, PlanSeen, Refused, Refuser, Restored, RoomSeen,
+    RoomSets, Seen, SignSeen, Verified, Violation,
 };
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -47,12 +48,13 @@ impl World for SimulatedWorld<'_> {
                 site.live = start.rung(*rung).live_usage;
                 assert!(breaker(state, policy) != Breaker::Open, "{}: a call with an open breaker", site.run);
                 assert!(state.calls.done < policy.max_iterations, "{}: one iteration too many", site.run);
-                site.heals(policy.gate.exit_signals);
+                site.heals(policy.gate.exit_signals + policy.gate.ask_for_test.max(1));
                 site.call(*id, *tell_spend_from, *tell_silence_after, policy.calls_per_hour);
             }
             Step::Extend { id, to, limits } => site.extend(*id, *to, limits),
             Step::Inspect { .. } => site.inspect(),
             Step::Restore { paths } => site.restore(paths),
+            Step::Compare => site.compare(),
             Step::Verify { check, deadline } => site.verify(*check, *deadline),
             Step::Recover { id, reserved } => site.recover(*id, *reserved),
         }
@@ -150,7 +152,7 @@ impl Site {
         self.will_tell(1, Observation { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
     }
 
-    /// Once nothing goes wrong any more a run is soon done: each signal that is asked for takes one call more.
+    /// Once nothing goes wrong any more a run is soon done: each signal or test that is asked for takes one call more.
     fn heals(&mut self, signals: u32) {
         self.sound_calls += u32::from(self.healed());
         assert!(self.sound_calls <= 2 + signals, "{}: healed, and still not done", self.run);
@@ -215,7 +217,6 @@ impl Site {
             violations: self.touched.clone(),
             head: None,
             commits: Vec::new(),
-            oracle: if self.bent { vec!["tests/a.rs".into()] } else { Vec::new() },
             marker: !self.healed() && self.dice.one_in(30),
             plan: self.plan(),
         };
@@ -260,11 +261,12 @@ impl Site {
             tail: if n == red { tail.clone() } else { String::new() },
             output: FileRef::default(),
             counts: None,
+            failed: Vec::new(),
         };
         let results = commands.into_iter().enumerate().map(result).collect();
         let clumsy = if self.like.temper == Temper::Vandal { 6 } else { 80 };
         // With the baseline's oracle the files are looked at through a view of their own.
-        let apart = check == Check::WithBaselineOracle;
+        let apart = matches!(check, Check::WithBaselineOracle | Check::InRoom(_));
         if !apart && !self.healed() && self.dice.one_in(clumsy) {
             self.touch();
         } else if !apart && self.dice.one_in(30) {
@@ -279,17 +281,69 @@ impl Site {
             Check::WithBaselineOracle => {
                 self.oracle_proof = (how == CheckOutcome::Passed).then_some(self.version);
             }
+            Check::InRoom(sets) => {
+                if how == CheckOutcome::Passed {
+                    self.rooms.insert((self.version, sets));
+                }
+            }
             Check::Baseline => self.baseline = Some((self.version, how == CheckOutcome::Passed)),
         }
         let takes = if how == CheckOutcome::TimedOut { deadline } else { self.dice.between(10, 30 * SECOND) };
-        let verified =
-            Verified { check, results, interrupted: false, tree: self.tree, violations, oracle: None };
+        let room = matches!(check, Check::InRoom(_)).then(|| self.room_seen(check));
+        let (interrupted, tree, oracle) = (false, self.tree, None);
+        let verified = Verified { check, results, interrupted, tree, violations, oracle, room };
         self.will_tell(takes, Seen::Verified(verified));
+    }
+
+    /// The three sets: work if the files differ from the start, tests if they are bent, and what else may be.
+    fn compare(&mut self) {
+        let mut set = |any: bool| ChangeSet { files: u32::from(any), names: Vec::new() };
+        let (work, oracle) = (set(self.tree != self.like.start.tree), set(self.bent));
+        let mut sometimes = |n| !self.machine.borrow().healed && self.dice.one_in(n);
+        let list = |any: bool| if any { vec!["x".to_string()] } else { Vec::new() };
+        let sign = SignSeen { what: "ends the process".into(), ..SignSeen::default() };
+        let compared = Compared {
+            tree: self.tree,
+            work,
+            oracle,
+            ambiguous: ChangeSet { files: u32::from(sometimes(4)), names: Vec::new() },
+            docs_only: sometimes(6),
+            layout_only: sometimes(6),
+            no_tests_before: sometimes(6),
+            outside: list(sometimes(40)),
+            installed: list(sometimes(10)),
+            edited: list(sometimes(40)),
+            signs: if sometimes(6) { vec![sign] } else { Vec::new() },
+            canary: sometimes(2),
+            oracle_diff: String::new(),
+            problem: sometimes(80).then(|| "gone".into()),
+        };
+        self.will_tell(3, Seen::Compared(Box::new(compared)));
+    }
+
+    /// What else a room shows: a canary that is seen or not, rarely a test that was rewritten.
+    fn room_seen(&mut self, check: Check) -> RoomSeen {
+        let healed = self.healed();
+        let rewritten = !healed && self.dice.one_in(60);
+        let tried = vec!["eq".to_string(), "raise".to_string()];
+        let failed = if healed || !self.dice.one_in(5) { tried.clone() } else { Vec::new() };
+        let canary = matches!(check, Check::InRoom(RoomSets { canary: true, .. }));
+        RoomSeen {
+            place: "room".into(),
+            rewritten: if rewritten { vec!["tests/a.rs".into()] } else { Vec::new() },
+            canary: canary.then_some(CanarySeen { tried, failed }),
+            prepared_ms: 3,
+        }
     }
 
     fn comes_out(&mut self, check: Check) -> CheckOutcome {
         if self.healed() {
-            return CheckOutcome::Passed;
+            // Nothing but the work makes it green.
+            let green = match check {
+                Check::InRoom(sets) => sets.work && !sets.canary,
+                _ => true,
+            };
+            return if green { CheckOutcome::Passed } else { CheckOutcome::Failed };
         }
         if self.dice.one_in(60) {
             return self.dice.pick(&[CheckOutcome::TimedOut, CheckOutcome::NotRun]);
@@ -299,6 +353,7 @@ impl Site {
             (Temper::Stubborn, _) => 4,
             (Temper::Liar, _) => 3,
             (Temper::Bender, Check::AsIs) => 1,
+            (Temper::Bender, Check::InRoom(sets)) if !sets.oracle => 3,
             (Temper::Bender, Check::WithBaselineOracle) => 3,
             (Temper::Chatty, _) => 1,
             _ => 2,
