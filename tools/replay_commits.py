@@ -161,12 +161,11 @@ def replay(args, results):
     lines = args.commands.read_text().splitlines()
     commands = dict(line.split("\t", 1) for line in lines if "\t" in line and not line.startswith("#"))
     libraries = read_list(args.list, commands, args.only)
-    if args.again:
-        results.forget({(line["name"], line["commit"]) for lines in libraries.values() for line in lines})
-    done = {(row["name"], row["commit"]) for row in results.rows}
+    done = set() if args.again else {(row["name"], row["commit"]) for row in results.rows}
     waiting, failures, processes = queue.SimpleQueue(), [], Processes()
     for name, lines in libraries.items():
         lines = [line for line in lines if (name, line["commit"]) not in done][: args.limit_commits]
+        results.forget({(name, line["commit"]) for line in lines})
         if lines:
             waiting.put((name, lines))
     work = Path(tempfile.mkdtemp(prefix="replay-", dir=args.work)).resolve()

@@ -39,8 +39,10 @@ class Results:
 
     def forget(self, wanted):
         """Removes the rows of these commits."""
-        self.rows = [row for row in self.rows if (row["name"], row["commit"]) not in wanted]
-        self.write(self.rows, "w")
+        kept = [row for row in self.rows if (row["name"], row["commit"]) not in wanted]
+        if len(kept) < len(self.rows):
+            self.rows = kept
+            self.write(self.rows, "w")
 
     def add(self, row, receipt):
         with self.lock:
