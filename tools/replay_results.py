@@ -111,10 +111,11 @@ def summarize(rows):
         return
     table(rows, "language")
     table(rows, "name")
-    few = sum(int(row["extra"]) <= 1 for row in rows)
-    print(f"at most one extra verification: {few} of {len(rows)} ({100 * few / len(rows):.1f} %)")
+    graded = [row for row in rows if int(row["verifications"])]
+    few = sum(int(row["extra"]) <= 1 for row in graded)
+    print(f"at most one extra verification: {few} of {len(graded)} ({100 * few / max(len(graded), 1):.1f} %)")
     ratios = []
-    for row in rows:
+    for row in graded:
         rooms = int(row["verifications"]) - sum(check.split(":")[0] in AS_IS for check in row["checks"].split(","))
         if row["start"] == "warm" and rooms > 0 and int(row["workspace_ms"]) > 0:
             ratios.append(int(row["room_ms"]) / rooms / int(row["workspace_ms"]))
