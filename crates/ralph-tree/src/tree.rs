@@ -47,6 +47,8 @@ pub struct Tree {
     own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
     guarding: bool,
+    /// Everything counts, whatever `.gitignore` says.
+    whole: bool,
     copy: Option<CopyRules>,
 }
 
@@ -54,14 +56,21 @@ impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        let (compiled, guarding, copy) = (Mutex::default(), false, None);
-        Tree { root: root.into(), protect, own: Vec::new(), compiled, guarding, copy }
+        let (compiled, copy) = (Mutex::default(), None);
+        let (guarding, whole) = (false, false);
+        Tree { root: root.into(), protect, own: Vec::new(), compiled, guarding, whole, copy }
     }
 
     /// A directory of which nothing is of interest but what is protected, such as a repository's own.
     #[must_use]
     pub fn guarding(root: impl Into<PathBuf>, protect: Protect) -> Tree {
         Tree { guarding: true, ..Tree::new(root, protect) }
+    }
+
+    /// The root is a checkout of a commit: every file in it is tracked, also one that a `.gitignore` names.
+    #[must_use]
+    pub fn of_checkout(self) -> Tree {
+        Tree { whole: true, ..self }
     }
 
     /// The root holds some of a workspace's files. What is ignored in the workspace is ignored in it; of the
@@ -102,7 +111,7 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        let rules = (&self.protect, self.own.as_slice(), self.guarding);
+        let rules = (&self.protect, self.own.as_slice(), self.guarding, self.whole);
         let copy = self
             .copy
             .clone()

@@ -63,6 +63,8 @@ pub(crate) struct Walk<'a> {
     index: Index,
     /// Only what is protected is looked at.
     guarding: bool,
+    /// Nothing is ignored.
+    whole: bool,
     /// What is walked has some of a workspace's files; contents are not read.
     copy: Option<&'a CopyRules>,
 }
@@ -70,7 +72,7 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        (protect, own, guarding): (&'a Protect, &'a [Vec<u8>], bool),
+        (protect, own, guarding, whole): (&'a Protect, &'a [Vec<u8>], bool, bool),
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
@@ -93,6 +95,7 @@ impl<'a> Walk<'a> {
             path,
             index,
             guarding,
+            whole,
             copy: None,
         }
     }
@@ -226,7 +229,7 @@ impl<'a> Walk<'a> {
             flags |= NOISE;
         }
         let may_count = here.flags & COUNTS != 0 && flags & NOISE == 0 && kind != Kind::Special;
-        if may_count && !here.rules.ignore(path, kind == Kind::Directory) {
+        if may_count && (self.whole || !here.rules.ignore(path, kind == Kind::Directory)) {
             flags |= COUNTS;
         }
         flags

@@ -13,6 +13,9 @@ use ralph_proof::{Change, Classifier, Files, Inputs, RoomContent, Sets};
 use ralph_rules::record::{ChangeSet, Compared, RoomSets, SignSeen};
 use ralph_tree::TreePath;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Most names in one set's record.
 const NAMES: usize = 100;
@@ -77,7 +80,8 @@ impl Comparison {
             work_paths: site.work_paths,
             installed: &installed,
         });
-        let changes = classifier.changes();
+        let mut changes = classifier.changes();
+        changes.retain(|change| change.exists || !is_there(site.root, &change.path));
         let oracle = before.paths().chain(now.paths()).filter(|path| classifier.is_oracle(path));
         let oracle = oracle.map(<[u8]>::to_vec).collect();
         let none = !red.is_empty() && !classifier.baseline_has_tests();
@@ -136,6 +140,13 @@ impl Comparison {
             problem: None,
         }
     }
+}
+
+/// Whether a file that does not count as work any more is still there: git tracks it, or a new rule ignores it. It is
+/// not gone, and a room shows the baseline's.
+fn is_there(root: &Path, path: &[u8]) -> bool {
+    let at = root.join(OsStr::from_bytes(path));
+    at.symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
 }
 
 /// The path and why it is in its set: `tests/a.py (test directory)`.

@@ -59,6 +59,7 @@ impl RoomRun<'_> {
         let canary = if self.sets.canary { files.add_canary(site, self.token) } else { None };
         let mut folder = RoomFolder::open(self.dir)?;
         folder.fill(&files.files, site.root, site.blobs)?;
+        folder.remove_loose()?;
         if let Some(before) = site.before {
             before.ignored.seed(&folder, site.workspace).discard("show ignored files in a room");
         }

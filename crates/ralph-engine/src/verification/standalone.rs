@@ -85,7 +85,7 @@ pub fn trees(workspace: &Path, receipt: &Receipt, scratch: &Path) -> io::Result<
     let files = || {
         let site = site(workspace, commit, scratch)?;
         let base = receipt.base.as_deref().map(|base| baseline(workspace, base, scratch));
-        Ok((base.transpose()?.map(|(index, _)| index), walk(&site)?))
+        Ok((base.transpose()?.map(|(index, _)| index), walk(&site, commit.is_some())?))
     };
     let found = files();
     tree_copy::remove(scratch).discard("remove temporary files");
@@ -114,7 +114,7 @@ impl StandaloneVerify {
         let site = site(&self.workspace, self.commit.as_deref(), &self.scratch)?;
         let base =
             self.base.as_deref().map(|base| baseline(&self.workspace, base, &self.scratch)).transpose()?;
-        let now = walk(&site)?;
+        let now = walk(&site, self.commit.is_some())?;
         let diff = base.as_ref().map(|(index, _)| diff_hash(index, &now));
         let proof = match &base {
             Some((index, snapshots)) => {
@@ -302,14 +302,15 @@ fn site(workspace: &Path, commit: Option<&str>, scratch: &Path) -> io::Result<Pa
 fn baseline(workspace: &Path, base: &str, scratch: &Path) -> io::Result<(Index, SnapshotStore)> {
     let dir = scratch.join("base");
     git_checkout::lay_out(workspace, base, &dir)?;
-    let index = walk(&dir)?;
+    let index = walk(&dir, true)?;
     let snapshots = SnapshotStore::at(scratch.join("keep"));
     snapshots.take(&dir, &index)?;
     Ok((index, snapshots))
 }
 
-fn walk(dir: &Path) -> io::Result<Index> {
+fn walk(dir: &Path, checkout: bool) -> io::Result<Index> {
     let tree = Tree::new(dir, Protect::new(Protect::DEFAULTS).map_err(io::Error::other)?);
+    let tree = if checkout { tree.of_checkout() } else { tree };
     tree.walk(None).map_err(io::Error::other)
 }
 

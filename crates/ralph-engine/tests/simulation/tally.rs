@@ -22,10 +22,11 @@ pub struct Tally {
 }
 
 /// Every reason but the one that is given before a run begins.
-const REASONS: [Reason; 20] = [
+const REASONS: [Reason; 22] = [
     Reason::GatePassed,
     Reason::CompletionSignals,
     Reason::AlreadyComplete,
+    Reason::Accepted,
     Reason::MaxIterations,
     Reason::CostLimit,
     Reason::DailyBudget,

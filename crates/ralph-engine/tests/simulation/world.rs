@@ -297,7 +297,7 @@ impl Site {
 
     /// The three sets: work if the files differ from the start, tests if they are bent, and what else may be.
     fn compare(&mut self) {
-        let mut set = |any: bool| ChangeSet { files: u32::from(any), names: Vec::new() };
+        let set = |any: bool| ChangeSet { files: u32::from(any), names: Vec::new() };
         let (work, oracle) = (set(self.tree != self.like.start.tree), set(self.bent));
         let mut sometimes = |n| !self.machine.borrow().healed && self.dice.one_in(n);
         let list = |any: bool| if any { vec!["x".to_string()] } else { Vec::new() };

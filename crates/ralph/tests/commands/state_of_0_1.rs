@@ -3,7 +3,7 @@
 //! commands printed about them. New keys may be added to the JSON; every old one must keep its value.
 
 use crate::scene::Scene;
-use ralph_engine::oracle::baseline::Baseline;
+use ralph_engine::proof::Baseline;
 use ralph_engine::protection::{BEFORE, Moment};
 use serde_json::Value;
 use std::fs;
@@ -97,5 +97,5 @@ fn what_a_run_of_version_0_1_remembers_for_recovery_is_read() {
     let before = Moment::load(&folder, BEFORE).unwrap();
     assert!(before.files.get(b"add.sh").is_some());
     assert_eq!(before.repositories.git_dirs.len(), 1);
-    assert!(Baseline::load(&folder).unwrap().was(b"tests/add.sh").is_some());
+    assert!(Baseline::load(&folder).unwrap().file(b"tests/add.sh").is_some());
 }
