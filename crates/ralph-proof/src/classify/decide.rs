@@ -116,9 +116,8 @@ impl Classifier<'_> {
             return (Split::Oracle, "Rust, cannot be read".into());
         };
         let Some(now) = now else {
-            let tests = before.map(|text| rust::tests(&text)).unwrap_or_default();
-            let lost = tests.iter().any(|test| !moved.contains(test));
-            return if lost {
+            let kept = |text: &String| rust::split(Some(text), "", moved) == Some(SourceSplit::Work);
+            return if before.as_ref().is_some_and(|text| !kept(text)) {
                 (Split::Oracle, "gone with its tests".into())
             } else {
                 (Split::Work, "Rust source".into())
