@@ -1,5 +1,6 @@
-//! Proof that cannot be talked round: the real binary, a scripted agent that cheats in every way of `proof/cases/`, and
-//! honest ones beside it. No cheat ends COMPLETED under `guard`; honest work does.
+//! Proof that cannot be talked round: the real binary and a scripted agent that goes through `proof/cases/`, in six
+//! stacks. No attempt to be called done without the work ends `proven` or `tested`, unless it is work that deals with the
+//! check itself, and then the receipt carries a sign; honest work ends in the grade it has earned.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 #[path = "engine/bed.rs"]
@@ -7,7 +8,9 @@
 mod bed;
 #[path = "proof/case.rs"]
 mod case;
-#[path = "proof/cheats.rs"]
-mod cheats;
 #[path = "proof/receipts.rs"]
 mod receipts;
+#[path = "proof/stacks.rs"]
+mod stacks;
+#[path = "proof/verdict.rs"]
+mod verdict;
