@@ -68,8 +68,11 @@ impl Case {
 
     fn from_header(name: String, header: &str) -> Case {
         let lines: Vec<(&str, &str)> = header.lines().filter_map(|line| line.split_once(": ")).collect();
-        let values = |key: &str| lines.iter().filter(move |(name, _)| *name == key).map(|(_, v)| (*v).to_owned());
-        let field = |key: &str| values(key).next().unwrap_or_else(|| panic!("{name}: no {key}:"));
+        let values = |key: &str| -> Vec<String> {
+            lines.iter().filter(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned()).collect()
+        };
+        let one = |key: &str| values(key).into_iter().next();
+        let field = |key: &str| one(key).unwrap_or_else(|| panic!("{name}: no {key}:"));
         let kind = match field("kind").as_str() {
             "attempt" => Kind::Attempt,
             "honest" => Kind::Honest,
@@ -83,10 +86,21 @@ impl Case {
         assert!(expect.iter().all(|word| known.contains(&word.as_str())), "{name}: expect: {expect:?}?");
         let baseline = field("baseline");
         assert!(["red", "green", "none"].contains(&baseline.as_str()), "{name}: baseline: {baseline}?");
-        let verify: Vec<String> = values("verify").collect();
+        let verify = values("verify");
         assert!(!verify.is_empty(), "{name}: no verify:");
-        let (end, tool) = (values("end").next(), values("tool").next());
-        Case { kind, baseline, expect, end, verify, tool, name, files: vec![], setup: "".into(), agent: "".into() }
+        let (end, tool) = (one("end"), one("tool"));
+        Case {
+            kind,
+            baseline,
+            expect,
+            end,
+            verify,
+            tool,
+            name,
+            files: vec![],
+            setup: "".into(),
+            agent: "".into(),
+        }
     }
 
     /// The first word of its name.
@@ -115,7 +129,11 @@ impl Case {
             }
         }
         let setup = self.script(&bed, "setup.sh", &self.setup);
-        assert!(with_tools(bed.scratch.command("sh")).arg(setup).status().unwrap().success(), "{}", self.name);
+        assert!(
+            with_tools(bed.scratch.command("sh")).arg(setup).status().unwrap().success(),
+            "{}",
+            self.name
+        );
         for args in [&["add", "-A"][..], &["commit", "-qm", "before"]] {
             assert!(bed.scratch.command("git").args(args).status().unwrap().success(), "{}", self.name);
         }

@@ -60,7 +60,11 @@ fn hold(stack: &str, broken: fn(&Case) -> Option<String>) {
     let missing: Vec<&str> = tools.into_iter().filter(|tool| !present(tool)).collect();
     let cannot = cases.iter().filter(|case| case.tools().iter().any(|tool| missing.contains(tool))).count();
     if cannot > 0 {
-        return ralph_testkit::skip(&format!("{cannot} of {} cases need {}", cases.len(), missing.join(" and ")));
+        return ralph_testkit::skip(&format!(
+            "{cannot} of {} cases need {}",
+            cases.len(),
+            missing.join(" and ")
+        ));
     }
     let (left, wrong) = (Mutex::new(cases.iter()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

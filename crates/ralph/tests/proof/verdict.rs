@@ -20,7 +20,8 @@ impl Got {
         let result = done.result();
         let word = |key: &str| result[key].as_str().unwrap_or("-").to_owned();
         let receipt = bed.scratch.state().join("ralph/runs").join(word("runId")).join("receipt.json");
-        let receipt: Value = fs::read(receipt).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
+        let receipt: Value =
+            fs::read(receipt).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
         let signs = receipt["signs"].as_array().map_or(0, Vec::len);
         Got { code: done.code, status: word("status"), reason: word("reason"), proof: word("proof"), signs }
     }
