@@ -57,5 +57,5 @@ impl fmt::Display for Got {
 /// One line of the table of wrong cases.
 pub fn line(case: &Case, got: &dyn fmt::Display) -> String {
     let wanted = [case.expect.join(" or "), case.end.clone().unwrap_or_default()].join(" ");
-    format!("{:<50} {:?}: {:<24} got: {got}", case.name, case.kind, wanted.trim_end())
+    format!("{:<50} expected: {:<24} got: {got}", case.name, wanted.trim_end())
 }
