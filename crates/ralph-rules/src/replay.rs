@@ -2,7 +2,7 @@
 //! the same `RULES` number a difference is a bug; under another one, today's rules decide differently.
 
 use crate::next::{Next, next};
-use crate::record::{Decision, Fact, Record, Seen};
+use crate::record::{Decision, Fact, Record, Request, Seen};
 use crate::state::State;
 
 /// A decision that differs from the recorded one.
@@ -36,8 +36,12 @@ pub fn replay(records: &[Record]) -> Replayed {
             Fact::Decided(decision) => Some(decision),
             Fact::Seen(_) => None,
         };
-        // Changed limits belong to the resumption before them: the rules decide after both.
-        let interrupted = matches!(record.fact, Fact::Seen(Seen::Resumed(_) | Seen::PolicyChanged(_)));
+        // Changed limits and an acceptance belong to the resumption before them: the rules decide after all of them.
+        let interrupted = match &record.fact {
+            Fact::Seen(Seen::Resumed(_) | Seen::PolicyChanged(_)) => true,
+            Fact::Seen(Seen::Asked(asked)) => asked.request == Request::Accept,
+            _ => false,
+        };
         let agrees = match written {
             Some(written) => *written == today,
             None => interrupted || matches!(today.next, Next::Wait { .. }),

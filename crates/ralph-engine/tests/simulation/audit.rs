@@ -6,7 +6,7 @@ use super::power::Power;
 use super::tally::Tally;
 use ralph_engine::journal;
 use ralph_rules::next::Next;
-use ralph_rules::record::{Attempt, Fact, Record, Seen};
+use ralph_rules::record::{Attempt, Fact, Record, Request, Seen};
 use ralph_rules::replay::replay;
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -29,7 +29,9 @@ pub fn audit(life: &Life<'_>, mains: &Power, tally: &mut Tally) {
     );
     closings(&records, &life.id);
     let site = life.site.borrow();
-    let heard = records.iter().filter(|r| matches!(r.fact, Fact::Seen(Seen::Asked(_)))).count();
+    // An acceptance comes with the process that resumes the run, not through the inbox.
+    let through_inbox = |seen: &Seen| matches!(seen, Seen::Asked(a) if a.request != Request::Accept);
+    let heard = records.iter().filter(|r| matches!(&r.fact, Fact::Seen(s) if through_inbox(s))).count();
     let waiting = mains.requests(&life.id).unwrap().len();
     assert_eq!((heard + waiting) as u64, site.asked, "{}: a request was lost or heard twice", life.id);
     tally.decisions += replayed.decisions;
