@@ -21,7 +21,7 @@ use self::links::Links;
 use self::reach::{Reach, Standing, check_like};
 use self::standing::Place;
 use self::table::{Named, Table};
-use crate::change::Change;
+use crate::change::{Change, Split};
 use crate::files::Files;
 use crate::parts;
 
@@ -95,6 +95,18 @@ impl<'a> Classifier<'a> {
             // Only what is named like a test is worth reading the file that declares it.
             Place::Rust => self.is_named_like_rust_test(path) && self.is_test_module(path),
             _ => false,
+        }
+    }
+
+    /// Whether an oracle change is of configuration alone: it may say how tests run, but it is no test itself.
+    pub fn is_configuration(&self, change: &Change) -> bool {
+        let named =
+            || self.table.row(&change.path, !change.existed).is_some_and(|row| row.set == Named::Oracle);
+        let run = || self.reach.files.get(&change.path).is_some_and(|r| r.standing == Standing::Oracle);
+        match &change.split {
+            Split::Oracle => named() && !run(),
+            Split::Parts(parts) => !parts.work,
+            Split::Work | Split::Ambiguous => false,
         }
     }
 

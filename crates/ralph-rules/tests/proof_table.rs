@@ -33,6 +33,7 @@ fn compared(changed: &str) -> Compared {
         layout_only: changed.contains('l'),
         no_tests_before: changed.contains('n'),
         docs_only: changed.contains('d'),
+        configuration_only: changed.contains('c'),
         ..Compared::default()
     }
 }
@@ -96,7 +97,7 @@ fn follows(journal: &Journal) -> String {
     }
 }
 
-/// Baseline, changed sets (`l` layout only, `n` no tests before), rooms, the rooms that are run, what follows.
+/// Baseline, changed sets (`l` layout only, `n` no tests before, `c` configuration only, `d` documentation only), rooms, the rooms that are run, what follows.
 const TABLE: &[(&str, &str, &str, &str, &str)] = &[
     // A baseline that failed.
     ("red", "W", "W+", "W", "gate_passed 0 proven"),
@@ -123,6 +124,8 @@ const TABLE: &[(&str, &str, &str, &str, &str)] = &[
     ("green", "AT", "A+ T~ AT+", "A T AT", "gate_passed 0 tested"),
     ("green", "WT", "W+ T+", "W T", "gate_passed 0 unbroken"),
     ("green", "T", "", "", "gate_passed 0 unbroken"),
+    ("green", "WTc", "W+", "W", "gate_passed 0 unbroken"),
+    ("green", "ATd", "A+", "A", "gate_passed 0 unbroken"),
     ("green", "WT", "W~ WT+", "W WT W", "NEEDS_REVIEW 2 revised"),
     ("green", "WT", "W~+ WT+ T~", "W WT W T T", "gate_passed 0 tested"),
     ("green", "WTl", "W~ WT+ T~", "W WT W T", "gate_passed 0 tested"),

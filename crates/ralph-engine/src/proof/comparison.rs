@@ -59,6 +59,7 @@ pub struct Comparison {
     /// The workspace's dependency folders.
     pub(super) dependencies: Vec<DependencyFolder>,
     no_tests_before: bool,
+    configuration_only: bool,
     environment: EnvironmentChanges,
     signs: Vec<SignSeen>,
     canary: bool,
@@ -86,6 +87,9 @@ impl Comparison {
         let oracle = oracle.map(<[u8]>::to_vec).collect();
         let none = !red.is_empty() && !classifier.baseline_has_tests();
         let no_tests_before = none && red.iter().all(|r| r.not_run || classifier.runs_tests(r.command));
+        let oracle_changes = changes.iter().filter(|change| change.has_oracle());
+        let configuration_only = oracle_changes.clone().next().is_some()
+            && oracle_changes.clone().all(|change| classifier.is_configuration(change));
         let environment = site.before.map(|before| {
             let places = (site.places, site.package_cache);
             before.changes(site.workspace, &folders, places, changes.iter().any(is_manifest))
@@ -97,6 +101,7 @@ impl Comparison {
             oracle,
             dependencies: folders,
             no_tests_before,
+            configuration_only,
             environment: environment.unwrap_or_default(),
             canary: false,
             oracle_diff: String::new(),
@@ -131,6 +136,7 @@ impl Comparison {
             docs_only: self.changes.iter().filter(rest).all(|change| change.docs),
             layout_only: oracle.peek().is_some() && oracle.all(|change| change.layout_only),
             no_tests_before: self.no_tests_before,
+            configuration_only: self.configuration_only,
             outside: list(&self.environment.outside),
             installed: list(&self.environment.installed),
             edited: list(&self.environment.edited),

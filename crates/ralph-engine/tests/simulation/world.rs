@@ -309,6 +309,7 @@ impl Site {
             ambiguous: ChangeSet { files: u32::from(sometimes(4)), names: Vec::new() },
             docs_only: sometimes(6),
             layout_only: sometimes(6),
+            configuration_only: sometimes(6),
             no_tests_before: sometimes(6),
             outside: list(sometimes(40)),
             installed: list(sometimes(10)),

@@ -138,7 +138,8 @@ impl Order<'_> {
                 ));
             }
         }
-        if !compared.oracle.any() {
+        let nothing_to_show = !compared.work.any() && compared.docs_only;
+        if !compared.oracle.any() || compared.configuration_only || nothing_to_show {
             return Ok(self.graded(Grade::Unbroken, vec![Objection::NothingShowsWork], WORK_AND_AMBIGUOUS));
         }
         self.new_tests(self.checks.baseline_counts())
@@ -146,7 +147,7 @@ impl Order<'_> {
 
     /// Only tests or configuration changed. If fewer tests run, somebody should look.
     fn only_oracle_changed(&self) -> Conclusion {
-        match self.checks.fewer_tests() {
+        match self.checks.fewer_ran() {
             Some(fewer) => {
                 let (tests, files) = (Vec::new(), self.compared.oracle.names.clone());
                 let revised = Objection::EarlierTestsFail { tests, files };

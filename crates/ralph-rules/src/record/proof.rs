@@ -60,6 +60,9 @@ pub struct Compared {
     /// A parser shows that every oracle change means the same as before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub layout_only: bool,
+    /// Every oracle change is of configuration: no test was added or changed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub configuration_only: bool,
     /// The checks could not run before because there were no tests yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_tests_before: bool,

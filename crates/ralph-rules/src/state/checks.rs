@@ -84,6 +84,14 @@ impl Checks {
         self.counts.map(|counts| counts.total)
     }
 
+    /// Fewer tests ran than before the run in the latest verification of the workspace as it is; new ones that are
+    /// skipped do not matter.
+    pub fn fewer_ran(&self) -> Option<Objection> {
+        let now = self.last.as_ref().filter(|_| !self.stale)?.counts();
+        let before = self.counts.filter(|before| now.is_none_or(|now| now.ran() < before.ran()))?;
+        Some(Objection::FewerTests { before, now })
+    }
+
     /// Fewer tests than before the run in the latest verification of the workspace as it is.
     pub fn fewer_tests(&self) -> Option<Objection> {
         self.last.as_ref().filter(|_| !self.stale).and_then(|last| self.fewer(last))
