@@ -334,6 +334,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         prompting: plan.prompting,
         history: plan.history,
         oracle_paths: plan.oracle_paths,
+        scripts: Vec::new(),
         work_paths: plan.work_paths,
         setup: plan.setup,
         own_files: plan.own_files,

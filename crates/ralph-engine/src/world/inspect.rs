@@ -26,6 +26,7 @@ pub fn inspect(ctx: &StepContext) -> Observation {
         violations: protection::found(ctx, &before, &after),
         head: facts.head,
         commits: facts.recent.iter().map(|c| redactor.redact(c).into_owned()).collect(),
+        oracle: Vec::new(),
         marker: marker(ctx),
         plan: ctx.start.plan.as_ref().map(|given| bound_files::seen(given, redactor)),
     })

@@ -146,6 +146,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         plan: plan(dice),
         marker_before: None,
         oracle_paths: Vec::new(),
+        scripts: Vec::new(),
         work_paths: Vec::new(),
         setup: Vec::new(),
     }

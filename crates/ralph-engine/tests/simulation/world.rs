@@ -217,6 +217,7 @@ impl Site {
             violations: self.touched.clone(),
             head: None,
             commits: Vec::new(),
+            oracle: Vec::new(),
             marker: !self.healed() && self.dice.one_in(30),
             plan: self.plan(),
         };

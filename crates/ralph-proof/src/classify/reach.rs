@@ -295,7 +295,22 @@ fn only_reports(simple: &Simple) -> bool {
     let first = simple.words.first().map(String::as_str).unwrap_or_default();
     matches!(
         first,
-        "" | "echo" | "printf" | "exit" | "false" | "true" | ":" | "return" | "cat" | "[" | "test" | "grep"
+        "" | "echo"
+            | "printf"
+            | "exit"
+            | "false"
+            | "true"
+            | ":"
+            | "return"
+            | "cat"
+            | "["
+            | "test"
+            | "grep"
+            | "date"
+            | "sleep"
+            | "ls"
+            | "{"
+            | "("
     )
 }
 

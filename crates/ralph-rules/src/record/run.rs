@@ -57,6 +57,9 @@ pub struct RunStarted {
     /// Globs that add to the oracle or take out of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oracle_paths: Vec<String>,
+    /// Scripts that the verification runs, in journals of the rules before 4.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<String>,
     /// Globs for what is work although its name says otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub work_paths: Vec<String>,

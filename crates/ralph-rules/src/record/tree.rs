@@ -21,6 +21,9 @@ pub struct Inspected {
     pub head: Option<String>,
     /// Subjects of the latest commits.
     pub commits: Vec<String>,
+    /// Tests and their configuration that differ from the baseline's, in journals of the rules before 4.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oracle: Vec<String>,
     /// The agent wrote the marker file that counts as its claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marker: bool,

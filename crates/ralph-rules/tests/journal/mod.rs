@@ -106,6 +106,7 @@ pub fn given() -> RunStarted {
         prompting: Prompting::default(),
         history: None,
         oracle_paths: Vec::new(),
+        scripts: Vec::new(),
         work_paths: Vec::new(),
         setup: Vec::new(),
         own_files: Vec::new(),
@@ -246,6 +247,7 @@ impl Journal {
             violations: Vec::new(),
             head: None,
             commits: Vec::new(),
+            oracle: Vec::new(),
             marker: false,
             plan: None,
         }

@@ -84,9 +84,11 @@ fn values(key: &Key) -> Vec<String> {
 fn lands(key: &'static Key, layer: &str, value: &str, config: &Config) {
     let named = format!("{} = {value} in {layer}", key.name);
     let row = config.setting(&row_name(key)).unwrap();
-    let looser = key.combine == Combine::Tighten && matches!(layer, "project" | "local");
-    if looser {
-        // The built-in value is the strictest: a project's other word is ignored, and that is said.
+    let tightens = key.combine == Combine::Tighten && matches!(layer, "project" | "local");
+    let rank =
+        |word: &str| key.kind.words().and_then(|words| words.iter().position(|w| format!("\"{w}\"") == word));
+    if tightens && rank(value) > rank(key.default) {
+        // A project's looser word is ignored, and that is said.
         assert_eq!((row.value, row.from.as_str()), (key.built_in(), "built-in"), "{named}");
         assert!(row.note.is_some_and(|note| note.contains(key.name) && config.warnings().contains(&note)));
         return;
@@ -238,8 +240,9 @@ fn every_ceiling_and_every_agents_own_key_exists() {
         assert!(key.ceiling.is_none_or(|ceiling| find(ceiling).is_some()), "{}", key.name);
         let own = format!("agents.*.{}", key.parts().1);
         assert!(!key.per_agent || find(&own).is_some(), "{own}");
-        let strict =
-            |words: &[&str]| key.default == format!("\"{}\"", words[0]) || key.name == "sandbox.mode";
+        let strict = |words: &[&str]| {
+            key.default == format!("\"{}\"", words[0]) || ["sandbox.mode", "gate.require"].contains(&key.name)
+        };
         if key.combine == Combine::Tighten {
             assert!(matches!(key.kind, Kind::OneOf(_)) && strict(&key.kind.words().unwrap()), "{}", key.name);
         }

@@ -37,7 +37,7 @@ fn a_run_goes_to_the_background_once_it_has_begun() {
     assert_eq!((&told["type"], &told["runId"]), (&"detached".into(), &id.into()), "it goes on with it");
     assert_eq!(ended(&scene, id)["reason"], "gate_passed");
     let log = std::fs::read_to_string(runs.join(id).join("screen.log")).unwrap();
-    assert!(log.contains("Resuming run ") && log.contains("COMPLETED, proven"), "{log}");
+    assert!(log.contains("Resuming run ") && log.contains("COMPLETED, unbroken only"), "{log}");
 }
 
 #[test]

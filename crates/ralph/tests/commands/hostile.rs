@@ -32,7 +32,7 @@ fn colours_come_only_where_they_are_wanted() {
     let args = |color: &'static str| {
         sim("x", &["--fresh", "--verify", "true", "--color", color], "write a x; claim complete")
     };
-    assert!(scene.ralph(&args("always")).err.contains("\x1b[32mCOMPLETED, proven\x1b[0m"));
+    assert!(scene.ralph(&args("always")).err.contains("\x1b[33mCOMPLETED, unbroken only\x1b[0m"));
     assert!(!scene.ralph(&args("auto")).err.contains('\x1b'));
     scene.set("NO_COLOR", "1");
     scene.set("TERM", "xterm-256color");

@@ -15,7 +15,7 @@ fn keys(value: &Value) -> BTreeSet<&str> {
 }
 
 /// The fields every result has.
-const RESULT: [&str; 13] = [
+const RESULT: [&str; 14] = [
     "v",
     "type",
     "runId",
@@ -27,6 +27,7 @@ const RESULT: [&str; 13] = [
     "costIsComplete",
     "durationSeconds",
     "verificationPassed",
+    "proof",
     "sandbox",
     "details",
 ];
@@ -108,6 +109,7 @@ fn what_is_known_of_a_run_is_one_object() {
         "cost_micro",
         "cost_complete",
         "verified",
+        "proof",
         "head",
         "pid",
         "resumable",

@@ -113,6 +113,7 @@ fn begin(scene: &Scene, args: &[&str]) -> Child {
 #[test]
 fn a_follower_goes_on_to_the_end_also_of_a_run_that_was_taken_up_again() {
     let scene = Scene::new();
+    scene.scratch.files(&[("ralph.toml", "[gate]\nask_for_test = 0\n")]);
     let task = sim("Slow", &["--verify", "true"], SLOW);
     let mut first = begin(&scene, &task);
     first.kill().unwrap();

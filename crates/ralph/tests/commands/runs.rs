@@ -61,7 +61,7 @@ fn quiet_prints_only_the_receipt() {
     let scene = Scene::new();
     let answer = scene.sim("x", &["-q", "--verify", "true"], REPAIR);
     assert_eq!((answer.code, answer.out.as_str()), (0, ""));
-    assert!(answer.err.starts_with("\nCOMPLETED, proven\n"), "{}", answer.err);
+    assert!(answer.err.starts_with("\nCOMPLETED, unbroken only\n"), "{}", answer.err);
 }
 
 #[test]

@@ -16,7 +16,7 @@ struct Project {
     stand_in: &'static [(&'static str, &'static str)],
 }
 
-const STAND_IN_MEND: &str = "write fixed yes; claim complete";
+const STAND_IN_MEND: &str = "write fixed.c yes; claim complete";
 
 const REAL: &[Project] = &[
     Project {
@@ -120,7 +120,7 @@ const PLAYED: &[Project] = &[
     },
     Project {
         name: "gradle",
-        files: &[("build.gradle", ""), ("gradlew", "#!/bin/sh\ngrep -q yes fixed\n")],
+        files: &[("build.gradle", ""), ("gradlew", "#!/bin/sh\ngrep -q yes fixed.c\n")],
         mend: STAND_IN_MEND,
         verify: &["sh ./gradlew test"],
         stand_in: &[],
@@ -160,7 +160,7 @@ const PLAYED: &[Project] = &[
             ("web/package.json", "{\"scripts\": {\"test\": \"x\"}}"),
             ("web/yarn.lock", ""),
         ],
-        mend: "write api/fixed yes; write web/fixed yes; claim complete",
+        mend: "write api/fixed.c yes; write web/fixed.c yes; claim complete",
         verify: &["cd api && go test ./...", "cd web && yarn test"],
         stand_in: &[("go", "test ./..."), ("yarn", "test")],
     },
@@ -174,7 +174,7 @@ fn laid(project: &Project) -> Scene {
     let bin = scene.scratch.root().join("bin");
     fs::create_dir(&bin).unwrap();
     for (program, args) in project.stand_in {
-        let body = format!("#!/bin/sh\n[ \"$*\" = '{args}' ] || exit 99\ngrep -q yes fixed\n");
+        let body = format!("#!/bin/sh\n[ \"$*\" = '{args}' ] || exit 99\ngrep -q yes fixed.c\n");
         fs::write(bin.join(program), body).unwrap();
         fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755)).unwrap();
     }
