@@ -143,7 +143,7 @@ pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) ->
     let before = fs::read(ctx.snapshots.store().blobs().path(old.hash));
     let after = fs::read(is.dir.join("config"));
     match (before, after) {
-        (Ok(before), Ok(after)) if after.len() as u64 == new.size => config::only_tracking(&before, &after),
+        (Ok(before), Ok(after)) if after.len() as u64 == new.size => config::only_ordinary(&before, &after),
         _ => false,
     }
 }

@@ -13,6 +13,7 @@ mod rust_modules;
 mod shadows;
 mod standing;
 mod table;
+mod test_crates;
 
 use std::collections::BTreeSet;
 
@@ -96,6 +97,13 @@ impl<'a> Classifier<'a> {
             Place::Rust => self.is_named_like_rust_test(path) && self.is_test_module(path),
             _ => false,
         }
+    }
+
+    /// Whether the file at this path must not change while a verification runs: it belongs to the oracle, or a check
+    /// runs it.
+    pub fn guards(&self, path: &[u8]) -> bool {
+        let reached = self.reach.get(path).is_some_and(|r| r.standing != Standing::Examined);
+        reached || self.is_oracle(path)
     }
 
     /// Whether an oracle change is of configuration alone: it may say how tests run, but it is no test itself.

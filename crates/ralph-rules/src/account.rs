@@ -8,7 +8,7 @@ use crate::grade::Grade;
 use crate::money::{Micro, Usage};
 use crate::next::Next;
 use crate::record::{
-    CallEnded, CallLost, Check, Fact, Ms, PriceFrom, Record, Refuser, RoomSets, RunStarted, Seen, Verified,
+    CallEnded, CallLost, Check, Fact, Ms, PriceFrom, Record, Refuser, RunStarted, Seen, Verified,
 };
 use crate::state::{Phase, State};
 use crate::step::Step;
@@ -254,11 +254,6 @@ impl RunAccount {
             Check::AsIs => self.failing_after = counted,
             // Weakened tests are not fixed tests: the result with the baseline's tests counts.
             Check::WithBaselineOracle if !verified.passed() => self.failing_after = counted,
-            Check::InRoom(RoomSets { oracle: false, canary: false, work, .. })
-                if work && !verified.passed() =>
-            {
-                self.failing_after = counted;
-            }
             Check::WithBaselineOracle | Check::InRoom(_) => {}
         }
     }
@@ -266,6 +261,10 @@ impl RunAccount {
     fn left(&mut self, ending: Ending, record: &Record) -> bool {
         self.status = Some(ending.status());
         self.reason = Some(ending.reason);
+        if ending.reason == Reason::OracleChanged {
+            // Changed tests are not fixed tests.
+            self.failing_after = self.failing_before;
+        }
         self.verified = ending.verified;
         self.grade = ending.grade;
         self.ended = Some(record.at);

@@ -40,6 +40,7 @@ pub enum Objection {
     OracleChanged { files: Vec<String> },
     OracleFlagged { files: Vec<String> },
     FewerTests { before: Counts, now: Option<Counts> },
+    FailuresInOutput { failed: u32 },
     Flaky,
     CompareWanted,
     RoomWanted { sets: RoomSets },
@@ -117,6 +118,7 @@ impl Objection {
                 | Objection::PackagesEdited { .. }
                 | Objection::OracleRewritten { .. }
                 | Objection::CanarySurvived { .. }
+                | Objection::FailuresInOutput { .. }
         )
     }
 
@@ -219,6 +221,10 @@ impl Objection {
                 )
             }
             O::FewerTests { before, now } => match now {
+                Some(now) if now.total >= before.total => format!(
+                    "more tests are skipped than before the run: {}, was {}",
+                    now.skipped, before.skipped
+                ),
                 Some(now) => format!(
                     "fewer tests than before the run: {} ({} skipped), was {} ({} skipped)",
                     now.total, now.skipped, before.total, before.skipped
@@ -227,6 +233,10 @@ impl Objection {
                     format!("no tests found in the output; before the run there were {}", before.total)
                 }
             },
+            O::FailuresInOutput { failed } => format!(
+                "the command passed, but its output says that {failed} test{} failed",
+                plural(*failed)
+            ),
             O::Flaky => "flaky: verification failed and then passed on the same files".into(),
             O::CompareWanted => {
                 "verification passed; comparing the changes with the files before the run".into()
@@ -246,19 +256,18 @@ impl Objection {
             }
             O::TestsShowWork { tests, earlier } => {
                 let new = match tests.len() {
-                    0 => "the new tests fail".to_owned(),
-                    1 => "1 new test fails".to_owned(),
-                    n => format!("{n} new tests fail"),
+                    0 => "the new tests fail without this change and pass with it".to_owned(),
+                    1 => "1 new test fails without this change and passes with it".to_owned(),
+                    n => format!("{n} new tests fail without this change and pass with it"),
                 };
-                let earlier = match earlier {
-                    Some(n) if *n > 0 => format!("; all {n} earlier ones pass"),
-                    _ => String::new(),
-                };
-                format!("{new} without this change and pass with it{earlier}")
+                let earlier = earlier.filter(|n| *n > 0).map(|n| format!("; all {n} earlier ones pass"));
+                format!("{new}{}", earlier.unwrap_or_default())
             }
             O::NothingShowsWork => "the checks passed before, too; no test shows the new work".into(),
             O::GreenWithoutWork => {
-                "the checks now pass without the work, too: what they needed is installed, or they are flaky".into()
+                "the checks failed before the run and now pass without the work, too: something outside the files \
+                 changed, or they are flaky"
+                    .into()
             }
             O::EarlierTestsFail { tests, files } => {
                 let (list, what) = match tests.as_slice() {
@@ -277,8 +286,8 @@ impl Objection {
                 "the checks failed before and pass now, but no file differs: build output or the machine changed".into()
             }
             O::GreenOutsideRoom => {
-                "the checks pass in the workspace but fail on a clean copy of the same files: what makes them pass is                  ignored by git or was built before"
-                    .into()
+                let why = "what makes them pass is ignored by git or was built before";
+                format!("the checks pass in the workspace but fail on a clean copy of the same files: {why}")
             }
             O::OutsideChanged { files } => {
                 format!(
@@ -313,8 +322,8 @@ impl Objection {
                 format!("look at {path}: the work {what}{more}")
             }
             O::AskForTest => {
-                "the checks passed before the work began, so they cannot show it; add a test that fails without the                  work and passes with it"
-                    .into()
+                let ask = "add a test that fails without the work and passes with it";
+                format!("the checks passed before the work began, so they cannot show it; {ask}")
             }
             O::GradeBelow { grade, required } => {
                 format!("the work is {grade}, and gate.require asks for {required}")

@@ -54,7 +54,7 @@ pub struct Comparison {
     pub tree: u128,
     /// Every changed path.
     pub changes: Vec<Change>,
-    /// Every path whose whole file belongs to the oracle, before or now.
+    /// Every path that must not change while a verification runs.
     pub(super) oracle: BTreeSet<Vec<u8>>,
     /// The workspace's dependency folders.
     pub(super) dependencies: Vec<DependencyFolder>,
@@ -83,7 +83,7 @@ impl Comparison {
         });
         let mut changes = classifier.changes();
         changes.retain(|change| change.exists || !is_there(site.root, &change.path));
-        let oracle = before.paths().chain(now.paths()).filter(|path| classifier.is_oracle(path));
+        let oracle = before.paths().chain(now.paths()).filter(|path| classifier.guards(path));
         let oracle = oracle.map(<[u8]>::to_vec).collect();
         let none = !red.is_empty() && !classifier.baseline_has_tests();
         let no_tests_before = none && red.iter().all(|r| r.not_run || classifier.runs_tests(r.command));

@@ -1,18 +1,31 @@
-//! A repository's config before and after: what ordinary work writes there by itself is no tampering. That is one thing,
-//! which branch follows which (`git push -u`, `git switch`), and only among the remotes that are known already.
-//! Everything else (filters, hooks, helpers, aliases, addresses) makes git do other things than the user set up.
+//! A repository's config before and after: what ordinary work writes there by itself is no tampering. That is which branch
+//! follows which, the user's name, a new remote or submodule, and the keys of editors and large files that make git run
+//! nothing. Everything else (filters, hooks, helpers, aliases, the address of a known remote) makes git do other things
+//! than the user set up.
 
 use std::collections::BTreeSet;
 
-/// The two differ in nothing but which branch follows which.
-pub fn only_tracking(before: &[u8], after: &[u8]) -> bool {
+/// The two differ in nothing but what ordinary work writes.
+pub fn only_ordinary(before: &[u8], after: &[u8]) -> bool {
     let (Some(before), Some(after)) = (settings(before), settings(after)) else { return false };
-    let remotes: BTreeSet<&str> =
-        before.iter().filter(|s| s.section == "remote").map(|s| s.sub.as_str()).collect();
+    let remotes = |settings: &[Setting]| -> BTreeSet<String> {
+        settings.iter().filter(|s| s.section == "remote").map(|s| s.sub.clone()).collect()
+    };
+    let (old, new) = (remotes(&before), remotes(&after));
+    let known =
+        Remotes { all: old.union(&new).cloned().collect(), kept: old.intersection(&new).cloned().collect() };
     let matters = |settings: &[Setting]| -> Vec<Setting> {
-        settings.iter().filter(|s| !s.is_tracking(&remotes)).cloned().collect()
+        settings.iter().filter(|s| !s.is_ordinary(&known)).cloned().collect()
     };
     matters(&before) == matters(&after)
+}
+
+/// The names of remotes.
+struct Remotes {
+    /// On either side.
+    all: BTreeSet<String>,
+    /// On both: what they say must stay.
+    kept: BTreeSet<String>,
 }
 
 /// One `key = value`.
@@ -25,17 +38,33 @@ struct Setting {
 }
 
 impl Setting {
-    fn is_tracking(&self, remotes: &BTreeSet<&str>) -> bool {
-        let value = self.value.as_str();
-        self.section == "branch"
-            && match self.key.as_str() {
-                "remote" | "pushremote" => value == "." || remotes.contains(value),
+    fn is_ordinary(&self, remotes: &Remotes) -> bool {
+        let (key, value) = (self.key.as_str(), self.value.as_str());
+        match self.section.as_str() {
+            "branch" => match key {
+                "remote" | "pushremote" => value == "." || remotes.all.contains(value),
                 "merge" => value.starts_with("refs/"),
                 "rebase" => matches!(value, "true" | "false" | "merges"),
-                "" | "description" => true,
-                _ => false,
+                "mergeoptions" => false,
+                // Git reads no other key of a branch; editors keep theirs here.
+                _ => true,
+            },
+            "user" => matches!(key, "" | "name" | "email"),
+            "remote" => {
+                let plain = matches!(key, "" | "fetch") || key == "url" && is_plain_address(value);
+                plain && !remotes.kept.contains(&self.sub)
             }
+            "submodule" => matches!(key, "" | "active") || key == "url" && is_plain_address(value),
+            "lfs" => matches!(key, "" | "repositoryformatversion" | "access" | "locksverify"),
+            "gui" | "gitg" | "gitk" => true,
+            _ => false,
+        }
     }
+}
+
+/// An address that git fetches from by itself, without running a helper that the address names.
+fn is_plain_address(value: &str) -> bool {
+    !value.contains("::") && !value.starts_with('-') && !value.contains(['"', '`', '$', ';', '|', '&'])
 }
 
 /// Every setting in order. None where a line cannot be read for sure: then nothing is taken for harmless.
@@ -83,7 +112,7 @@ mod tests {
     const BASE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = /srv/x.git\n";
 
     #[test]
-    fn only_which_branch_follows_which_is_harmless() {
+    fn what_ordinary_work_writes_is_harmless() {
         for (added, harmless) in [
             ("[branch \"a\"]\n\tremote = origin\n\tmerge = refs/heads/a\n", true),
             ("[branch \"a\"]\n\tremote = .\n\tmerge = refs/heads/b\n\trebase = true\n", true),
@@ -94,16 +123,30 @@ mod tests {
             ("[core]\n\tfsmonitor = evil\n", false),
             ("[core]\n\thooksPath = /tmp\n", false),
             ("[filter \"x\"]\n\tclean = evil\n", false),
-            ("[user]\n\temail = other@localhost\n", false),
+            ("[user]\n\temail = other@localhost\n\tname = A\n", true),
+            ("[user]\n\tsigningkey = x\n", false),
+            (
+                "[remote \"up\"]\n\turl = https://example.invalid/x.git\n\tfetch = +refs/heads/*:refs/remotes/up/*\n",
+                true,
+            ),
+            ("[remote \"up\"]\n\turl = ext::sh -c evil\n", false),
+            ("[remote \"up\"]\n\tuploadpack = evil\n", false),
+            ("[remote \"origin\"]\n\tpushurl = https://evil.example\n", false),
+            ("[submodule \"a\"]\n\tactive = true\n\turl = /srv/a\n", true),
+            ("[submodule \"a\"]\n\tupdate = !evil\n", false),
+            ("[lfs]\n\trepositoryformatversion = 0\n", true),
+            ("[lfs]\n\tfetchexclude = x\n", false),
+            ("[branch \"a\"]\n\tvscode-merge-base = origin/main\n", true),
+            ("[branch \"a\"]\n\tmergeoptions = --strategy evil\n", false),
             ("[include]\n\tpath = ../evil\n", false),
             ("[alias]\n\tst = !evil\n", false),
             ("[branch \"a\"]\n\tmerge = refs/heads/a\\\n[core]\n\tpager = evil\n", false),
             ("[branch \"a\"] remote = origin\n", false),
         ] {
             let after = format!("{BASE}{added}");
-            assert_eq!(only_tracking(BASE.as_bytes(), after.as_bytes()), harmless, "{added}");
-            assert_eq!(only_tracking(after.as_bytes(), BASE.as_bytes()), harmless, "removed: {added}");
+            assert_eq!(only_ordinary(BASE.as_bytes(), after.as_bytes()), harmless, "{added}");
+            assert_eq!(only_ordinary(after.as_bytes(), BASE.as_bytes()), harmless, "removed: {added}");
         }
-        assert!(!only_tracking(BASE.as_bytes(), BASE.replace("/srv/x", "/srv/y").as_bytes()));
+        assert!(!only_ordinary(BASE.as_bytes(), BASE.replace("/srv/x", "/srv/y").as_bytes()));
     }
 }

@@ -18,7 +18,15 @@ const VERSION: u32 = 1;
 const LARGEST_READ: u64 = 1 << 20;
 
 /// Relative to the home directory.
-const IN_HOME: [&str; 33] = [
+const IN_HOME: [&str; 41] = [
+    ".bash_login",
+    ".bash_profile",
+    ".bashrc",
+    ".profile",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
     ".babelrc",
     ".bundle/config",
     ".bunfig.toml",

@@ -112,6 +112,9 @@ impl Classifier<'_> {
         if self.is_expectation(path) {
             return (Split::Ambiguous, "named like an expectation, and by tests".into());
         }
+        if self.is_in_test_only_crate(path) {
+            return (Split::Ambiguous, "crate that only tests use".into());
+        }
         let Some((before, now)) = self.texts(path) else {
             return (Split::Oracle, "Rust, cannot be read".into());
         };

@@ -174,6 +174,7 @@ impl Walker<'_> {
             "cd" | "pushd" => {
                 place.enter(rest.iter().find(|word| !word.starts_with('-')).map(String::as_str));
             }
+            "." | "source" if inner.depth > 0 => self.sourced(rest, &inner),
             "." | "source" => self.run_first(rest, judged, &inner),
             "eval" => self.walk(&rest.join(" "), &inner.deeper(None)),
             "-m" => self.python(words, judged, &inner),

@@ -6,11 +6,13 @@ use super::manifest::ManifestSplit;
 
 /// Whether a module is replaced by a directory, or what was replaced is not any more.
 pub fn split(before: &str, now: &str) -> ManifestSplit {
-    if local_replacements(before) == local_replacements(now) {
-        ManifestSplit::Rest
-    } else {
-        ManifestSplit::Oracle
-    }
+    let (was, is) = (local_replacements(before), local_replacements(now));
+    // A module that was not used before is not swapped: it is new.
+    let swapped = |(from, to): &(&str, &str)| {
+        !was.contains(&(*from, *to))
+            && from.split_whitespace().next().is_some_and(|module| before.contains(module))
+    };
+    if was.is_subset(&is) && !is.iter().any(swapped) { ManifestSplit::Rest } else { ManifestSplit::Oracle }
 }
 
 fn local_replacements(text: &str) -> BTreeSet<(&str, &str)> {
@@ -29,6 +31,10 @@ mod tests {
         let old = "module a\nrequire x v1\n";
         assert_eq!(split(old, "module a\nrequire x v2\nreplace y => z v1\n"), ManifestSplit::Rest);
         assert_eq!(split(old, "module a\nrequire x v1\nreplace x => ./x\n"), ManifestSplit::Oracle);
+        assert_eq!(
+            split(old, "module a\nrequire x v1\nrequire new v0\nreplace new => ./new\n"),
+            ManifestSplit::Rest
+        );
         assert_eq!(
             split(old, "module a\nrequire x v1\nreplace (\n\tx v1 => ../x // y\n)\n"),
             ManifestSplit::Oracle

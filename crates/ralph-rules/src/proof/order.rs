@@ -60,10 +60,7 @@ impl Order<'_> {
         }
         let baseline = self.twice(RoomSets::BASELINE)?;
         if baseline.passed {
-            return Ok(Conclusion::Graded(
-                Grade::Unbroken,
-                vec![Objection::NothingShowsWork, Objection::Flaky],
-            ));
+            return Ok(Conclusion::Graded(Grade::Unclear, vec![Objection::GreenWithoutWork]));
         }
         refused(Objection::NothingDiffers)
     }
@@ -174,6 +171,9 @@ impl Order<'_> {
         if self.flaky() && self.twice(without)?.passed {
             return unshown();
         }
+        if self.new_tests_are_skipped(without)? {
+            return unshown();
+        }
         let tests = self.room(without)?.failed.clone();
         canary::check(self, ALL)?.map_or_else(
             || Ok(self.graded(Grade::Tested, vec![Objection::TestsShowWork { tests, earlier }], ALL)),
@@ -181,11 +181,20 @@ impl Order<'_> {
         )
     }
 
+    /// More tests are skipped with the new ones, and no more pass: they did not run.
+    fn new_tests_are_skipped(&self, without: RoomSets) -> Answer<bool> {
+        let before = match self.proof.room(self.sets(WORK_AND_AMBIGUOUS)) {
+            Some(run) => run.counts,
+            None => self.room(without)?.counts,
+        };
+        let (Some(before), Some(now)) = (before, self.room(ALL)?.counts) else { return Ok(false) };
+        Ok(now.skipped > before.skipped && now.passed <= before.passed)
+    }
+
     /// Green in this room because of the work, with the baseline's oracle.
     fn proven(&self, sets: RoomSets, with: Vec<String>) -> Answer<Conclusion> {
         if self.environment_may_differ() && self.room(RoomSets::BASELINE)?.passed {
-            let reasons = vec![Objection::NothingShowsWork, Objection::GreenWithoutWork];
-            return Ok(self.graded(Grade::Unbroken, reasons, sets));
+            return Ok(self.graded(Grade::Unclear, vec![Objection::GreenWithoutWork], sets));
         }
         if let Some(survived) = canary::check(self, sets)? {
             return refused(survived);
@@ -252,11 +261,18 @@ impl Order<'_> {
     /// voids the run.
     fn held(&self, sets: RoomSets) -> Answer<Held> {
         let run = self.room(sets)?;
-        Ok(match self.fewer(run) {
+        Ok(match self.failures(run).or_else(|| self.fewer(run)) {
             _ if !run.passed => Held::No,
             Some(fewer) => Held::Fewer(fewer),
             None => Held::Yes,
         })
+    }
+
+    /// The command passed, but its output says that tests failed, which it did not say before the run.
+    fn failures(&self, run: &RoomRun) -> Option<Objection> {
+        let failed = run.counts.map_or(0, |counts| counts.failed);
+        let usual = self.checks.baseline.as_ref().filter(|before| before.passed()).and_then(Verified::counts);
+        (failed > usual.map_or(0, |counts| counts.failed)).then_some(Objection::FailuresInOutput { failed })
     }
 
     fn fewer(&self, run: &RoomRun) -> Option<Objection> {
@@ -267,11 +283,16 @@ impl Order<'_> {
     pub(super) fn room(&self, sets: RoomSets) -> Answer<&RoomRun> {
         let sets = self.sets(sets);
         let run = self.proof.room(sets).ok_or_else(|| run_in(sets))?;
-        if !run.rewritten.is_empty() {
-            let files = run.rewritten.clone();
-            return Err(ProofStep::Conclude(Conclusion::Refused(Objection::OracleRewritten { files })));
+        if run.rewritten.is_empty() || sets == RoomSets::BASELINE {
+            return Ok(run);
         }
-        Ok(run)
+        // What the suite writes anyway does not count.
+        let usual = &self.proof.room(RoomSets::BASELINE).ok_or_else(|| run_in(RoomSets::BASELINE))?.rewritten;
+        let files: Vec<String> = run.rewritten.iter().filter(|file| !usual.contains(file)).cloned().collect();
+        match files.is_empty() {
+            true => Ok(run),
+            false => Err(ProofStep::Conclude(Conclusion::Refused(Objection::OracleRewritten { files }))),
+        }
     }
 
     /// The same; where it failed, only after a second attempt.

@@ -138,6 +138,9 @@ impl Evidence {
         if outcome != ("COMPLETED", Some("gate_passed"), Some(0), Some(true), false) {
             return Err(format!("it ended otherwise: {outcome:?}"));
         }
+        if run.proof.as_deref() != Some("proven") {
+            return Err(format!("it was graded {:?}", run.proof));
+        }
         let charged = self.calls_closed_once()?;
         self.ledger_agrees(&run.id, &charged)?;
         let sum: i64 = charged.values().sum();

@@ -11,19 +11,19 @@ const SCRIPT: &str = "\
 [1]
 say The first file
 setsid-child sleep 600
-write one.txt one
+write one.py one
 claim progress
 [2]
-write one.txt one
+write one.py one
 daemonise sleep 600
 run echo stolen > .env; echo evil > .git/hooks/post-commit; chmod 600 .env
-write two.txt two
+write two.py two
 claim progress
 [*]
-write one.txt one
-write two.txt two
-write three.txt three
-write check.sh grep -q three three.txt && grep -q two two.txt && grep -q one one.txt # seen
+write one.py one
+write two.py two
+write three.py three
+write check.sh grep -q three three.py && grep -q two two.py && grep -q one one.py # seen
 claim complete
 ";
 
@@ -41,16 +41,16 @@ const DIRTY: [(&str, &str); 4] = [
 const AFTER: [(&str, &str); 9] = [
     (".env", "KEY=user\n"),
     (".gitignore", "*.log\n.env\n"),
-    ("check.sh", "grep -q three three.txt && grep -q two two.txt && grep -q one one.txt # seen\n"),
+    ("check.sh", "grep -q three three.py && grep -q two two.py && grep -q one one.py # seen\n"),
     ("kept.txt", "changed by the user\n"),
     ("notes.txt", "new\n"),
-    ("one.txt", "one\n"),
+    ("one.py", "one\n"),
     ("own.log", "ignored\n"),
-    ("three.txt", "three\n"),
-    ("two.txt", "two\n"),
+    ("three.py", "three\n"),
+    ("two.py", "two\n"),
 ];
 /// What verifies. The last call writes a remark into it, so that its older self must pass too.
-const CHECK: &str = "grep -q three three.txt && grep -q two two.txt && grep -q one one.txt\n";
+const CHECK: &str = "grep -q three three.py && grep -q two two.py && grep -q one one.py\n";
 const VERIFY: &str = "sh check.sh";
 
 /// How long a process may outlive a killed ralph: long, for a busy machine, and much shorter than they would live.

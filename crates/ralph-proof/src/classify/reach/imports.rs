@@ -24,6 +24,20 @@ impl Walker<'_> {
         }
     }
 
+    /// What a check script sources is treated like what it imports: it may be the work that is tried out. If it defines
+    /// what checks are made of, it may belong to them.
+    pub fn sourced(&mut self, words: &[String], place: &Place) {
+        let Some(word) = words.first() else { return };
+        let script = place.source.clone();
+        for path in self.resolve(word, place) {
+            if self.before.text(&path).is_some_and(|text| defines_checks(&text)) {
+                self.note(path, Standing::Ambiguous, format!("sourced by {script}"));
+            } else {
+                self.imported(script.as_bytes(), path, place);
+            }
+        }
+    }
+
     fn imported(&mut self, script: &[u8], path: Vec<u8>, place: &Place) {
         if path == script {
             return;
@@ -40,6 +54,14 @@ impl Walker<'_> {
             self.note(path, Standing::Ambiguous, why);
         }
     }
+}
+
+/// Whether a shell script defines functions that checks are made of.
+fn defines_checks(text: &str) -> bool {
+    static CHECKS: OnceLock<Option<Regex>> = OnceLock::new();
+    let names = "assert|expect|check|verify|fail|die|ok|is|same|equals?|test|pass|run";
+    let pattern = format!(r"(?m)^[ \t]*(?:function[ \t]+)?(?:{names})\w*[ \t]*\(\)");
+    regex(&CHECKS, &pattern).is_some_and(|checks| checks.is_match(text))
 }
 
 fn regex(cell: &'static OnceLock<Option<Regex>>, pattern: &str) -> Option<&'static Regex> {

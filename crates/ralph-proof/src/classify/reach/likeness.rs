@@ -20,7 +20,7 @@ pub fn check_like(path: &[u8]) -> bool {
 /// Named like an expectation, or like something that only tests use.
 pub fn expectation_like(path: &[u8]) -> bool {
     static WORDS: OnceLock<Option<Regex>> = OnceLock::new();
-    let pattern = r"(?i-u)(^|[._/-])(expect\w*|golden\w*|want\w*|approved|oracle|fixtures?|helpers?|mocks?|stubs?|fakes?|testutils?|test_?util\w*|testlib|testkit|test_?support|harness|matchers?|assertions?)([._/-]|$)";
+    let pattern = r"(?i-u)(^|[._/-])(expect\w*|golden\w*|want\w*|approved|oracle|fixtures?|helpers?|mocks?|stubs?|fakes?|testutils?|test_?util\w*|testlib|testkit|test_?support|harness|matchers?|assertions?|failures?)([._/-]|$)";
     regex(&WORDS, pattern).is_some_and(|words| words.is_match(path))
 }
 

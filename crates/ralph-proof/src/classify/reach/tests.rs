@@ -10,7 +10,7 @@ const FILES: &[(&str, &str)] = &[
         "#!/bin/sh\nset -e\n# sh commented.sh\n./lib/check_more.sh\n. lib/common.sh\npython3 app.py | sort\nsh helper.sh\n",
     ),
     ("lib/check_more.sh", "diff out.txt lib/expected.txt\n"),
-    ("lib/common.sh", ""),
+    ("lib/common.sh", "fail() { echo \"$1\"; exit 1; }\n"),
     ("lib/expected.txt", ""),
     ("helper.sh", ""),
     ("commented.sh", ""),
