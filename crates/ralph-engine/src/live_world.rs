@@ -3,7 +3,7 @@
 
 use crate::observation::Observation;
 use crate::step_context::StepContext;
-use crate::world::{World, admit, call, compare, extend, inspect, recover, restore, room, verify};
+use crate::world::{World, admit, call, compare, extend, inspect, map, recover, restore, room, verify};
 use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
@@ -108,6 +108,11 @@ impl World for LiveWorld<'_> {
                     Check::WithBaselineOracle => room::with_baseline_oracle(ctx, deadline, id),
                     _ => verify::verify(ctx, check, deadline, id),
                 });
+            }
+            Step::Map { time, deadline } => {
+                ctx.under_way.clear();
+                let request = map::MapRequest::new(state, *time, *deadline);
+                self.in_worker(move |ctx| map::map(ctx, request));
             }
             Step::Recover { id, reserved } => {
                 let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);

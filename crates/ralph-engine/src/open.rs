@@ -260,6 +260,7 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
             | Phase::Restoring
             | Phase::Comparing
             | Phase::Verifying(_)
+            | Phase::Mapping
     );
     under_way.then(|| Moment::load(&home.run(id), BEFORE)).flatten()
 }

@@ -1,6 +1,9 @@
 //! The receipt: what was proven, on which files, by which commands, for how much. JSON for programs, Markdown for people.
 //! One of a run is bound to its journal by the head of the checksum chain.
 
+mod map;
+
+pub use map::{ReceiptMap, mark};
 use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::grade::Grade;
 use ralph_rules::objection::Objection;
@@ -54,6 +57,9 @@ pub struct Receipt {
     pub changes: ReceiptChanges,
     /// Lines of the work that deal with the check instead of the task.
     pub signs: Vec<SignSeen>,
+    /// Which hunks of the change a check notices, if that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<ReceiptMap>,
     /// guard, flag or allow.
     pub oracle: String,
     /// A verification passed after it had failed on the same files.
@@ -203,6 +209,7 @@ pub fn of_run(
         rooms: rooms_of(&state.proof),
         changes: changes_of(&state.proof),
         signs: state.proof.latest().map(|compared| compared.signs.clone()).unwrap_or_default(),
+        map: state.proof.map().map(ReceiptMap::from),
         oracle: start.map(|s| oracle_name(s.policy.oracle)).unwrap_or_default().into(),
         flaky: checks.flaky || state.proof.rooms().any(|(_, run)| run.flaky),
         of_commit: false,
@@ -337,6 +344,7 @@ impl Receipt {
                 ms % 1000 / 100
             );
         }
+        text.extend(self.map.iter().map(ReceiptMap::markdown));
         text
     }
 }

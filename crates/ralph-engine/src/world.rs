@@ -7,6 +7,7 @@ pub mod compare;
 pub mod extend;
 pub mod inspect;
 mod listen;
+pub mod map;
 pub mod recover;
 mod reply;
 pub mod restore;

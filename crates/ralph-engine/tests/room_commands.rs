@@ -128,6 +128,8 @@ impl Scene {
         let runner = Runner {
             launch: Launch::new(std::env::current_exe().unwrap(), "sh", &self.workspace),
             deadline: 60_000,
+            until: None,
+            after_failure: true,
             clock: &clock,
             redactor: &redactor,
             under_way: &UnderWay::default(),

@@ -31,6 +31,7 @@ pub mod grade;
 pub mod grounds;
 pub mod guard;
 pub mod ladder;
+mod map;
 pub mod metrics;
 pub mod money;
 pub mod next;

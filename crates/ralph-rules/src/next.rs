@@ -88,7 +88,7 @@ pub fn next(state: &State) -> Decision {
             act(Step::Inspect { before: state.trees.before }, reasons)
         }
         Phase::Inspected => inspected(state, start),
-        Phase::Verifying(_) => verifying(state, start),
+        Phase::Verifying(_) | Phase::Mapping => verifying(state, start),
         Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
         Phase::Admitting
         | Phase::Ending
@@ -150,7 +150,7 @@ fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Dec
     wait(Wake { at: None, ran: Some(policy.max_time.map_or(deadline, |max| max.min(deadline))) })
 }
 
-/// The user or the time limit may stop a verification; it has no result then.
+/// The user or the time limit may stop a verification, which has no result then, or a map, which has a part of one.
 fn verifying(state: &State, start: &RunStarted) -> Decision {
     if state.checks.interrupted_by.is_some() {
         return wait(Wake::NEVER);

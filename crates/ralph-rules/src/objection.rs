@@ -44,6 +44,7 @@ pub enum Objection {
     Flaky,
     CompareWanted,
     RoomWanted { sets: RoomSets },
+    MapWanted { time: Ms },
     RoomLacks,
     ProvenByWork { commands: Vec<String>, with: Vec<String> },
     TestsShowWork { tests: Vec<String>, earlier: Option<u32> },
@@ -242,6 +243,9 @@ impl Objection {
                 "verification passed; comparing the changes with the files before the run".into()
             }
             O::RoomWanted { sets } => format!("verifying {}", sets.words()),
+            O::MapWanted { time } => {
+                format!("checking which parts of the change a check notices, for at most {}", span(*time))
+            }
             O::RoomLacks => {
                 "the checks need something that git ignores, so they ran in the workspace itself (see verify.setup)"
                     .into()

@@ -48,6 +48,9 @@ pub struct Policy {
     pub on_violation: OnViolation,
     /// What a changed oracle leads to.
     pub oracle: Oracle,
+    /// How long a run may look for hunks that no check notices.
+    #[serde(default, skip_serializing_if = "MapTime::is_off")]
+    pub map_time: MapTime,
 }
 
 impl Policy {
@@ -71,6 +74,36 @@ impl Policy {
             breaker: BreakerPolicy::default(),
             on_violation: OnViolation::Abort,
             oracle: Oracle::Guard,
+            map_time: MapTime::Off,
+        }
+    }
+}
+
+/// How long the map of a change may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MapTime {
+    /// No map.
+    #[default]
+    Off,
+    /// As long as the verifications before it took.
+    Auto,
+    /// This long.
+    AtMost(Ms),
+}
+
+impl MapTime {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // the signature serde asks for
+    fn is_off(&self) -> bool {
+        *self == MapTime::Off
+    }
+
+    /// The time limit, if the verifications before it took this long; none if there is to be no map.
+    pub fn limit(self, verified: Ms) -> Option<Ms> {
+        match self {
+            MapTime::Off => None,
+            MapTime::Auto => Some(verified),
+            MapTime::AtMost(ms) => Some(ms),
         }
     }
 }

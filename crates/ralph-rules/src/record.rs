@@ -5,6 +5,7 @@
 mod call;
 mod check;
 mod envelope;
+mod map;
 mod money;
 mod person;
 mod plan;
@@ -16,6 +17,7 @@ mod upcast;
 pub use call::*;
 pub use check::*;
 pub use envelope::{Envelope, Unreadable};
+pub use map::*;
 pub use money::*;
 pub use person::*;
 pub use plan::*;
@@ -89,6 +91,8 @@ pub enum Seen {
     Compared(Box<Compared>),
     /// The verification ended.
     Verified(Verified),
+    /// Hunks of the change were put back, to see which ones a check notices.
+    Mapped(Box<ChangeMap>),
     /// The user requested something.
     Asked(Asked),
 }

@@ -137,6 +137,8 @@ pub enum Phase {
     Comparing,
     /// The verify commands run.
     Verifying(Check),
+    /// Hunks of the change are put back, to see which ones a check notices.
+    Mapping,
     /// The iteration is complete; the verdict is next.
     Judging,
     /// The run is over for good.
@@ -176,7 +178,7 @@ impl State {
     fn decided(&mut self, next: &Next) {
         match next {
             Next::Do(step) => self.begun(step),
-            Next::Interrupt(why) if matches!(self.phase, Phase::Verifying(_)) => {
+            Next::Interrupt(why) if matches!(self.phase, Phase::Verifying(_) | Phase::Mapping) => {
                 self.checks.interrupted_by = Some(*why);
             }
             Next::Interrupt(why) => {
@@ -218,6 +220,10 @@ impl State {
                 self.calls.ended_by = None;
                 self.checks.begun(self.ran);
                 self.phase = Phase::Verifying(*check);
+            }
+            Step::Map { .. } => {
+                self.checks.begun(self.ran);
+                self.phase = Phase::Mapping;
             }
             Step::Recover { .. } => self.phase = Phase::Recovering,
         }
@@ -270,6 +276,10 @@ impl State {
                 self.phase = Phase::Judging;
             }
             Seen::Verified(verified) => self.verified(verified),
+            Seen::Mapped(map) => {
+                self.proof.mapped(map);
+                self.phase = Phase::Judging;
+            }
             Seen::Asked(asked) => {
                 let between = matches!(
                     self.phase,
@@ -302,7 +312,7 @@ impl State {
             Phase::Inspecting => Phase::Answered,
             Phase::Restoring => Phase::Inspected,
             Phase::Verifying(Check::Baseline) => Phase::Ready,
-            Phase::Comparing | Phase::Verifying(_) => Phase::Inspected,
+            Phase::Comparing | Phase::Verifying(_) | Phase::Mapping => Phase::Inspected,
             // The files may have changed since somebody was asked to look at them.
             Phase::Judging if reviewed => Phase::Inspected,
             other => other,

@@ -68,6 +68,13 @@ pub enum Step {
         /// Each command's deadline.
         deadline: Ms,
     },
+    /// Find out which hunks of the change a check notices. Closes with `Mapped`.
+    Map {
+        /// Longest time for all of it.
+        time: Ms,
+        /// Each command's deadline.
+        deadline: Ms,
+    },
     /// Recover the result of a call that was running when ralph was killed. Closes with `CallEnded` or `CallLost`.
     Recover {
         /// Which call.

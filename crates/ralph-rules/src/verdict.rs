@@ -9,6 +9,7 @@ use crate::completion::completion;
 use crate::ending::{Ending, Reason};
 use crate::failure::Reaction;
 use crate::gate::{GateResult, gate};
+use crate::map::map_first;
 use crate::next::exit;
 use crate::objection::Objection;
 use crate::policy::{Decline, Policy};
@@ -32,7 +33,7 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     match gate(state, &policy.gate) {
         GateResult::Done { reason, verified, reasons: proof } if reasons.is_empty() => {
             match completion(state, policy, Ending::new(reason, verified), proof) {
-                Ok(decision) => return decision,
+                Ok(decision) => return map_first(state, policy, decision),
                 Err(no) => reasons.extend(no),
             }
         }

@@ -6,8 +6,8 @@ use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
 use ralph_rules::record::{
-    CallEnded, Check, CheckOutcome, Compared, Inspected, Ms, PlanSeen, PriceFrom, Refused, Refuser, Request,
-    Seen, Verified, Violation,
+    CallEnded, ChangeMap, Check, CheckOutcome, Compared, HunkState, Inspected, MapTotals, Ms, PlanSeen,
+    PriceFrom, Refused, Refuser, Request, Seen, Verified, Violation,
 };
 use ralph_rules::step::Step;
 
@@ -76,6 +76,7 @@ fn step_words(step: &Step) -> String {
         Step::Verify { check: Check::WithBaselineOracle, .. } => "verify with the original tests".into(),
         Step::Verify { check: Check::InRoom(sets), .. } => format!("verify {}", sets.words()),
         Step::Compare => "compare the changes with the files before the run".into(),
+        Step::Map { time, .. } => format!("map the change, for at most {}", span(*time)),
         Step::Recover { id, .. } => format!("recover call {id} from its transcript"),
     }
 }
@@ -136,6 +137,7 @@ fn facts(seen: &Seen) -> Vec<String> {
         }
         Seen::Compared(compared) => compared_words(compared),
         Seen::Verified(verified) => verified_words(verified),
+        Seen::Mapped(map) => mapped_words(map),
         Seen::Asked(asked) => vec![match &asked.request {
             Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
             Request::Stop { .. } => "a person asked to stop".into(),
@@ -158,6 +160,25 @@ fn compared_words(compared: &Compared) -> Vec<String> {
     let signs = compared.signs.iter();
     let signs = signs.map(|s| format!("look at {}:{}: the work {}: {}", s.path, s.line, s.what, s.text));
     sets.chain(signs).collect()
+}
+
+/// Which hunks of the change a check notices.
+fn mapped_words(map: &ChangeMap) -> Vec<String> {
+    let MapTotals { held, not_held, not_tried } = map.totals;
+    let (all, runs) = (map.totals.all(), map.runs);
+    let how = match (&map.problem, map.interrupted, map.out_of_time) {
+        (Some(why), ..) => format!("; not completed: {why}"),
+        (None, true, _) => "; interrupted".into(),
+        (None, _, true) => "; out of time".into(),
+        _ => String::new(),
+    };
+    let found = format!(
+        "map of the change: {held} of {all} parts held by a check, {not_held} not held, {not_tried} not tried \
+         ({runs} verifications){how}"
+    );
+    let unheld = map.hunks.iter().filter(|hunk| hunk.state == HunkState::NotHeld);
+    let unheld = unheld.take(NAMES).map(|hunk| format!("not held by any check: {}", hunk.place()));
+    std::iter::once(found).chain(unheld).collect()
 }
 
 /// What refused a call, and why.

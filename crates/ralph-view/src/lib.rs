@@ -6,6 +6,7 @@ pub mod call_receipts;
 mod event_parts;
 pub mod explanation;
 pub mod fact_text;
+mod hunk_marks;
 pub mod log_json;
 pub mod log_lines;
 pub mod log_raw;

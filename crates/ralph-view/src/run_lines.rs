@@ -140,6 +140,9 @@ impl RunLines {
                 Check::InRoom(_) => "proving: checking that the green needs the work",
                 _ => "verifying",
             }),
+            Next::Do(Step::Map { .. }) => {
+                self.begin("mapping: checking which parts of the change a check notices")
+            }
             Next::Do(Step::Compare) => self.begin("comparing the changes"),
             Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {
                 self.reasons("continuing", &decision.reasons);

@@ -1,8 +1,11 @@
 //! What an iteration changed, as a unified diff of two snapshots, their contents from the snapshot store. Large and
 //! binary files are only named; a comparison that takes too long gets coarser, never stuck.
 
+use crate::hunk_marks::Marks;
 use crate::plain::plain_lines;
 use crate::style::Style;
+use ralph_engine::receipt::mark;
+use ralph_rules::record::{ChangeMap, HunkState, MappedHunk};
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Kind, shown, side_by_side};
 use similar::TextDiff;
@@ -25,17 +28,27 @@ pub struct Moments {
 }
 
 /// How a diff is printed.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The contents.
+    pub blobs: &'a Blobs,
+    /// Colors.
+    pub style: Style,
+    /// Contents as they are: fit for `git apply`, not for a terminal.
+    pub raw: bool,
+    /// Which hunks a check notices: a mark is printed at each.
+    pub map: Option<&'a ChangeMap>,
+}
+
 struct Page<'a, W> {
     out: W,
     style: Style,
-    blobs: &'a Blobs,
-    /// Contents as they are: fit for `git apply`, not for a terminal.
-    raw: bool,
+    shown: Shown<'a>,
 }
 
 /// Writes what changed; says how many files did.
-pub fn diff(out: impl Write, moments: &Moments, blobs: &Blobs, style: Style, raw: bool) -> io::Result<u32> {
-    let mut page = Page { out, style, blobs, raw };
+pub fn diff(out: impl Write, moments: &Moments, shown: Shown<'_>) -> io::Result<u32> {
+    let mut page = Page { out, style: shown.style, shown };
     let mut files = 0;
     let work = |entry: &Entry<'_>| (entry.counts || entry.protected) && entry.kind != Kind::Directory;
     for (old, new) in side_by_side(&moments.before, &moments.after) {
@@ -79,8 +92,12 @@ impl<W: Write> Page<'_, W> {
         }
         let (a, b) =
             (if old.is_some() { &a } else { "/dev/null" }, if new.is_some() { &b } else { "/dev/null" });
+        let mut marks = Marks::of(self.shown.map.filter(|_| !self.shown.raw), &path.to_string());
+        for mark in marks.of_file() {
+            self.mark(mark)?;
+        }
         match (self.text(old), self.text(new)) {
-            (Ok(before), Ok(after)) => self.texts(&before, &after, a, b),
+            (Ok(before), Ok(after)) => self.texts(&before, &after, (a, b), &mut marks),
             (Err(why), _) | (_, Err(why)) => writeln!(self.out, "{a} and {b} differ: {why}"),
         }
     }
@@ -95,7 +112,8 @@ impl<W: Write> Page<'_, W> {
             return Err("too large to show");
         }
         let mut bytes = Vec::new();
-        let file = self.blobs.open(entry.hash).map_err(|_| "its content was not saved, or was pruned")?;
+        let file =
+            self.shown.blobs.open(entry.hash).map_err(|_| "its content was not saved, or was pruned")?;
         file.take(LARGEST).read_to_end(&mut bytes).map_err(|_| "its content cannot be read")?;
         if bytes.iter().take(LOOK).any(|byte| *byte == 0) {
             return Err("a binary file");
@@ -103,13 +121,24 @@ impl<W: Write> Page<'_, W> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn texts(&mut self, before: &str, after: &str, a: &str, b: &str) -> io::Result<()> {
+    fn texts(
+        &mut self,
+        before: &str,
+        after: &str,
+        (a, b): (&str, &str),
+        marks: &mut Marks<'_>,
+    ) -> io::Result<()> {
         let diff = TextDiff::configure().timeout(EXACT).diff_lines(before, after);
         let text = diff.unified_diff().context_radius(3).header(a, b).to_string();
-        if self.raw {
+        if self.shown.raw {
             return self.out.write_all(text.as_bytes());
         }
         for (n, line) in text.lines().enumerate() {
+            if n >= 2 {
+                for mark in marks.before(line) {
+                    self.mark(mark)?;
+                }
+            }
             let line = plain_lines(line);
             let line = match line.bytes().next() {
                 _ if n < 2 => self.style.strong(line),
@@ -121,5 +150,16 @@ impl<W: Write> Page<'_, W> {
             writeln!(self.out, "{line}")?;
         }
         Ok(())
+    }
+
+    /// What is known of a hunk, before its first line.
+    fn mark(&mut self, hunk: &MappedHunk) -> io::Result<()> {
+        let note = hunk.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
+        let text = plain_lines(&format!("{} {}{note}", mark(hunk.state), hunk.state.words()));
+        let text = match hunk.state {
+            HunkState::NotHeld => self.style.warn(text),
+            _ => self.style.note(text),
+        };
+        writeln!(self.out, "{text}")
     }
 }

@@ -12,6 +12,17 @@ use std::collections::BTreeMap;
 /// The mode of a file that exists only in the room.
 const PLAIN: u32 = 0o644;
 
+/// What a room shows at a path instead of what its sets give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InPlace {
+    /// A file of these bytes.
+    Bytes(Vec<u8>),
+    /// What the baseline has there, which may be nothing.
+    Baseline,
+    /// Nothing.
+    Absent,
+}
+
 /// The files of a room.
 pub(super) struct RoomFiles {
     pub files: BTreeMap<Vec<u8>, RoomFile>,
@@ -38,19 +49,34 @@ impl RoomFiles {
         RoomFiles { files }
     }
 
-    /// Puts these contents in place of whatever is there.
-    pub fn replace(&mut self, contents: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) {
-        for (path, bytes) in contents {
-            let mode = self.files.get(&path).map_or(PLAIN, |file| file.mode);
-            let hash = hash_bytes(&bytes);
-            self.files.insert(path, RoomFile { source: Source::Bytes(bytes), hash, mode, link: false });
+    /// Puts these in place of whatever is there.
+    pub fn replace(&mut self, site: &ProofSite<'_>, replaced: &BTreeMap<Vec<u8>, InPlace>) {
+        for (path, in_place) in replaced {
+            let file = match in_place {
+                InPlace::Bytes(bytes) => Some(self.with_bytes(path, bytes.clone())),
+                InPlace::Baseline => site.baseline.file(path).and_then(|file| file.in_room()),
+                InPlace::Absent => None,
+            };
+            match file {
+                Some(file) => self.files.insert(path.clone(), file),
+                None => self.files.remove(path),
+            };
         }
+    }
+
+    /// A file of these bytes with the permissions of the one that is there.
+    fn with_bytes(&self, path: &[u8], bytes: Vec<u8>) -> RoomFile {
+        let mode = self.files.get(path).map_or(PLAIN, |file| file.mode);
+        RoomFile { hash: hash_bytes(&bytes), source: Source::Bytes(bytes), mode, link: false }
     }
 
     /// Adds tests that must fail; none where no runner is known.
     pub fn add_canary(&mut self, site: &ProofSite<'_>, token: &str) -> Option<Canary> {
         let canary = Canary::new(&self.as_files(site), site.commands, token)?;
-        self.replace(canary.files.iter().cloned());
+        for (path, bytes) in &canary.files {
+            let file = self.with_bytes(path, bytes.clone());
+            self.files.insert(path.clone(), file);
+        }
         Some(canary)
     }
 

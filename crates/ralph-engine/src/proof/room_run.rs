@@ -1,7 +1,7 @@
 //! A verification in a room.
 
 use super::comparison::Comparison;
-use super::room_files::RoomFiles;
+use super::room_files::{InPlace, RoomFiles};
 use super::site::ProofSite;
 use crate::room::RoomFolder;
 use crate::verification::{Room, Runner, VerifyCommand, not_run};
@@ -32,8 +32,8 @@ pub struct RoomResult {
 pub struct RoomRun<'a> {
     /// Which sets, and whether a canary is added.
     pub sets: RoomSets,
-    /// Contents in place of those that the sets give.
-    pub replaced: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What is in place of what the sets give.
+    pub replaced: BTreeMap<Vec<u8>, InPlace>,
     /// Commands that prepare the room.
     pub setup: &'a [String],
     /// The directory of the workspace's rooms.
@@ -55,7 +55,7 @@ impl RoomRun<'_> {
     ) -> io::Result<RoomResult> {
         let began = Instant::now();
         let mut files = RoomFiles::new(site, comparison, self.sets);
-        files.replace(self.replaced.clone());
+        files.replace(site, &self.replaced);
         let canary = if self.sets.canary { files.add_canary(site, self.token) } else { None };
         let mut folder = RoomFolder::open(self.dir)?;
         folder.fill(&files.files, site.root, site.blobs)?;

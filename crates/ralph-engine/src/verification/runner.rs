@@ -28,6 +28,10 @@ pub struct Runner<'a> {
     pub launch: Launch,
     /// Longest time one command may take.
     pub deadline: Ms,
+    /// No command may run longer than to this active time.
+    pub until: Option<Ms>,
+    /// Whether the commands after one that failed are run, too.
+    pub after_failure: bool,
     /// Measures the deadline, so that a suspended machine does not count.
     pub clock: &'a Clock,
     /// Removes secrets from output before any of it is kept.
@@ -48,8 +52,8 @@ pub struct VerifyCommand<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs every command, also after one has failed: the next prompt should show everything that is wrong. Stops
-    /// early when interrupted; the results then lack the commands that were not started. An error means that the room
+    /// Runs every command, by default also after one has failed: the next prompt should show everything that is wrong.
+    /// Stops early when interrupted; the results then lack the commands that were not started. An error means that the room
     /// could not be made, so that nothing is known. `on_result` gets each result with the end of the output.
     pub fn run(
         &self,
@@ -71,7 +75,11 @@ impl Runner<'_> {
                 }
             };
             on_result(&result, &text);
+            let failed = result.how != CheckOutcome::Passed;
             results.push(result);
+            if failed && !self.after_failure {
+                break;
+            }
         }
         Ok(results)
     }
@@ -139,7 +147,7 @@ impl Runner<'_> {
     }
 
     fn end_at_deadline(&self, process: &ProcessHandle, ended: &Receiver<()>) -> bool {
-        let end = self.clock.ran().saturating_add(self.deadline);
+        let end = self.clock.ran().saturating_add(self.deadline).min(self.until.unwrap_or(Ms::MAX));
         while ended.recv_timeout(DEADLINE_CHECK) == Err(RecvTimeoutError::Timeout) {
             if self.clock.ran() >= end {
                 process.end(self.launch.limits.end_grace);

@@ -5,16 +5,19 @@
 use super::{BYTECODE, Room, Runner, VerifyCommand, tree_copy};
 use crate::clock::{Clock, utc};
 use crate::git_checkout;
+use crate::proof::map::{MapRun, Tried};
 use crate::proof::{Baseline, Comparison, Places, ProofSite, RedBefore, RoomRun};
-use crate::receipt::{self, FAILED, ORACLE_CHANGED, REFUSED, Receipt, diff_hash, oracle_name, ran};
+use crate::receipt::{
+    self, FAILED, ORACLE_CHANGED, REFUSED, Receipt, ReceiptMap, diff_hash, oracle_name, ran,
+};
 use crate::redact::Redactor;
 use crate::under_way::UnderWay;
 use ralph_diagnostics::Discard;
 use ralph_rules::grade::Grade;
 use ralph_rules::objection::Objection;
-use ralph_rules::policy::Oracle;
+use ralph_rules::policy::{MapTime, Oracle};
 use ralph_rules::proof::{Conclusion, ProofStep, proof_of};
-use ralph_rules::record::{Check, CheckOutcome, CheckResult, Ms, RoomSeen, RoomSets, Verified};
+use ralph_rules::record::{ChangeMap, Check, CheckOutcome, CheckResult, Ms, RoomSeen, RoomSets, Verified};
 use ralph_rules::state::{Checks, ProofState};
 use ralph_snapshots::SnapshotStore;
 use ralph_supervisor::Launch;
@@ -55,25 +58,38 @@ pub struct StandaloneVerify {
     pub supervisor: PathBuf,
     /// Where Python packages may lie outside the workspace.
     pub places: Places,
+    /// Whether the change is mapped, and for how long at most; without a limit if it is off.
+    pub map: Option<MapTime>,
 }
 
-/// Verifies, and reports each command's result to `on_result` as it ends, with what it was run on.
+/// What a verification tells while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// A command ended.
+    Ran(Check, &'a CheckResult),
+    /// The commands ended with some hunks put back.
+    Tried(&'a Tried),
+}
+
+/// Verifies, and reports each command's result as it ends, with what it was run on.
 pub fn verify(
     request: &StandaloneVerify,
     redactor: &Redactor,
-    mut on_result: impl FnMut(Check, &CheckResult),
+    mut on_progress: impl FnMut(Progress<'_>),
 ) -> io::Result<Receipt> {
     tree_copy::remove(&request.scratch)?;
     std::fs::create_dir_all(&request.scratch)?;
     let runner = Runner {
         launch: Launch::new(&request.supervisor, "sh", &request.workspace),
         deadline: request.timeout,
+        until: None,
+        after_failure: true,
         clock: &Clock::from(0),
         redactor,
         under_way: &UnderWay::default(),
         run: None,
     };
-    let receipt = request.receipt(&mut Session { request, runner, redactor, on_result: &mut on_result });
+    let receipt = request.receipt(&mut Session { request, runner, redactor, on_progress: &mut on_progress });
     // What cannot be removed now is removed by the next verification.
     tree_copy::remove(&request.scratch).discard("remove temporary files");
     receipt
@@ -97,7 +113,7 @@ struct Session<'a> {
     request: &'a StandaloneVerify,
     runner: Runner<'a>,
     redactor: &'a Redactor,
-    on_result: &'a mut dyn FnMut(Check, &CheckResult),
+    on_progress: &'a mut dyn FnMut(Progress<'_>),
 }
 
 /// What was found out.
@@ -163,6 +179,7 @@ impl StandaloneVerify {
             rooms: receipt::rooms_of(&proof.rooms),
             changes: receipt::changes_of(&proof.rooms),
             signs: proof.rooms.latest().map(|compared| compared.signs.clone()).unwrap_or_default(),
+            map: proof.rooms.map().map(ReceiptMap::from),
             oracle: oracle_name(self.oracle).into(),
             flaky: proof.checks.flaky || proof.rooms.rooms().any(|(_, run)| run.flaky),
             cost_is_complete: true,
@@ -204,6 +221,9 @@ impl Session<'_> {
             true => self.conclude(site, &comparison, (&mut checks, &mut rooms))?,
             false => (FAILED.to_owned(), None, Vec::new()),
         };
+        if let Some(time) = self.request.map.filter(|_| grade.is_some()) {
+            rooms.mapped(&self.map(site, &comparison, &rooms, time));
+        }
         Ok(Proof { checks, rooms, verdict, grade, reasons })
     }
 
@@ -256,9 +276,28 @@ impl Session<'_> {
             output: &|_| None,
             token: &crate::proof::token(),
         };
-        let on_result = &mut *self.on_result;
-        let result = run.run(site, comparison, &self.runner, &mut |result| on_result(check, result))?;
+        let on_progress = &mut *self.on_progress;
+        let mut on_result = |result: &CheckResult| on_progress(Progress::Ran(check, result));
+        let result = run.run(site, comparison, &self.runner, &mut on_result)?;
         Ok(verified(check, result.results, site.now.id(), Some(result.seen)))
+    }
+
+    /// Puts hunks back. With `auto`, for as long as everything before took.
+    fn map(
+        &mut self,
+        site: &ProofSite<'_>,
+        comparison: &Comparison,
+        rooms: &ProofState,
+        time: MapTime,
+    ) -> ChangeMap {
+        let now = self.runner.clock.ran();
+        let until = time.limit(now).map(|time| now.saturating_add(time));
+        let runner =
+            Runner { until, after_failure: false, launch: self.runner.launch.clone(), ..self.runner };
+        let (setup, dir) = (&self.request.setup, &self.request.rooms);
+        let run = MapRun { setup, dir, passes: rooms.passes_with_everything() };
+        let on_progress = &mut *self.on_progress;
+        run.run(site, comparison, &runner, &mut |tried| on_progress(Progress::Tried(tried)))
     }
 
     fn with_baseline_oracle(
@@ -282,8 +321,8 @@ impl Session<'_> {
     fn run(&mut self, check: Check, room: &mut Room<'_>) -> io::Result<Vec<CheckResult>> {
         let commands: Vec<_> =
             self.request.commands.iter().map(|line| VerifyCommand { line, output: None }).collect();
-        let on_result = &mut *self.on_result;
-        self.runner.run(&commands, room, &mut |result, _| on_result(check, result))
+        let on_progress = &mut *self.on_progress;
+        self.runner.run(&commands, room, &mut |result, _| on_progress(Progress::Ran(check, result)))
     }
 }
 

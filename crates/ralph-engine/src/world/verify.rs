@@ -22,6 +22,8 @@ pub(super) fn runner(ctx: &StepContext, deadline: Ms, id: Attempt) -> Runner<'_>
     Runner {
         launch: ctx.launch("sh", id.iteration),
         deadline,
+        until: None,
+        after_failure: true,
         clock: &ctx.clock,
         redactor: &ctx.deps.redactor,
         under_way: &ctx.under_way,

@@ -101,6 +101,7 @@ impl Open {
             (Seen::Restored(_), Some(Step::Restore { .. })) => true,
             (Seen::Compared(_), Some(Step::Compare)) => true,
             (Seen::Verified(_), Some(Step::Verify { .. })) => true,
+            (Seen::Mapped(_), Some(Step::Map { .. })) => true,
             (Seen::CallEnded(call), Some(Step::Call { id, .. } | Step::Recover { id, .. })) => {
                 *self.calls.get_mut(id).unwrap() += 1;
                 call.id == *id

@@ -4,7 +4,7 @@ use super::dice::Dice;
 use ralph_rules::RULES;
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
-use ralph_rules::policy::{Decline, MINUTE, OnViolation, Oracle, Policy, SECOND, Until};
+use ralph_rules::policy::{Decline, MINUTE, MapTime, OnViolation, Oracle, Policy, SECOND, Until};
 use ralph_rules::record::{AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, Prompting, RunStarted};
 
 /// What the agent of a run tends to do.
@@ -208,6 +208,7 @@ fn policy(shared: Shared, temper: Temper, commands: usize, dice: &mut Dice) -> P
         policy.breaker.decline = Decline::Open;
     }
     policy.on_violation = dice.pick(&[OnViolation::Abort, OnViolation::Restore, OnViolation::Restore]);
+    policy.map_time = dice.pick(&[MapTime::Off, MapTime::Auto, MapTime::AtMost(MINUTE)]);
     policy.oracle = dice.pick(&[Oracle::Guard, Oracle::Guard, Oracle::Flag, Oracle::Allow]);
     policy
 }

@@ -47,7 +47,7 @@ const REASONS: [Reason; 22] = [
     Reason::StoreUnsafe,
 ];
 
-const KINDS: [&str; 31] = [
+const KINDS: [&str; 33] = [
     "run_started",
     "resumed",
     "policy_changed",
@@ -63,6 +63,7 @@ const KINDS: [&str; 31] = [
     "inspected",
     "restored",
     "verified",
+    "mapped",
     "asked",
     "do admit",
     "do call",
@@ -74,6 +75,7 @@ const KINDS: [&str; 31] = [
     "do verify oracle",
     "do verify room",
     "do compare",
+    "do map",
     "do recover",
     "end",
     "leave",
@@ -163,6 +165,7 @@ fn kind(fact: &Fact) -> &'static str {
             Seen::Restored(_) => "restored",
             Seen::Compared(_) => "compared",
             Seen::Verified(_) => "verified",
+            Seen::Mapped(_) => "mapped",
             Seen::Asked(_) => "asked",
         },
     }
@@ -180,6 +183,7 @@ fn step_kind(step: &Step) -> &'static str {
         Step::Verify { check: Check::WithBaselineOracle, .. } => "do verify oracle",
         Step::Verify { check: Check::InRoom(_), .. } => "do verify room",
         Step::Compare => "do compare",
+        Step::Map { .. } => "do map",
         Step::Recover { .. } => "do recover",
     }
 }

@@ -18,9 +18,9 @@ use ralph_rules::next::Why;
 use ralph_rules::policy::SECOND;
 use ralph_rules::prompt::compose;
 use ralph_rules::record::{
-    Admitted, Attempt, CallEnded, CallLost, CanarySeen, ChangeSet, Check, CheckOutcome, CheckResult,
-    Compared, Extended, FileRef, Inspected, Limits, Ms, PlanSeen, Refused, Refuser, Restored, RoomSeen,
-    RoomSets, Seen, SignSeen, Verified, Violation,
+    Admitted, Attempt, CallEnded, CallLost, CanarySeen, ChangeMap, ChangeSet, Check, CheckOutcome,
+    CheckResult, Compared, Extended, FileRef, Inspected, Limits, Ms, PlanSeen, Refused, Refuser, Restored,
+    RoomSeen, RoomSets, Seen, SignSeen, Verified, Violation,
 };
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -56,6 +56,7 @@ impl World for SimulatedWorld<'_> {
             Step::Restore { paths } => site.restore(paths),
             Step::Compare => site.compare(),
             Step::Verify { check, deadline } => site.verify(*check, *deadline),
+            Step::Map { time, .. } => site.map(*time),
             Step::Recover { id, reserved } => site.recover(*id, *reserved),
         }
     }
@@ -79,6 +80,10 @@ impl World for SimulatedWorld<'_> {
                     verified.results.truncate(1);
                     verified.results.iter_mut().for_each(|r| r.how = CheckOutcome::Interrupted);
                     site.proof = None;
+                }
+                Seen::Mapped(map) => {
+                    map.interrupted = true;
+                    *at = now;
                 }
                 // An answer may come after the call closed, but never as late as the next one.
                 Seen::Extended(_) => *at = now,
@@ -321,6 +326,16 @@ impl Site {
             problem: sometimes(80).then(|| "gone".into()),
         };
         self.will_tell(3, Seen::Compared(Box::new(compared)));
+    }
+
+    /// Hunks are put back, within the time that is given.
+    fn map(&mut self, time: Ms) {
+        assert!(time > 0, "{}: a map without time", self.run);
+        let current = self.proof == Some((self.version, true));
+        assert!(current, "{}: a map of files that were not verified", self.run);
+        let takes = self.dice.between(10, time.max(11));
+        let (tree, runs) = (self.tree, self.dice.between(0, 9) as u32);
+        self.will_tell(takes, Seen::Mapped(Box::new(ChangeMap { tree, runs, ..ChangeMap::default() })));
     }
 
     /// What else a room shows: a canary that is seen or not, rarely a test that was rewritten.

@@ -23,6 +23,8 @@ pub struct Checks {
     pub began: Ms,
     /// Why the one under way was interrupted.
     pub interrupted_by: Option<Why>,
+    /// How long all verifications took so far.
+    pub spent: Ms,
     /// The latest result is from before the latest call: good for a prompt, but it proves nothing any more.
     stale: bool,
 }
@@ -42,6 +44,8 @@ impl Checks {
 
     /// A verification closed. An interrupted one says nothing.
     pub fn closed(&mut self, verified: &Verified) {
+        let took = verified.results.iter().map(|result| result.ms).fold(0, Ms::saturating_add);
+        self.spent = self.spent.saturating_add(took);
         if verified.interrupted {
             return;
         }

@@ -1,7 +1,7 @@
 //! What is known about the proof of the current files: the three sets, and how the rooms came out.
 
 use crate::objection::Objection;
-use crate::record::{CanarySeen, CheckOutcome, Compared, Ms, RoomSets, Verified};
+use crate::record::{CanarySeen, ChangeMap, CheckOutcome, Compared, Ms, RoomSets, Verified};
 use crate::suite::Counts;
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 pub struct ProofState {
     compared: Option<Compared>,
     rooms: BTreeMap<RoomSets, RoomRun>,
+    map: Option<ChangeMap>,
     /// A step of the proof has closed since the iteration did.
     pub under_way: bool,
     /// How often the agent was asked for a test of its work.
@@ -51,6 +52,7 @@ impl ProofState {
         self.under_way = true;
         if self.compared.as_ref().is_none_or(|before| before.tree != compared.tree) {
             self.rooms.clear();
+            self.map = None;
         }
         self.compared = Some(compared.clone());
     }
@@ -72,6 +74,24 @@ impl ProofState {
         run.rewritten.extend(room.rewritten);
         run.place = room.place;
         run.ms = run.ms.saturating_add(verified.results.iter().map(|r| r.ms).sum());
+    }
+
+    /// Hunks of the change were put back.
+    pub fn mapped(&mut self, map: &ChangeMap) {
+        self.map = Some(map.clone());
+    }
+
+    /// The map of the latest comparison's files, if there is one.
+    pub fn map(&self) -> Option<&ChangeMap> {
+        self.map.as_ref()
+    }
+
+    /// The commands are known to pass in a room with the whole change.
+    pub fn passes_with_everything(&self) -> bool {
+        let Some(compared) = &self.compared else { return false };
+        let (work, ambiguous) = (compared.work.any(), compared.ambiguous.any());
+        let sets = RoomSets { work, ambiguous, oracle: compared.oracle.any(), canary: false };
+        self.room(sets).is_some_and(|run| run.passed)
     }
 
     /// The sets, if they are those of this tree.

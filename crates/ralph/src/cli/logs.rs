@@ -6,6 +6,7 @@ use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_engine::snapshots::Snapshots;
+use ralph_rules::record::ChangeMap;
 use ralph_rules::state::State;
 use ralph_store::{Database, RunRow};
 use ralph_view::log_json::LogJson;
@@ -13,7 +14,7 @@ use ralph_view::log_lines::LogLines;
 use ralph_view::log_raw::LogRaw;
 use ralph_view::run_state::RunState;
 use ralph_view::story::{Story, StoryError, StoryVisitor};
-use ralph_view::workspace_diff::{Moments, diff};
+use ralph_view::workspace_diff::{Moments, Shown, diff};
 use std::io::{BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::Path;
 
@@ -52,7 +53,7 @@ pub fn logs(args: &Args, here: &Here) -> Result<u8, Problem> {
         return Err(no_iteration(n, &row));
     }
     if args.diff {
-        return changed(args, &row, &home, here);
+        return changed(args, &row, &store, here);
     }
     let running = || runs::is_running(&row, &home);
     let story = Story {
@@ -139,7 +140,8 @@ fn no_iteration(n: u32, row: &RunRow) -> Problem {
 }
 
 /// Prints the diff of an iteration, or of the whole run.
-fn changed(args: &Args, row: &RunRow, home: &Home, here: &Here) -> Result<u8, Problem> {
+fn changed(args: &Args, row: &RunRow, store: &Database, here: &Here) -> Result<u8, Problem> {
+    let home = &here.home()?;
     let snapshots = Snapshots::of(home, Path::new(&row.workspace), &row.id);
     let begun = snapshots.iterations();
     let last = begun.last().copied().unwrap_or(0);
@@ -157,7 +159,12 @@ fn changed(args: &Args, row: &RunRow, home: &Home, here: &Here) -> Result<u8, Pr
     let after = if args.iteration.is_some() { snapshots.after(to) } else { snapshots.last() };
     let moments = Moments { before, after: after.ok_or_else(missing)? };
     let raw = args.raw && !stdout().is_terminal();
-    match diff(buffered_stdout(), &moments, snapshots.store().blobs(), here.out_style(), raw) {
+    let state = State::of(&runs::records(store, &row.id).unwrap_or_default());
+    // The map is about the files as the run left them, and about all of the run's changes.
+    let of_these = |map: &&ChangeMap| map.tree == moments.after.id() && from == 0;
+    let map = state.proof.map().filter(of_these);
+    let shown = Shown { blobs: snapshots.store().blobs(), style: here.out_style(), raw, map };
+    match diff(buffered_stdout(), &moments, shown) {
         Ok(0) => say("No changes.\n"),
         Ok(_) => {}
         Err(error) => gone(StoryError::Output(error), row)?,

@@ -3,15 +3,17 @@
 
 use super::{Here, agent, runs, secrets};
 use crate::config;
+use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
 use crate::show::seconds;
+use ralph_engine::proof::map::Tried;
 use ralph_engine::receipt::{Receipt, diff_hash};
 use ralph_engine::snapshots::Snapshots;
-use ralph_engine::verification::standalone::{self, StandaloneVerify};
+use ralph_engine::verification::standalone::{self, Progress, StandaloneVerify};
 use ralph_engine::{git_checkout, open};
 use ralph_rules::grade::Grade;
-use ralph_rules::record::{Check, CheckOutcome, CheckResult};
+use ralph_rules::record::{Check, CheckOutcome};
 use ralph_rules::state::State;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -28,6 +30,9 @@ pub struct Args {
     /// Verify command to use instead of the configured ones (repeatable).
     #[arg(long, value_name = "CMD", conflicts_with = "check")]
     verify: Vec<String>,
+    /// Find the parts of the change that no check notices: put each one back and verify again.
+    #[arg(long, conflicts_with = "check")]
+    map: bool,
     /// Check whether this receipt is still valid: files, diff, journal.
     #[arg(long, value_name = "RECEIPT")]
     check: Option<PathBuf>,
@@ -74,9 +79,14 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let (branch, base) = (rev(&args.branch)?, rev(&args.base)?);
     let head = branch.clone().or_else(|| git_checkout::named(&here.workspace, "HEAD"));
+    let base = base.or_else(|| head.and_then(|head| git_checkout::base_of(&here.workspace, &head)));
+    if args.map && base.is_none() {
+        return Err(Problem::new(Code::Usage, "--map needs a commit to compare with, and none was found")
+            .hint("name it: ralph verify --map --base REV"));
+    }
     let request = StandaloneVerify {
         workspace: here.workspace.clone(),
-        base: base.or_else(|| head.and_then(|head| git_checkout::base_of(&here.workspace, &head))),
+        base,
         commit: branch,
         commands,
         timeout: settings.policy.verify_timeout,
@@ -88,8 +98,13 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         places: agent::places(here),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
         supervisor: agent::own_program()?,
+        map: args.map.then_some(settings.policy.map_time),
     };
-    let told = |check: Check, result: &CheckResult| {
+    let told = |progress: Progress<'_>| {
+        let (check, result) = match progress {
+            Progress::Ran(check, result) => (check, result),
+            Progress::Tried(tried) => return say(&tried_words(tried)),
+        };
         if let Check::InRoom(sets) = check {
             let how = if result.how == CheckOutcome::Passed { "passes" } else { "fails" };
             return say(&format!("`{}` {how} on {} ({})", result.command, sets.words(), seconds(result.ms)));
@@ -108,6 +123,17 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         false => print(&receipt.markdown()),
     }
     Ok(receipt.exit_code(settings.policy.gate.require))
+}
+
+/// One verification of the map: `the checks fail without src/a.py:10-12 (0.4s)`.
+fn tried_words(tried: &Tried) -> String {
+    let how = if tried.failed { "fail" } else { "pass" };
+    let without = match tried.places.as_slice() {
+        [] => "with the whole change".to_owned(),
+        [place] => format!("without {place}"),
+        [first, rest @ ..] => format!("without {first} and {} more", rest.len()),
+    };
+    plain(&format!("the checks {how} {without} ({})", seconds(tried.ms)))
 }
 
 /// Which parts of a receipt are still valid.

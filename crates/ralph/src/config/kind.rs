@@ -10,6 +10,7 @@ use super::key::At;
 use super::settings::Settings;
 use ralph_engine::redact::Secret;
 use ralph_rules::money::Micro;
+use ralph_rules::policy::MapTime;
 use ralph_rules::record::Ms;
 use std::collections::BTreeMap;
 
@@ -31,6 +32,8 @@ pub enum Kind {
     Rate(Set<Micro>),
     /// A duration; zero is allowed.
     Duration(Set<Ms>),
+    /// A duration, or the word `auto`; zero means off.
+    MapTime(Set<MapTime>),
     /// A duration above zero.
     Limit(Set<Ms>),
     /// Any text.
@@ -96,6 +99,7 @@ impl Kind {
             Kind::Dollars(_) => "an amount in dollars above 0, such as 5.0".into(),
             Kind::Rate(_) => "a price in dollars per million tokens, such as 3.0; 0 means free".into(),
             Kind::Duration(_) => "a duration such as \"90s\", \"15m\" or \"1h30m\"; \"0s\" is allowed".into(),
+            Kind::MapTime(_) => "a duration such as \"5m\", or \"auto\"; \"0s\" turns it off".into(),
             Kind::Limit(_) => "a duration above 0 such as \"90s\", \"15m\" or \"1h30m\"".into(),
             Kind::Text(_) => "text in quotes".into(),
             Kind::Agent(_) => "the name of an agent (`ralph agents` lists them)".into(),
@@ -117,7 +121,7 @@ impl Kind {
         match self {
             Kind::Count(_) | Kind::Number(_) | Kind::LargeNumber(_) => "7".into(),
             Kind::Dollars(_) | Kind::Rate(_) => "2.5".into(),
-            Kind::Duration(_) | Kind::Limit(_) => "\"90s\"".into(),
+            Kind::Duration(_) | Kind::MapTime(_) | Kind::Limit(_) => "\"90s\"".into(),
             Kind::Text(_) | Kind::Promise(_) | Kind::Unsupported => "\"text\"".into(),
             Kind::Agent(_) => "\"codex\"".into(),
             Kind::WorkspaceFile(_) => "\"done.txt\"".into(),

@@ -56,6 +56,7 @@ fn value(key: &Key) -> Value {
         Kind::Dollars(_) => json!({"type": "number", "exclusiveMinimum": 0}),
         Kind::Rate(_) => json!({"type": "number", "minimum": 0}),
         Kind::Duration(_) | Kind::Limit(_) => json!({"type": "string", "pattern": duration}),
+        Kind::MapTime(_) => json!({"anyOf": [{"const": "auto"}, {"type": "string", "pattern": duration}]}),
         Kind::Text(_) | Kind::WorkspaceFile(_) => json!({"type": "string"}),
         Kind::Agent(_) => json!({"enum": ralph_agents::registry::names().collect::<Vec<_>>()}),
         Kind::Promise(_) => json!({"type": "string", "pattern": "^[^<>\\r\\n]+$"}),

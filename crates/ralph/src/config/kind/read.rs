@@ -9,6 +9,7 @@ use crate::values;
 use ralph_agents::registry::{self, UnknownAgent};
 use ralph_engine::redact::Secret;
 use ralph_rules::money::Micro;
+use ralph_rules::policy::MapTime;
 use ralph_rules::record::Ms;
 use ralph_tree::Protect;
 use std::collections::BTreeMap;
@@ -53,6 +54,7 @@ impl Kind {
             }
             Kind::Rate(set) => then(*set, dollars(value).ok_or_else(wrong)?),
             Kind::Duration(set) => then(*set, duration(value).ok_or_else(wrong)?),
+            Kind::MapTime(set) => then(*set, map_time(value).ok_or_else(wrong)?),
             Kind::Limit(set) => then(*set, duration(value).filter(|ms| *ms > 0).ok_or_else(wrong)?),
             Kind::Text(set) => then(*set, text(value).ok_or_else(wrong)?),
             Kind::Agent(set) => then(*set, agent(&text(value).ok_or_else(wrong)?)?),
@@ -139,6 +141,13 @@ fn dollars(value: &Value) -> Option<Micro> {
 
 fn duration(value: &Value) -> Option<Ms> {
     parse_duration(value.as_str()?).ok()
+}
+
+fn map_time(value: &Value) -> Option<MapTime> {
+    match value.as_str() {
+        Some("auto") => Some(MapTime::Auto),
+        _ => duration(value).map(|ms| if ms == 0 { MapTime::Off } else { MapTime::AtMost(ms) }),
+    }
 }
 
 fn text(value: &Value) -> Option<String> {

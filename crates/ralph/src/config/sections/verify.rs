@@ -52,6 +52,14 @@ pub const VERIFY: Section = Section {
              Needed only if the verify commands depend on files that git ignores.",
         )
         .default("[]"),
+        Key::new(
+            "verify.map_time",
+            Kind::MapTime(|s, _, time| s.policy.map_time = time),
+            "How long a run may take, once its work is graded, to find the parts of the change that no check notices; \
+             also the limit of `ralph verify --map`. \"auto\" takes at most as long as the verifications before it; \
+             \"0s\" skips it in a run and sets no limit for the command.",
+        )
+        .default("\"0s\""),
     ],
 };
 
