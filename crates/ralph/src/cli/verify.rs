@@ -53,7 +53,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     let config = config::load(&here.workspace, &here.env)?;
     let settings = &config.settings;
     for warning in config.warnings().iter().filter(|warning| warning.starts_with("verify.")) {
-        say(&format!("warning: {warning}"));
+        say(&format!("warning: {warning}\n"));
     }
     let commands = if args.verify.is_empty() { settings.verify.clone() } else { args.verify.clone() };
     if commands.is_empty() || commands.iter().any(|command| command.trim().is_empty()) {
@@ -103,16 +103,17 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     let told = |progress: Progress<'_>| {
         let (check, result) = match progress {
             Progress::Ran(check, result) => (check, result),
-            Progress::Tried(tried) => return say(&tried_words(tried)),
+            Progress::Tried(tried) => return say(&format!("{}\n", tried_words(tried))),
         };
         if let Check::InRoom(sets) = check {
             let how = if result.how == CheckOutcome::Passed { "passes" } else { "fails" };
-            return say(&format!("`{}` {how} on {} ({})", result.command, sets.words(), seconds(result.ms)));
+            let (line, took) = (&result.command, seconds(result.ms));
+            return say(&format!("`{line}` {how} on {} ({took})\n", sets.words()));
         }
         let how = if result.how == CheckOutcome::Passed { "passed" } else { "failed" };
-        say(&format!("`{}` {how} ({})", result.command, seconds(result.ms)));
+        say(&format!("`{}` {how} ({})\n", result.command, seconds(result.ms)));
         if result.how != CheckOutcome::Passed {
-            say(crate::plain::plain_lines(&result.tail).trim_end());
+            say(&format!("{}\n", crate::plain::plain_lines(&result.tail).trim_end()));
         }
     };
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
