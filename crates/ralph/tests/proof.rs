@@ -8,6 +8,8 @@
 mod bed;
 #[path = "proof/case.rs"]
 mod case;
+#[path = "proof/map.rs"]
+mod map;
 #[path = "proof/receipts.rs"]
 mod receipts;
 #[path = "proof/stacks.rs"]

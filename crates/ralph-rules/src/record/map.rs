@@ -118,6 +118,7 @@ impl MappedHunk {
     pub fn place(&self) -> String {
         match (self.new_start, self.new_lines) {
             (_, 0) if self.old_lines == 0 => self.path.clone(),
+            (0, 0) => self.path.clone(),
             (start, 0 | 1) => format!("{}:{start}", self.path),
             (start, lines) => format!("{}:{start}-{}", self.path, start.saturating_add(lines - 1)),
         }

@@ -46,7 +46,10 @@ impl Units {
     pub fn of(site: &ProofSite<'_>, comparison: &Comparison) -> Units {
         let taken = |change: &&Change| (change.has_work() || change.has_ambiguous()) && !change.docs;
         let changes = comparison.changes.iter().filter(taken);
-        let files: Vec<ChangedFile> = changes.map(|change| ChangedFile::of(site, change)).collect();
+        Units::from_files(changes.map(|change| ChangedFile::of(site, change)).collect())
+    }
+
+    pub(super) fn from_files(files: Vec<ChangedFile>) -> Units {
         let mut units = Vec::new();
         for (file, changed) in files.iter().enumerate() {
             units.extend(changed.hunks().into_iter().map(|hunk| Unit { file, hunk }));
@@ -122,6 +125,15 @@ impl ChangedFile {
                 (InPlace::Baseline, file.map(|file| text(plain(file.kind), site.read_before(&path))))
             }
         };
+        ChangedFile::new(path, (without, before), now)
+    }
+
+    /// Each side is absent, not text, or a text; `without` is put in place of the whole file.
+    pub(super) fn new(
+        path: Vec<u8>,
+        (without, before): (InPlace, Option<Option<String>>),
+        now: Option<Option<String>>,
+    ) -> ChangedFile {
         let not_text = matches!(now, Some(None)) || matches!(before, Some(None));
         let in_parts = !not_text && now.is_some() && before.is_some();
         let shown = |side: Option<Option<String>>| side.flatten().filter(|_| !not_text).unwrap_or_default();
@@ -149,7 +161,7 @@ impl ChangedFile {
 }
 
 /// A side's text; none if it is a link, binary, or too large.
-fn text(plain: bool, bytes: Option<Vec<u8>>) -> Option<String> {
+pub(super) fn text(plain: bool, bytes: Option<Vec<u8>>) -> Option<String> {
     bytes.filter(|bytes| plain && !bytes.contains(&0)).and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
