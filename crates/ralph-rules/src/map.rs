@@ -11,11 +11,17 @@ use crate::record::Decision;
 use crate::state::State;
 use crate::step::Step;
 
-/// The decision, or the map that comes before it.
+/// The decision on graded work, or the map that comes before it.
 pub(crate) fn map_first(state: &State, policy: &Policy, decision: Decision) -> Decision {
-    let Next::Exit(ending) = &decision.next else { return decision };
-    let shown = ending.grade.is_some_and(|grade| grade > Grade::Unclear) && ending.reason != Reason::Accepted;
-    if !shown || state.person.stop.is_some() || time::over(state.ran, 0, policy).is_some() {
+    let graded = match &decision.next {
+        Next::Exit(ending) => {
+            ending.grade.is_some_and(|grade| grade > Grade::Unclear) && ending.reason != Reason::Accepted
+        }
+        // A reviewer is called for graded work only, and should read the map.
+        Next::Do(Step::Admit { .. }) => true,
+        _ => false,
+    };
+    if !graded || state.person.stop.is_some() || time::over(state.ran, 0, policy).is_some() {
         return decision;
     }
     match policy.map_time.limit(state.checks.spent).filter(|time| *time > 0 && wanted(state)) {

@@ -45,7 +45,7 @@ impl From<&ChangeMap> for ReceiptMap {
 
 impl ReceiptMap {
     /// A section of the receipt: what was found, then the hunks, those that are not held first.
-    pub(super) fn markdown(&self) -> String {
+    pub fn markdown(&self) -> String {
         let MapTotals { held, not_held, not_tried } = self.totals;
         let mut text = String::from("\n## Map of the change\n\n");
         let (all, runs) = (self.totals.all(), self.runs);

@@ -160,6 +160,7 @@ Examples:
   ralph verify                            run the verify commands of ralph.toml, print a receipt
   ralph verify --verify 'cargo test' --json > receipt.json
   ralph verify --branch feature           verify a branch in a separate checkout
+  ralph verify --map                      also show which parts of the change no check notices
   ralph verify --check receipt.json       check whether a receipt is still valid";
 
 pub const CONFIG: &str = "\

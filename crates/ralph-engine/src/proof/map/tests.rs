@@ -7,8 +7,8 @@ use crate::redact::Redactor;
 use ralph_proof::map::Held;
 use ralph_rules::record::{ChangeMap, HunkState};
 
-const BEFORE: &str = "def a():\n    return 1\n\n\n# Old.\ndef b():\n    return 2\n";
-const NOW: &str = "def a():\n    return 3\n\n\n# New.\ndef b():\n    return 4\n";
+const BEFORE: &str = "def a():\n    return 1\n\n\n# Old.\n\n\ndef b():\n    return 2\n";
+const NOW: &str = "def a():\n    return 3\n\n\n# New.\n\n\ndef b():\n    return 4\n";
 
 fn file(path: &str, before: Option<&[u8]>, now: Option<&[u8]>) -> ChangedFile {
     let side = |bytes: Option<&[u8]>| bytes.map(|bytes| text(true, Some(bytes.to_vec())));
@@ -39,7 +39,7 @@ fn a_hunk_is_put_back_alone_or_with_others_and_a_comment_is_trivial() {
     let both = first.replace("return 4", "return 2");
     assert_eq!(without(&units, &[2, 0], "a.py"), InPlace::Bytes(both.into_bytes()));
     let places: Vec<String> = (0..3).map(|unit| units.place(unit, &redactor())).collect();
-    assert_eq!(places, ["a.py:2", "a.py:5", "a.py:7"]);
+    assert_eq!(places, ["a.py:2", "a.py:5", "a.py:9"]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn new_deleted_and_binary_files_are_one_unit_each() {
         file("not_utf8", Some(b"\xff"), Some(b"a\n")),
     ]);
     let places: Vec<String> = (0..units.len()).map(|unit| units.place(unit, &redactor())).collect();
-    assert_eq!(places, ["binary", "deleted.py", "empty.py", "mode.sh", "new.py:1-7", "not_utf8"]);
+    assert_eq!(places, ["binary", "deleted.py", "empty.py", "mode.sh", "new.py:1-9", "not_utf8"]);
     assert!((0..units.len()).all(|unit| !units.is_trivial(unit)));
     let whole = [0, 1, 2, 3, 4, 5].map(|unit| units.put_back(&[unit]).into_values().next().unwrap());
     let (there, absent) = (InPlace::Baseline, InPlace::Absent);
