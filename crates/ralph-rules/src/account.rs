@@ -149,8 +149,11 @@ impl RunAccount {
     pub fn follow(&mut self, state: &State, record: &Record) -> bool {
         match &record.fact {
             Fact::Decided(decision) => match &decision.next {
-                Next::Do(Step::Call { rung, .. }) => {
-                    let asked = state.start.as_ref().map(|start| start.rung(*rung));
+                Next::Do(Step::Call { rung, review, .. }) => {
+                    let start = state.start.as_deref();
+                    let reviewer = start.and_then(|start| start.review.as_ref()).filter(|_| *review);
+                    let asked =
+                        reviewer.map(|review| &review.agent).or_else(|| start.map(|start| start.rung(*rung)));
                     self.working = asked.map(|a| (a.name.clone(), a.model.clone())).unwrap_or_default();
                     true
                 }
@@ -205,7 +208,7 @@ impl RunAccount {
         let model = call.model.clone().or_else(|| self.working.1.clone());
         self.add(model, call.charged, &call.usage, call.price == PriceFrom::Unpriced);
         self.promise |= state.claim.promise;
-        let Some(failure) = &call.failure else { return };
+        let Some(failure) = call.failure.as_ref().filter(|_| !state.reviews.has(call.id)) else { return };
         if !failure.class.is_iteration() {
             self.retries += u32::from(failure.class.reaction() == Reaction::Wait);
             self.retry_cost = self.retry_cost.plus(call.charged);

@@ -45,6 +45,7 @@ pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>)
             limits: limits(policy),
             rung,
             anyway,
+            review: false,
         },
         reasons,
     )

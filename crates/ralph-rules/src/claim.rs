@@ -1,7 +1,8 @@
 //! What the agent says about its work: status block, promise, phrases, questions. A claim is never a fact; the gate
 //! compares it with what ralph observed. Only the final message is read. `status.rs` has the block's values, `block.rs`
 //! finds it, `promise.rs`, `phrases.rs`, `questions.rs` and `work.rs` read the rest, `evidence.rs` counts indicators,
-//! `confidence.rs` scores the claim, `facts.rs` makes a truthful block.
+//! `confidence.rs` scores the claim, `facts.rs` makes a truthful block. `review_block.rs` reads a reviewer's
+//! answer.
 
 mod block;
 mod confidence;
@@ -16,6 +17,7 @@ mod promise;
 mod prose;
 mod qualifiers;
 mod questions;
+mod review_block;
 pub mod status;
 mod word_match;
 mod work;
@@ -23,6 +25,7 @@ mod work;
 pub use evidence::Evidence;
 pub use facts::Facts;
 pub use lint::{Code, Lint};
+pub use review_block::{ReviewAnswer, Verdict, read_review};
 pub use status::{Progress, Status, Tests, WorkType, render};
 
 use promise::PromiseAtEnd;

@@ -1,5 +1,6 @@
 //! Whether work that satisfies the gate completes the run: the proof grades it, and the policy says which grade is
-//! enough. What is not enough is sent back to the agent once, or ends in a review by a person.
+//! enough. What is not enough is sent back to the agent once, or ends in a review by a person. `review.rs` has the
+//! second agent's part.
 
 use crate::ending::{Ending, Reason};
 use crate::grade::Grade;
@@ -8,6 +9,7 @@ use crate::objection::Objection;
 use crate::policy::{Oracle, Policy};
 use crate::proof::{Conclusion, ProofStep, proof, wanted};
 use crate::record::Decision;
+use crate::review::{Opinion, may_revise, opinion};
 use crate::state::State;
 use crate::step::Step;
 
@@ -23,8 +25,8 @@ pub(crate) fn completion(
     }
     if policy.oracle == Oracle::Allow {
         let grade = if state.checks.baseline_green() { Grade::Unbroken } else { Grade::Unclear };
-        let notes = flaky(state).into_iter().chain(state.checks.fewer_tests());
-        return Ok(exit(ending.graded(grade), std::iter::once(first).chain(notes).collect()));
+        let notes = flaky(state).into_iter().chain(state.checks.fewer_tests()).collect();
+        return allowed(state, ending.graded(grade), first, notes);
     }
     let step = proof(state);
     if let (Some(signal), false) = (state.person.stop, matches!(step, ProofStep::Conclude(_))) {
@@ -38,10 +40,7 @@ pub(crate) fn completion(
             graded(state, policy, ending.graded(grade), (first, notes))
         }
         ProofStep::Conclude(Conclusion::OracleChanged(notes)) => match policy.oracle {
-            Oracle::Flag => {
-                let reasons = std::iter::once(first).chain(notes).collect();
-                Ok(exit(ending.graded(Grade::Revised), reasons))
-            }
+            Oracle::Flag => allowed(state, ending.graded(Grade::Revised), first, notes),
             _ => Ok(exit(Ending::new(Reason::OracleChanged, false), notes)),
         },
         ProofStep::Conclude(Conclusion::Refused(why)) if state.person.accepted => {
@@ -63,6 +62,38 @@ fn unverified(policy: &Policy, ending: Ending, first: Objection) -> Result<Decis
     Ok(exit(ending.graded(grade), vec![first]))
 }
 
+/// The policy completes the run whatever the grade; only a reviewer can object.
+fn allowed(
+    state: &State,
+    ending: Ending,
+    first: Objection,
+    mut notes: Vec<Objection>,
+) -> Result<Decision, Vec<Objection>> {
+    let grade = ending.grade.unwrap_or(Grade::Unverified);
+    match opinion(state) {
+        Opinion::Ask(decision) => return Ok(decision),
+        Opinion::Objects(why) => return objected(state, grade, why, notes),
+        Opinion::Ships(note) | Opinion::Missing(note) => notes.push(note),
+        Opinion::NotWanted => {}
+    }
+    notes.insert(0, first);
+    Ok(exit(ending, notes))
+}
+
+/// The reviewer objects: the agent has to do more, or a person decides.
+fn objected(
+    state: &State,
+    grade: Grade,
+    why: Objection,
+    notes: Vec<Objection>,
+) -> Result<Decision, Vec<Objection>> {
+    let reasons = std::iter::once(why).chain(notes).collect();
+    if state.person.accepted {
+        return Ok(accepted(grade, reasons));
+    }
+    if state.proof.sent_back || may_revise(state) { Err(reasons) } else { Ok(review(grade, reasons)) }
+}
+
 /// The work has this grade: enough, or the agent is asked for a test, or a person decides.
 fn graded(
     state: &State,
@@ -71,13 +102,27 @@ fn graded(
     (first, mut notes): (Objection, Vec<Objection>),
 ) -> Result<Decision, Vec<Objection>> {
     let (grade, required) = (ending.grade.unwrap_or(Grade::Unverified), policy.gate.require);
-    let enough = grade >= required || policy.oracle == Oracle::Flag;
-    if state.person.accepted && !enough {
-        return Ok(accepted(grade, notes));
-    }
+    let mut enough = grade >= required || policy.oracle == Oracle::Flag;
     let asks = policy.gate.ask_for_test.max(u32::from(!enough));
     if grade == Grade::Unbroken && state.proof.asked < asks && testable(state) && !state.person.accepted {
         return Err(vec![Objection::AskForTest]);
+    }
+    // A grade that is too low stays too low, whatever a reviewer says; the two that say "somebody has to look" do not.
+    let settles = matches!(grade, Grade::Revised | Grade::Unclear);
+    if enough || settles && !state.proof.sent_back {
+        match opinion(state) {
+            Opinion::Ask(decision) => return Ok(decision),
+            Opinion::Objects(why) => return objected(state, grade, why, notes),
+            Opinion::Ships(note) => {
+                enough = true;
+                notes.push(note);
+            }
+            Opinion::Missing(note) => notes.push(note),
+            Opinion::NotWanted => {}
+        }
+    }
+    if state.person.accepted && !enough {
+        return Ok(accepted(grade, notes));
     }
     if enough {
         notes.insert(0, first);

@@ -45,6 +45,7 @@ pub mod provider;
 pub mod record;
 pub mod replay;
 pub mod report;
+pub mod review;
 pub mod state;
 pub mod step;
 pub mod suite;

@@ -110,6 +110,7 @@ fn admitted(state: &State, start: &RunStarted) -> Decision {
         rung: state.ladder.rung,
         tell_spend_from: state.budget.reserved,
         tell_silence_after: start.policy.idle_timeout,
+        review: state.reviews.under_way(),
     };
     act(step, Vec::new())
 }
@@ -117,7 +118,7 @@ fn admitted(state: &State, start: &RunStarted) -> Decision {
 /// Rules that apply while the agent works: requests of the user, timeouts and cost.
 fn calling(state: &State, start: &RunStarted, since: Ms, extending: bool) -> Decision {
     let policy = &start.policy;
-    let limit = start.rung(state.ladder.rung).timeout.unwrap_or(policy.timeout);
+    let limit = state.caller(start).timeout.unwrap_or(policy.timeout);
     if state.person.stop.is_some() {
         return interrupt(Why::Person, person("stop"));
     }

@@ -64,6 +64,11 @@ pub enum Objection {
     AskForTest,
     GradeBelow { grade: Grade, required: Grade },
     AcceptedByPerson,
+    ReviewWanted { agent: String, round: u32, of: u32 },
+    ReviewShips { agent: String, round: u32, of: u32 },
+    ReviewObjects { agent: String, round: u32, of: u32, findings: Vec<String> },
+    ReviewUnanswered { agent: String, round: u32, of: u32, why: String },
+    NotReviewed { why: String },
     NoProgress { running: u32, limit: u32 },
     HalfOpen { running: u32, limit: Option<u32> },
     ProgressAgain,
@@ -333,6 +338,19 @@ impl Objection {
                 format!("the work is {grade}, and gate.require asks for {required}")
             }
             O::AcceptedByPerson => "accepted by a person".into(),
+            O::ReviewWanted { agent, round, of } => format!("asking {agent} for review {round} of {of}"),
+            O::ReviewShips { agent, round, of } => format!("review {round} of {of} by {agent}: SHIP"),
+            O::ReviewObjects { agent, round, of, findings } => {
+                let findings = match findings.as_slice() {
+                    [] => "without findings".to_owned(),
+                    findings => findings.join("; "),
+                };
+                format!("review {round} of {of} by {agent}: REVISE, {findings}")
+            }
+            O::ReviewUnanswered { agent, round, of, why } => {
+                format!("review {round} of {of} by {agent} has no verdict: {why}")
+            }
+            O::NotReviewed { why } => format!("these files were not reviewed: {why}"),
             O::NoProgress { running, limit } => {
                 format!("no progress in {running} iteration{} (limit {limit})", plural(*running))
             }

@@ -6,6 +6,7 @@ mod checks;
 mod person;
 mod proof;
 mod recent;
+mod reviews;
 mod tasks;
 mod trees;
 
@@ -14,6 +15,7 @@ pub use checks::Checks;
 pub use person::Person;
 pub use proof::{ProofState, RoomRun};
 pub use recent::{IterationSummary, RecentIterations};
+pub use reviews::{Review, Reviews};
 pub use tasks::Tasks;
 pub use trees::Trees;
 
@@ -60,6 +62,8 @@ pub struct State {
     pub checks: Checks,
     /// The proof of the current files.
     pub proof: ProofState,
+    /// What reviewers said.
+    pub reviews: Reviews,
     /// The bound plan.
     pub tasks: Tasks,
     /// What the last call claimed.
@@ -153,7 +157,8 @@ impl State {
         self.seq = record.seq;
         match &record.fact {
             Fact::Decided(decision) => {
-                if matches!(decision.next, Next::Do(Step::Admit { .. })) && !decision.reasons.is_empty() {
+                let works = matches!(decision.next, Next::Do(Step::Admit { review: false, .. }));
+                if works && !decision.reasons.is_empty() {
                     self.objections.clone_from(&decision.reasons);
                     self.proof.continues(&decision.reasons);
                 }
@@ -199,6 +204,14 @@ impl State {
 
     fn begun(&mut self, step: &Step) {
         match step {
+            Step::Admit { review: true, .. } => {
+                self.reviews.begin(&self.calls, self.trees.now);
+                self.phase = Phase::Admitting;
+            }
+            Step::Call { review: true, .. } => {
+                self.calls.began(0);
+                self.phase = Phase::Calling { since: self.ran, extending: false };
+            }
             Step::Admit { rung, .. } => {
                 self.ladder.admitted(*rung);
                 self.person.skip_wait = false;
@@ -246,9 +259,14 @@ impl State {
             }
             Seen::Woke => {}
             Seen::Admitted(admitted) => {
-                self.calls.admitted(admitted, self.at);
+                let review = self.reviews.under_way();
+                self.calls.admitted(admitted, self.at, review);
                 self.budget.granted(admitted.grant);
-                self.trees.before_call(admitted.tree, admitted.id.iteration);
+                if review {
+                    self.reviews.reads(admitted.tree);
+                } else {
+                    self.trees.before_call(admitted.tree, admitted.id.iteration);
+                }
                 self.phase = Phase::Admitted;
             }
             Seen::Refused(refused) => self.refused(refused),
@@ -304,6 +322,11 @@ impl State {
         self.checks.resumed(nothing_to_do);
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Calling { .. } | Phase::Ending | Phase::Recovering => Phase::Lost,
+            Phase::Admitting | Phase::Admitted | Phase::Refused(_) if self.reviews.under_way() => {
+                self.budget.released();
+                self.reviews.end(&mut self.calls);
+                Phase::Inspected
+            }
             Phase::Admitting | Phase::Refused(_) => Phase::Ready,
             Phase::Admitted => {
                 self.budget.released();
@@ -325,6 +348,11 @@ impl State {
                 *extending = false;
                 self.calls.extension_refused = true;
             }
+            Phase::Admitting if self.reviews.under_way() && !refused.is_unsafe() => {
+                self.reviews.unanswered(&self.calls, refused.words());
+                self.reviews.end(&mut self.calls);
+                self.phase = Phase::Judging;
+            }
             Phase::Admitting => {
                 self.refused_at = self.now();
                 if refused.by == Refuser::Provider {
@@ -342,9 +370,26 @@ impl State {
         }
     }
 
+    /// A review closed. The worker's call is the latest one again; files that changed meanwhile, and those after a
+    /// crash, are verified again.
+    fn review_closed(&mut self, crashed: bool) {
+        let tree = self.reviews.end(&mut self.calls);
+        let changed = tree != self.trees.now;
+        if changed {
+            self.trees.settled(tree, &[], self.calls.id.iteration);
+            self.checks.stale();
+        }
+        self.phase = if crashed || changed { Phase::Inspected } else { Phase::Judging };
+    }
+
     fn call_ended(&mut self, call: &CallEnded) {
         self.budget.settled(call.charged, call.price, &call.usage);
         self.alerts.day = call.day.clone().or(self.alerts.day.take());
+        if self.reviews.under_way() {
+            self.reviews.answered(&self.calls, call);
+            self.review_closed(call.recovered);
+            return;
+        }
         self.budget.continued(call.session.as_deref(), call.told);
         self.faults.call_ended(call, self.now());
         let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
@@ -362,6 +407,11 @@ impl State {
 
     fn call_lost(&mut self, lost: &CallLost) {
         self.budget.settled(lost.charged, PriceFrom::Unpriced, &lost.usage);
+        if self.reviews.under_way() {
+            self.reviews.lost(&self.calls, lost);
+            self.review_closed(true);
+            return;
+        }
         self.faults.call_lost(self.now());
         self.claim = Claim::default();
         self.calls.lost();
@@ -401,6 +451,12 @@ impl State {
     /// The last record's moment.
     pub fn now(&self) -> Moment {
         Moment { at: self.at, ran: self.ran }
+    }
+
+    /// Who is called, or was called last: the reviewer during a review, otherwise the agent of the current rung.
+    pub fn caller<'s>(&self, start: &'s RunStarted) -> &'s AgentChoice {
+        let reviewer = start.review.as_ref().filter(|_| self.reviews.under_way());
+        reviewer.map_or_else(|| start.rung(self.ladder.rung), |review| &review.agent)
     }
 
     /// Whether there is anything to verify with.

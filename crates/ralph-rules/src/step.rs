@@ -23,6 +23,9 @@ pub enum Step {
         /// The user wants a call now, whatever other runs know about the provider.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         anyway: bool,
+        /// For a review, which is no iteration.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        review: bool,
     },
     /// Call the agent. Closes with `CallEnded`, or `CallLost` after a crash.
     Call {
@@ -38,6 +41,9 @@ pub enum Step {
         tell_spend_from: Micro,
         /// Report when there was no output for this long.
         tell_silence_after: Ms,
+        /// The reviewer is called: it reads and changes nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        review: bool,
     },
     /// Raise the running call's reservation. Closes with `Extended` or `Refused`.
     Extend {

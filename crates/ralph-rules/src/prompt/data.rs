@@ -1,6 +1,7 @@
 //! The data templates can use: facts of a run, each with its own size limit, so that no prompt grows with the work. Users
 //! write these names in their templates, so they must not change.
 
+use super::review::ReviewFacts;
 use super::{head, tail};
 use crate::breaker::{Breaker, breaker};
 use crate::failure::Class;
@@ -44,6 +45,7 @@ pub struct Data {
     pub model: Option<String>,
     pub short: bool,
     pub promise: String,
+    pub review: ReviewFacts,
 }
 
 /// Files that the last call changed.
@@ -133,6 +135,7 @@ pub fn data(state: &State, start: &RunStarted) -> Data {
         model: agent.model.clone(),
         short,
         promise: start.policy.gate.promise.clone(),
+        review: ReviewFacts::default(),
     }
 }
 
@@ -163,7 +166,7 @@ fn verification(verified: &Verified, short: bool) -> Verification {
 }
 
 /// A fence longer than any in the text, so that output cannot break out of it.
-fn fence(text: &str) -> String {
+pub(super) fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
@@ -187,5 +190,19 @@ fn objections(state: &State) -> Vec<Said> {
                 | Objection::Deescalated { .. }
         )
     });
-    shown.map(|o| Said { code: o.code(), text: head(&o.say(), LINE * 2) }).collect()
+    shown.flat_map(said).collect()
+}
+
+/// An objection in one line; a reviewer's findings are one line each.
+fn said(objection: &Objection) -> Vec<Said> {
+    let line = |text: &str| Said { code: objection.code(), text: head(text, LINE * 2) };
+    match objection {
+        Objection::ReviewObjects { agent, findings, .. } => {
+            let first = format!("a reviewer ({agent}) read the change and asks for changes");
+            std::iter::once(line(&first))
+                .chain(findings.iter().map(|f| line(&format!("the reviewer: {f}"))))
+                .collect()
+        }
+        other => vec![line(&other.say())],
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::data::{Data, Failing, Files, LastError, Remaining, Said, Verification};
 use super::head;
+use super::review::ReviewFacts;
 use crate::state::IterationSummary;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -15,16 +16,21 @@ pub const CONTEXT: &str = "context.j2";
 pub const DEBUGGING: &str = "debugging.j2";
 /// How the agent reports.
 pub const PROTOCOL: &str = "protocol.j2";
+/// What a reviewer is given.
+pub const REVIEW: &str = "review.j2";
 
 /// Every template and ralph's own text of it.
-pub const OWN: [(&str, &str); 3] = [
+pub const OWN: [(&str, &str); 4] = [
     (CONTEXT, include_str!("context.j2")),
     (DEBUGGING, include_str!("debugging.j2")),
     (PROTOCOL, include_str!("protocol.j2")),
+    (REVIEW, include_str!("review.j2")),
 ];
 
 /// Maximum length of a rendered template, in bytes; the rest is cut.
 pub const MOST: usize = 16 * 1024;
+/// The same for a review, which holds the task and the change.
+pub const MOST_OF_REVIEW: usize = 96 * 1024;
 /// Maximum work of one template, in units of minijinja.
 const FUEL: u64 = 200_000;
 
@@ -56,7 +62,7 @@ pub fn render(name: &str, templates: &BTreeMap<String, String>, data: &Data) -> 
     let environment = environment(templates)?;
     let template = environment.get_template(name).map_err(|e| mistake(&e))?;
     let text = template.render(Value::from(Serde(data))).map_err(|e| mistake(&e))?;
-    Ok(head(&text, MOST))
+    Ok(head(&text, if name == REVIEW { MOST_OF_REVIEW } else { MOST }))
 }
 
 /// Renders ralph's own template.
@@ -153,6 +159,21 @@ pub fn examples() -> [Data; 2] {
         model: Some("opus".into()),
         short: false,
         promise: "COMPLETE".into(),
+        review: ReviewFacts {
+            task: "Read quoted names.".into(),
+            round: 1,
+            of: 2,
+            grade: "tested",
+            reasons: line("1 new test fails without this change and passes with it"),
+            verification: line("`make test` passed"),
+            work: line("src/parser.rs"),
+            checks: line("tests/parser.rs"),
+            either: line("data/names.json"),
+            signs: line("src/parser.rs:7: the work ends the process: `exit(0)`"),
+            diff: "+let quoted = true;".into(),
+            map: "src/parser.rs: held".into(),
+            fence: "```".into(),
+        },
     };
     let quiet = Data { iteration: 2, max_iterations: 10, attempt: 2, breaker: "CLOSED", ..Data::default() };
     [busy, quiet]

@@ -84,6 +84,23 @@ pub struct Refused {
 }
 
 impl Refused {
+    /// Nothing can be recorded safely any more.
+    pub fn is_unsafe(&self) -> bool {
+        matches!(self.by, Refuser::Disk | Refuser::Store)
+    }
+
+    /// Who refused, in words.
+    pub fn words(&self) -> String {
+        match self.by {
+            Refuser::RunCap => "the run's budget does not allow another call".into(),
+            Refuser::DayCap => "today's budget does not allow another call".into(),
+            Refuser::CallsPerHour => "too many calls in the last hour".into(),
+            Refuser::TokensPerHour => "too many tokens in the last hour".into(),
+            Refuser::Provider => self.class.map_or("the provider is busy", |class| class.words()).into(),
+            Refuser::Disk | Refuser::Store => self.what.clone(),
+        }
+    }
+
     /// Refused because something is wrong here, in these words.
     pub fn unsafe_now(by: Refuser, what: String) -> Refused {
         Refused { by, total: 0, cap: 0, until: None, what, class: None }

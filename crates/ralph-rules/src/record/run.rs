@@ -69,6 +69,18 @@ pub struct RunStarted {
     /// Files in the workspace that ralph writes itself, beside those in `.ralph/`: they are nobody's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_files: Vec<String>,
+    /// Who reviews finished work, if anybody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewGiven>,
+}
+
+/// Who reviews finished work, and how often.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewGiven {
+    /// The reviewer.
+    pub agent: AgentChoice,
+    /// Reviews in one run, at most.
+    pub rounds: u32,
 }
 
 impl RunStarted {

@@ -11,6 +11,8 @@ pub struct Calls {
     pub done: u32,
     /// Grants in the iteration under way: the attempts' number.
     pub grants: u32,
+    /// Grants in the iteration that closed last, reviews of its work included.
+    pub attempts: u32,
     /// The attempt granted last.
     pub id: Attempt,
     /// When it was granted.
@@ -47,9 +49,18 @@ impl Calls {
         Attempt { iteration: self.done + 1, attempt: self.grants + 1 }
     }
 
-    pub(crate) fn admitted(&mut self, admitted: &Admitted, at: Ms) {
+    /// The id of the next review: a further attempt of the iteration whose work it reads.
+    pub fn next_review_id(&self) -> Attempt {
+        Attempt { iteration: self.done, attempt: self.attempts + 1 }
+    }
+
+    pub(crate) fn admitted(&mut self, admitted: &Admitted, at: Ms, review: bool) {
         self.admitted_at = at;
-        self.grants += 1;
+        if review {
+            self.attempts += 1;
+        } else {
+            self.grants += 1;
+        }
         self.id = admitted.id;
         self.prompt = admitted.prompt.clone();
         self.day.clone_from(&admitted.day);
@@ -84,7 +95,7 @@ impl Calls {
         self.counted = counted;
         if counted {
             self.done += 1;
-            self.grants = 0;
+            self.attempts = std::mem::take(&mut self.grants);
         }
     }
 }

@@ -110,6 +110,7 @@ pub fn given() -> RunStarted {
         work_paths: Vec::new(),
         setup: Vec::new(),
         own_files: Vec::new(),
+        review: None,
     }
 }
 
