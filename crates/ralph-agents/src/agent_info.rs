@@ -103,6 +103,8 @@ pub enum PromptVia {
 pub struct Permissions {
     /// The arguments ralph gives it, unless the user's own arguments decide.
     pub defaults: &'static [PermissionArgs],
+    /// The same for a call that must not change anything; empty where the agent has no such mode.
+    pub read_only: &'static [PermissionArgs],
     /// What follows from them, in a few words.
     pub summary: &'static str,
     /// The setting that allows more tools, where it can be named exactly; `{tools}` stands for the refused ones.

@@ -55,6 +55,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &[],
     permissions: Permissions {
         defaults: &[PermissionArgs { args: &["--yes-always"], unless: &["--yes-always"] }],
+        read_only: &[],
         summary: "edits files in the workspace and commits; refuses shell commands",
         allow_more: None,
     },

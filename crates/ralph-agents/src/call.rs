@@ -23,6 +23,8 @@ pub struct Call {
     pub scratch: String,
     /// What models cost, for agents that tell tokens and no dollars.
     pub prices: Prices,
+    /// It must not change anything: the agent's read-only mode is used, where it has one.
+    pub read_only: bool,
 }
 
 impl Call {

@@ -26,6 +26,12 @@ macro_rules! allowed_tools {
     };
 }
 
+/// For looking only: without the edit-accepting mode, whatever is not in this list is refused.
+const READ_ONLY: PermissionArgs = PermissionArgs {
+    args: &["--allowedTools", "Read,Glob,Grep,LS,TodoWrite,Task"],
+    unless: &["--allowedTools", "--allowed-tools", "--dangerously-skip-permissions"],
+};
+
 /// Set for every call.
 const ENV: &[(&str, &str)] = &[
     // No update, no telemetry in the middle of a run: the client that started is the one that ends.
@@ -65,6 +71,7 @@ pub static INFO: AgentInfo = AgentInfo {
                 unless: &["--permission-mode", "--dangerously-skip-permissions"],
             },
         ],
+        read_only: &[READ_ONLY],
         summary: "edits files in the workspace, runs shell commands, reads the web",
         allow_more: Some(concat!(
             "`agents.claude.args = [\"--allowedTools\", \"",

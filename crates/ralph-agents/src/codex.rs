@@ -47,6 +47,9 @@ const SANDBOX: PermissionArgs = PermissionArgs {
     ],
 };
 
+/// Its own mode for looking only.
+const READ_ONLY: PermissionArgs = PermissionArgs { args: &["--sandbox", "read-only"], ..SANDBOX };
+
 /// What ralph knows about it.
 pub static INFO: AgentInfo = AgentInfo {
     name: "codex",
@@ -65,6 +68,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &["resume"],
     permissions: Permissions {
         defaults: &[SANDBOX],
+        read_only: &[READ_ONLY],
         summary: "writes in the workspace and the temporary directory, not in .git; no network for its commands",
         allow_more: None,
     },
@@ -118,6 +122,12 @@ mod tests {
         assert_eq!(args[args.len() - 2..], ["resume", "--last"]);
         assert!(!args.iter().any(|a| a.contains("do the work") || a.contains("dangerously")));
         assert!(!args.iter().any(|a| a.contains("model_provider") || a.contains("base_url")));
+    }
+
+    #[test]
+    fn a_call_that_only_reads_is_sandboxed_so() {
+        let args = INFO.launch(&Call { read_only: true, ..Call::default() }).args;
+        assert_eq!(value_of(&args, "--sandbox"), Some("read-only"));
     }
 
     #[test]

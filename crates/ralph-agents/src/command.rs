@@ -28,7 +28,12 @@ pub static INFO: AgentInfo = AgentInfo {
     env_remove: &[],
     format_flags: &[],
     resume_flags: &[],
-    permissions: Permissions { defaults: &[], summary: "whatever the program does", allow_more: None },
+    permissions: Permissions {
+        defaults: &[],
+        read_only: &[],
+        summary: "whatever the program does",
+        allow_more: None,
+    },
     credentials: Credentials { env: &[], files: &[] },
     hosts: &[],
     any_provider: true,

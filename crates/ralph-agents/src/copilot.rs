@@ -50,6 +50,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &[],
     permissions: Permissions {
         defaults: &[ALL_TOOLS],
+        read_only: &[],
         summary: "every tool, on files in the workspace and the temporary directory; no web addresses",
         allow_more: None,
     },

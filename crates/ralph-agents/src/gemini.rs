@@ -51,6 +51,7 @@ pub static INFO: AgentInfo = AgentInfo {
                 unless: &["--approval-mode", "--yolo", "-y"],
             },
         ],
+        read_only: &[],
         summary: "edits files in the workspace, runs shell commands, reads the web",
         allow_more: None,
     },

@@ -43,6 +43,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &["--resume", "-r"],
     permissions: Permissions {
         defaults: &[],
+        read_only: &[],
         summary: "anything: its other modes need a person to answer (GOOSE_MODE=auto)",
         allow_more: None,
     },

@@ -45,6 +45,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &[],
     permissions: Permissions {
         defaults: &[ALWAYS_APPROVE],
+        read_only: &[],
         summary: "anything: its other modes need a person to answer",
         allow_more: None,
     },

@@ -40,6 +40,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &[],
     permissions: Permissions {
         defaults: &[],
+        read_only: &[],
         summary: "anything: with a prompt it decides about its tools itself, whatever its configuration says",
         allow_more: None,
     },

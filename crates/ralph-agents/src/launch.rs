@@ -1,7 +1,7 @@
 //! The one builder of every agent's command line. The user's own arguments (`-- ARGS`) come last and win: what they set
 //! is not set before them, because many clients refuse a flag that is given twice.
 
-use crate::agent_info::AgentInfo;
+use crate::agent_info::{AgentInfo, Permissions};
 use crate::call::{Call, Launch};
 use ralph_rules::money::Micro;
 
@@ -51,7 +51,9 @@ impl<'c> LaunchBuilder<'c> {
 
     /// Adds the agent's default permissions, as far as the user's arguments do not decide.
     pub fn permissions(&mut self) {
-        for permission in self.info.permissions.defaults {
+        let Permissions { defaults, read_only, .. } = &self.info.permissions;
+        let given = if self.call.read_only && !read_only.is_empty() { read_only } else { defaults };
+        for permission in *given {
             if !self.call.sets(permission.unless) {
                 self.args(permission.args);
             }

@@ -53,6 +53,7 @@ pub static INFO: AgentInfo = AgentInfo {
     permissions: Permissions {
         // The other modes ask a person before each command, or need one.
         defaults: &[PermissionArgs { args: &["-y"], unless: &[] }],
+        read_only: &[],
         summary: "anything: it runs every command without asking",
         allow_more: None,
     },

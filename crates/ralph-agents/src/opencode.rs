@@ -33,6 +33,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &[],
     permissions: Permissions {
         defaults: &[],
+        read_only: &[],
         summary: "as the user's own opencode configuration says; refuses what it would have to ask for, such as files elsewhere",
         allow_more: None,
     },

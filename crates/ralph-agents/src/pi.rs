@@ -34,6 +34,7 @@ pub static INFO: AgentInfo = AgentInfo {
     resume_flags: &[],
     permissions: Permissions {
         defaults: &[],
+        read_only: &[],
         summary: "anything: it does not ask for permission",
         allow_more: None,
     },

@@ -45,6 +45,7 @@ pub static INFO: AgentInfo = AgentInfo {
             },
             PermissionArgs { args: &["--allowed-tools", ALLOWED], unless: &["--allowed-tools"] },
         ],
+        read_only: &[],
         summary: "edits files in the workspace, runs shell commands, reads the web",
         allow_more: None,
     },

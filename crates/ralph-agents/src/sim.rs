@@ -23,7 +23,12 @@ pub static INFO: AgentInfo = AgentInfo {
     env_remove: &[],
     format_flags: &[],
     resume_flags: &[],
-    permissions: Permissions { defaults: &[], summary: "what its script says", allow_more: None },
+    permissions: Permissions {
+        defaults: &[],
+        read_only: &[],
+        summary: "what its script says",
+        allow_more: None,
+    },
     credentials: Credentials { env: &[], files: &[] },
     hosts: &[],
     any_provider: false,

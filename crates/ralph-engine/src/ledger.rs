@@ -20,7 +20,9 @@ impl LedgerAccounts {
     /// The accounts of this run at this time.
     pub fn of(start: &RunStarted, at: Ms) -> LedgerAccounts {
         // A single agent that spends real money makes it a real run.
-        let scripted = std::iter::once(&start.agent).chain(&start.ladder).all(|a| a.name == SCRIPTED);
+        let reviewer = start.review.as_ref().map(|review| &review.agent);
+        let mut agents = std::iter::once(&start.agent).chain(&start.ladder).chain(reviewer);
+        let scripted = agents.all(|agent| agent.name == SCRIPTED);
         let prefix = if scripted { "scripted/" } else { "" };
         LedgerAccounts { prefix, ..LedgerAccounts::new(&start.run, &day_of(at, &start.zone)) }
     }

@@ -55,9 +55,11 @@ impl<'a> LiveWorld<'a> {
 
     fn call(&mut self, request: call::CallRequest) {
         self.ctx.under_way.clear();
-        self.ctx.take_snapshot(request.id.iteration);
-        self.ctx.protection.begin(&self.ctx);
-        self.ctx.begin_baseline();
+        if !request.review {
+            self.ctx.take_snapshot(request.id.iteration);
+            self.ctx.protection.begin(&self.ctx);
+            self.ctx.begin_baseline();
+        }
         self.ctx.tell_spend_from.store(request.tell_spend_from.0, Ordering::Relaxed);
         self.in_worker(move |ctx| call::call(ctx, request));
         // Done while the agent works, so that no commit has to do it.
@@ -69,21 +71,22 @@ impl World for LiveWorld<'_> {
     fn begin(&mut self, step: &Step, state: &State) {
         let ctx = &self.ctx;
         match step {
-            Step::Admit { id, amount, limits, rung, anyway } => {
-                let request =
-                    admit::AdmitRequest { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
+            Step::Admit { id, amount, limits, rung, anyway, review } => {
+                let (id, amount, rung, anyway, review) = (*id, *amount, *rung, *anyway, *review);
+                let request = admit::AdmitRequest { id, amount, limits, rung, anyway, review };
                 let admit::Admission { observation, prompt, rest } =
                     admit::admit(ctx, self.store, state, &request);
                 (self.prompt, self.rest) = (prompt, rest);
                 ctx.send(observation);
             }
-            Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
+            Step::Call { id, rung, tell_spend_from, tell_silence_after, review, .. } => {
                 let request = call::CallRequest {
                     id: *id,
                     prompt: std::mem::take(&mut self.prompt),
                     rung: *rung,
                     left: self.left(state),
-                    conversation: state.budget.conversation.clone(),
+                    review: *review,
+                    conversation: state.budget.conversation.clone().filter(|_| !review),
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
                 };
@@ -115,9 +118,10 @@ impl World for LiveWorld<'_> {
                 self.in_worker(move |ctx| map::map(ctx, request));
             }
             Step::Recover { id, reserved } => {
-                let (id, reserved, rung) = (*id, *reserved, state.ladder.rung);
-                let before = state.budget.conversation.clone();
-                self.in_worker(move |ctx| recover::recover(ctx, id, reserved, rung, before));
+                let (id, reserved) = (*id, *reserved);
+                let caller = (state.ladder.rung, state.reviews.under_way());
+                let before = state.budget.conversation.clone().filter(|_| !caller.1);
+                self.in_worker(move |ctx| recover::recover(ctx, id, reserved, caller, before));
             }
         }
     }

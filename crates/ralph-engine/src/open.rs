@@ -339,6 +339,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         work_paths: plan.work_paths,
         setup: plan.setup,
         own_files: plan.own_files,
+        review: plan.review,
     }
 }
 

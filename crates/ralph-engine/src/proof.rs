@@ -6,6 +6,7 @@
 //! files, configuration outside), [`Comparison`] the changes since, [`ProofSite`] all that an experiment needs.
 
 mod baseline;
+mod change_text;
 mod comparison;
 mod diff;
 mod environment;

@@ -2,10 +2,10 @@
 //! before a call is admitted. While a provider fails, no run calls it; after its back-off one run tries, and the others
 //! wait for the result (`ralph_rules::provider` has the rules).
 
-use ralph_rules::failure::Reaction;
+use ralph_rules::failure::{Fault, Reaction};
 use ralph_rules::policy::MINUTE;
 use ralph_rules::provider::Provider;
-use ralph_rules::record::{AgentChoice, CallEnded, Ms, Refused, Refuser, Seen};
+use ralph_rules::record::{AgentChoice, CallEnded, Failure, Ms, Refused, Refuser, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Limit, Store};
 use std::collections::BTreeMap;
@@ -41,31 +41,38 @@ pub fn ask(store: &dyn Store, agent: &AgentChoice, run: &str, now: Ms) -> Answer
 /// Another run tries just now.
 pub(crate) fn tried_elsewhere(store: &dyn Store, state: &State, now: Ms) -> Option<Refused> {
     let start = state.start.as_deref()?;
-    let known = known(store, start.rung(state.ladder.rung))?;
+    let known = known(store, state.caller(start))?;
     Some(refused(&known, Provider::look_again(&start.run, now), &start.run))
 }
 
 /// What a fact says of the provider, for the commit that holds it. `state` has the fact applied.
 pub(crate) fn memos(store: &dyn Store, state: &State, seen: &Seen) -> Vec<(String, Option<String>)> {
     let Some(start) = state.start.as_deref() else { return Vec::new() };
-    let agent = start.rung(state.ladder.rung);
+    // A review that closed is no longer under way.
+    let review = match seen {
+        Seen::CallEnded(call) => state.reviews.made.last().filter(|review| review.id == call.id),
+        _ => None,
+    };
+    let agent = start.caller(state.ladder.rung, review.is_some() || state.reviews.under_way());
+    let admitted_at = review.map_or(state.calls.admitted_at, |review| review.admitted_at);
     let before = match seen {
         Seen::Spent(_) | Seen::CallEnded(_) => known(store, agent),
         _ => return Vec::new(),
     };
     let after = match seen {
         Seen::CallEnded(call) if says_nothing(call) => return Vec::new(),
-        Seen::CallEnded(call) if call.failure.is_some() => {
-            let fault = state.faults.last.as_ref();
-            fault.and_then(|fault| Provider::failed(before.as_ref(), fault, &start.run))
-        }
+        Seen::CallEnded(call) => call.failure.as_ref().and_then(|failure| {
+            let Failure { class, message, reset_at } = failure.clone();
+            let fault = Fault { class, message, reset_at, at: state.at, ran: state.ran };
+            Provider::failed(before.as_ref(), &fault, &start.run)
+        }),
         _ => None,
     };
     match (before, after) {
         (None, None) => Vec::new(),
         (_, Some(after)) => vec![(key(agent), serde_json::to_string(&after).ok())],
         // A call from before the failure proves nothing about a limit that was named since.
-        (Some(before), None) if before.at > state.calls.admitted_at && before.promised => Vec::new(),
+        (Some(before), None) if before.at > admitted_at && before.promised => Vec::new(),
         (Some(_), None) => vec![(key(agent), None)],
     }
 }

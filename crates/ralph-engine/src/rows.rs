@@ -7,7 +7,7 @@ use ralph_rules::account::RunAccount;
 use ralph_rules::ending::Ending;
 use ralph_rules::next::Next;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{Decision, Fact, Record, Seen};
+use ralph_rules::record::{Attempt, Decision, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{AccountFilter, AccountRow, IterationRow, Row, RunRow, Store, StoreError};
@@ -68,7 +68,10 @@ impl Memory {
 
     /// True when the attempt's row changed.
     fn follow(&mut self, state: &State, record: &Record) -> bool {
-        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, .. }), .. }) = &record.fact {
+        // A review is no attempt of the agent that works.
+        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, review: false, .. }), .. }) =
+            &record.fact
+        {
             self.attempt = Some(IterationRow {
                 run: self.run.clone(),
                 n: id.iteration,
@@ -79,7 +82,10 @@ impl Memory {
             return true;
         }
         let Some(row) = &mut self.attempt else { return false };
+        let its_own = |id: Attempt| (id.iteration, id.attempt) == (row.n, row.attempt);
         match &record.fact {
+            Fact::Seen(Seen::CallEnded(call)) if !its_own(call.id) => return false,
+            Fact::Seen(Seen::CallLost(lost)) if !its_own(lost.id) => return false,
             Fact::Seen(Seen::CallEnded(call)) => {
                 row.dur_ms = call.ms;
                 row.cost_micro = call.charged.0;
@@ -92,7 +98,9 @@ impl Memory {
             Fact::Seen(Seen::Inspected(seen)) => row.files = seen.files,
             Fact::Seen(Seen::Verified(_)) => row.verified = Some(state.checks.passed()),
             Fact::Decided(decision) => match (&decision.next, decision.reasons.first()) {
-                (Next::Do(Step::Admit { .. }) | Next::Exit(_), Some(why)) => row.decision = why.code(),
+                (Next::Do(Step::Admit { review: false, .. }) | Next::Exit(_), Some(why)) => {
+                    row.decision = why.code()
+                }
                 _ => return false,
             },
             Fact::Seen(_) => return false,

@@ -20,6 +20,8 @@ pub struct RunDeps {
     pub agent: AgentBinding,
     /// The agents of the ladder's rungs.
     pub rungs: Vec<AgentBinding>,
+    /// The agent that reviews finished work, if one does.
+    pub reviewer: Option<AgentBinding>,
     /// Git, if it is installed: used to inspect commits made during a step.
     pub git: Option<PathBuf>,
     /// Prices of models.
@@ -48,6 +50,11 @@ pub struct AgentBinding {
 }
 
 impl RunDeps {
+    /// The agent that is called: the reviewer, or the one of a rung.
+    pub fn caller(&self, rung: u32, review: bool) -> &AgentBinding {
+        self.reviewer.as_ref().filter(|_| review).unwrap_or_else(|| self.on(rung))
+    }
+
     /// The agent of a rung; 0 is the one the run starts with, a number too high means the highest.
     pub fn on(&self, rung: u32) -> &AgentBinding {
         let highest = self.rungs.len().min(rung as usize);

@@ -3,7 +3,7 @@
 
 use ralph_rules::estimate::Estimate;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{AgentChoice, Prompting};
+use ralph_rules::record::{AgentChoice, Prompting, ReviewGiven};
 use std::path::PathBuf;
 
 /// What a run is started with.
@@ -19,6 +19,8 @@ pub struct RunSpec {
     pub agent: AgentChoice,
     /// The agents to escalate to when the run is stuck.
     pub ladder: Vec<AgentChoice>,
+    /// Who reviews finished work, if anybody does.
+    pub review: Option<ReviewGiven>,
     /// How prompts are made.
     pub prompting: Prompting,
     /// Limits and thresholds.

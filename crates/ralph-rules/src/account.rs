@@ -150,10 +150,7 @@ impl RunAccount {
         match &record.fact {
             Fact::Decided(decision) => match &decision.next {
                 Next::Do(Step::Call { rung, review, .. }) => {
-                    let start = state.start.as_deref();
-                    let reviewer = start.and_then(|start| start.review.as_ref()).filter(|_| *review);
-                    let asked =
-                        reviewer.map(|review| &review.agent).or_else(|| start.map(|start| start.rung(*rung)));
+                    let asked = state.start.as_ref().map(|start| start.caller(*rung, *review));
                     self.working = asked.map(|a| (a.name.clone(), a.model.clone())).unwrap_or_default();
                     true
                 }

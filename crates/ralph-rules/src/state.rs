@@ -455,8 +455,7 @@ impl State {
 
     /// Who is called, or was called last: the reviewer during a review, otherwise the agent of the current rung.
     pub fn caller<'s>(&self, start: &'s RunStarted) -> &'s AgentChoice {
-        let reviewer = start.review.as_ref().filter(|_| self.reviews.under_way());
-        reviewer.map_or_else(|| start.rung(self.ladder.rung), |review| &review.agent)
+        start.caller(self.ladder.rung, self.reviews.under_way())
     }
 
     /// Whether there is anything to verify with.

@@ -1,8 +1,10 @@
 //! The proof of a run: its baseline, what the user changes between calls, and the comparison of its current files.
 
+use super::change_text::change_text;
 use super::{Baseline, Comparison, Environment, ProofSite, RedBefore};
 use crate::step_context::StepContext;
 use ralph_rules::policy::Oracle;
+use ralph_rules::prompt::REVIEW_BYTES;
 use ralph_tree::Index;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -41,6 +43,14 @@ impl StepContext {
     pub fn comparison(&self, now: &Index) -> Option<Arc<Comparison>> {
         let known = lock(&self.comparison).clone().filter(|known| known.tree == now.id());
         known.or_else(|| self.compare(now, &[]))
+    }
+
+    /// What changed since the baseline, for a reviewer; empty if that is not known.
+    pub fn change_text(&self, now: &Index) -> String {
+        let text = self.comparison(now).and_then(|comparison| {
+            self.with_site(now, |site| change_text(&comparison.changes, site, REVIEW_BYTES))
+        });
+        text.unwrap_or_default()
     }
 
     /// Runs an experiment; none if the baseline is not known.

@@ -97,7 +97,7 @@ impl<'a> Room<'a> {
     }
 
     /// Points a launch at this room.
-    pub(super) fn enter(&self, launch: &mut Launch) {
+    pub(crate) fn enter(&self, launch: &mut Launch) {
         match &self.place {
             Place::Directory(dir) | Place::Copy(dir) => launch.cwd.clone_from(dir),
             Place::Overlay(overlay) => {
@@ -113,7 +113,7 @@ impl<'a> Room<'a> {
     }
 
     /// The system refused the mounts to this user: use a copy from now on.
-    pub(super) fn mount_refused(&mut self) -> io::Result<()> {
+    pub(crate) fn mount_refused(&mut self) -> io::Result<()> {
         self.place = match &self.prepared {
             Prepared::Replacements(replaced) => replaced.copy()?,
             Prepared::Kept(kept) => Place::Copy(kept.at_its_own_path()?),

@@ -7,7 +7,7 @@ use crate::observation::Observation;
 use crate::provider::{self, Answer};
 use crate::step_context::StepContext;
 use ralph_rules::money::Micro;
-use ralph_rules::prompt::{Composed, composed_for};
+use ralph_rules::prompt::{Change, Composed, composed_for, review_for};
 use ralph_rules::record::{Admitted, Attempt, FileRef, Limits, Refused, Refuser, Seen};
 use ralph_rules::state::State;
 use ralph_store::{Store, disk_free};
@@ -32,6 +32,8 @@ pub struct AdmitRequest<'a> {
     pub rung: u32,
     /// Call even if other runs found the provider failing.
     pub anyway: bool,
+    /// For a review.
+    pub review: bool,
 }
 
 /// Result of the step.
@@ -51,14 +53,20 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &Admi
     if let Some((by, what)) = unsafe_now(ctx, store) {
         return no(Refused::unsafe_now(by, what));
     }
-    let agent = ctx.start.rung(request.rung);
+    let agent = ctx.start.caller(request.rung, request.review);
     let tries = match provider::ask(store, agent, &ctx.start.run, utc()) {
         Answer::Held(refused) if !request.anyway => return no(refused),
         Answer::Try(limit) if !request.anyway => Some(limit),
         _ => None,
     };
     ctx.trying.store(tries.is_some() || request.anyway, Ordering::Relaxed);
-    let Composed { text: prompt, mistake } = composed_for(state, &ctx.start);
+    let before = ctx.index();
+    let now = ctx.walked_within(FRESH);
+    ctx.user_changed(&before, &now);
+    let Composed { text: prompt, mistake } = match request.review {
+        true => review_for(state, &ctx.start, &Change { diff: ctx.change_text(&now), map: String::new() }),
+        false => composed_for(state, &ctx.start),
+    };
     let kept = match keep_prompt(ctx, request.id, &prompt) {
         Ok(kept) => kept,
         Err(error) => {
@@ -66,9 +74,6 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &Admi
             return no(Refused::unsafe_now(Refuser::Disk, what));
         }
     };
-    let before = ctx.index();
-    let now = ctx.walked_within(FRESH);
-    ctx.user_changed(&before, &now);
     let tree = now.id();
     let template_failed = mistake.map(|m| m.to_string());
     let accounts = ctx.ledger_accounts();

@@ -6,6 +6,7 @@ use crate::ledger;
 use crate::observation::Observation;
 use crate::step_context::{StepContext, sweep_after};
 use crate::transcript::Kept;
+use crate::verification::{Replacements, Room};
 use crate::world::listen::{Files, Listener};
 use crate::world::scratch::Scratch;
 use crate::world::{reply, silence};
@@ -14,8 +15,9 @@ use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
 use ralph_rules::prompt::protocol;
 use ralph_rules::record::{Attempt, CallEnded, ConversationTotals, Ms, Seen};
-use ralph_supervisor::{How, Input, Launch};
+use ralph_supervisor::{How, Input, Launch, NotStarted};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -28,6 +30,8 @@ pub struct CallRequest {
     pub prompt: String,
     /// The rung of the ladder that is called.
     pub rung: u32,
+    /// The reviewer is called instead: what it writes in the workspace is thrown away.
+    pub review: bool,
     /// What the run may still spend: given to the agent as its own budget, as a second safeguard.
     pub left: Option<Micro>,
     /// The conversation that was continued last, and its totals.
@@ -40,7 +44,8 @@ pub struct CallRequest {
 
 /// How a call ended, before it is translated for the rules.
 pub(super) struct Ended {
-    pub(super) rung: u32,
+    /// Rung, and whether the reviewer was called.
+    pub(super) caller: (u32, bool),
     /// Totals of the conversation before this call, if it continued one.
     pub(super) before: Option<(String, ConversationTotals)>,
     /// The agent said nothing and used no tool.
@@ -56,8 +61,8 @@ pub(super) struct Ended {
 
 /// Calls the agent.
 pub fn call(ctx: &StepContext, request: CallRequest) -> Observation {
-    let (id, rung) = (request.id, request.rung);
-    let ended = listen(ctx, request).unwrap_or_else(|why| not_started(ctx, rung, &why));
+    let (id, caller) = (request.id, (request.rung, request.review));
+    let ended = listen(ctx, &request).unwrap_or_else(|why| not_started(ctx, caller, &why));
     let held = Micro(ctx.held.load(Ordering::Relaxed));
     observation(ctx, reply::call_ended(ctx, id, held, ended))
 }
@@ -68,13 +73,40 @@ pub(super) fn observation(ctx: &StepContext, ended: CallEnded) -> Observation {
     Observation { settle: Some(settle), ..Seen::CallEnded(Box::new(ended)).into() }
 }
 
-fn listen(ctx: &StepContext, request: CallRequest) -> Result<Ended, String> {
-    let binding = ctx.deps.on(request.rung);
-    let choice = ctx.start.rung(request.rung);
+fn listen(ctx: &StepContext, request: &CallRequest) -> Result<Ended, String> {
+    if !request.review {
+        return attempt(ctx, request, None).map(|(ended, _)| ended);
+    }
+    let (unchanged, dir) = (Replacements::default(), review_dir(ctx));
+    let mut room =
+        Room::with_replacements(&ctx.workspace, &unchanged, &dir).map_err(|why| why.to_string())?;
+    let (ended, mount_refused) = attempt(ctx, request, Some(&room))?;
+    if !mount_refused {
+        return Ok(ended);
+    }
+    room.mount_refused().map_err(|why| why.to_string())?;
+    attempt(ctx, request, Some(&room)).map(|(ended, _)| ended)
+}
+
+/// Where the workspace that a reviewer sees is prepared.
+pub(super) fn review_dir(ctx: &StepContext) -> PathBuf {
+    ctx.folder.join("review")
+}
+
+/// Runs the program to its end; true if the system refused the mount of its room.
+fn attempt(
+    ctx: &StepContext,
+    request: &CallRequest,
+    room: Option<&Room<'_>>,
+) -> Result<(Ended, bool), String> {
+    let binding = ctx.deps.caller(request.rung, request.review);
+    let choice = ctx.start.caller(request.rung, request.review);
     let (agent, scratch) = (&binding.agent, Scratch::of(ctx));
     let call = Call {
-        prompt: request.prompt,
-        system: protocol(&ctx.start),
+        prompt: request.prompt.clone(),
+        // A reviewer claims nothing: its prompt says how it answers.
+        system: if request.review { String::new() } else { protocol(&ctx.start) },
+        read_only: request.review,
         model: choice.model.clone(),
         program: Some(choice.program.clone()),
         args: choice.args.clone(),
@@ -84,7 +116,10 @@ fn listen(ctx: &StepContext, request: CallRequest) -> Result<Ended, String> {
     };
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
-    let launch = launch(ctx, &line, &binding.env, request.id);
+    let mut launch = launch(ctx, &line, &binding.env, request.id);
+    if let Some(room) = room {
+        room.enter(&mut launch);
+    }
     // The files first: an agent whose output cannot be kept is not started.
     let files = Files::open(ctx, request.id).map_err(|e| e.to_string())?;
     let (process, pump) = ralph_supervisor::start(launch).map_err(|e| e.to_string())?;
@@ -117,8 +152,12 @@ fn listen(ctx: &StepContext, request: CallRequest) -> Result<Ended, String> {
         failure.message = why.to_string();
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    let (rung, before) = (request.rung, request.conversation);
-    Ok(Ended { rung, before, idle, reply, exit: seen, interrupted_by, kept, spent, outlived, ms })
+    let (caller, before) = ((request.rung, request.review), request.conversation.clone());
+    let refused = matches!(exit.not_started, Some(NotStarted::Overlay { .. }));
+    Ok((
+        Ended { caller, before, idle, reply, exit: seen, interrupted_by, kept, spent, outlived, ms },
+        refused,
+    ))
 }
 
 fn launch(
@@ -138,13 +177,13 @@ fn launch(
 }
 
 /// The transcript or the supervisor could not be opened: nothing ran.
-fn not_started(ctx: &StepContext, rung: u32, why: &str) -> Ended {
+fn not_started(ctx: &StepContext, caller: (u32, bool), why: &str) -> Ended {
     let reply = reply::never_ran(why);
     ctx.under_way.ended();
     let exit = Exit { not_started: true, ..Exit::default() };
     let kept = Kept::default();
     Ended {
-        rung,
+        caller,
         before: None,
         idle: true,
         reply,

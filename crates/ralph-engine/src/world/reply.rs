@@ -54,7 +54,7 @@ pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended:
 /// The cost of the call.
 fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
     let Ended { reply, exit, spent, before, idle, .. } = ended;
-    let agent = ctx.start.rung(ended.rung);
+    let agent = ctx.start.caller(ended.caller.0, ended.caller.1);
     let live = spent.unwrap_or_default();
     if exit.not_started {
         let (charged, usage) = (Micro::ZERO, Usage::default());

@@ -90,6 +90,12 @@ impl RunStarted {
         highest.checked_sub(1).and_then(|at| self.ladder.get(at)).unwrap_or(&self.agent)
     }
 
+    /// Who is called: the reviewer, or the agent of this rung.
+    pub fn caller(&self, rung: u32, review: bool) -> &AgentChoice {
+        let reviewer = self.review.as_ref().filter(|_| review);
+        reviewer.map_or_else(|| self.rung(rung), |review| &review.agent)
+    }
+
     /// The highest rung.
     pub fn rungs(&self) -> u32 {
         u32::try_from(self.ladder.len()).unwrap_or(u32::MAX)
