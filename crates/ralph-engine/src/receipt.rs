@@ -9,7 +9,7 @@ use ralph_rules::grade::Grade;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Oracle;
 use ralph_rules::record::{CheckResult, RoomSets, SignSeen};
-use ralph_rules::state::{ProofState, RoomRun, State};
+use ralph_rules::state::{ProofState, Review, RoomRun, State};
 use ralph_rules::suite::Counts;
 use ralph_store::{Head, IterationRow};
 use ralph_tree::{Index, Kind, side_by_side};
@@ -60,6 +60,9 @@ pub struct Receipt {
     /// Which hunks of the change a check notices, if that was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<ReceiptMap>,
+    /// What reviewers said of the work, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reviews: Vec<ReceiptReview>,
     /// guard, flag or allow.
     pub oracle: String,
     /// A verification passed after it had failed on the same files.
@@ -108,6 +111,28 @@ pub struct ReceiptRoom {
     pub counts: Option<Counts>,
     /// Names of failing tests.
     pub failed: Vec<String>,
+}
+
+/// One review.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReceiptReview {
+    /// Who reviewed.
+    pub agent: String,
+    /// Its model, where one was chosen.
+    pub model: Option<String>,
+    /// `SHIP` or `REVISE`; none if the answer could not be read.
+    pub verdict: Option<String>,
+    /// What it found.
+    pub findings: Vec<String>,
+    /// Why there is no verdict.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// The files it read, 32 hex digits.
+    pub tree: String,
+    /// Dollars.
+    #[serde(rename = "costUSD")]
+    pub cost_usd: f64,
 }
 
 /// The changes since the baseline, in three sets.
@@ -210,6 +235,7 @@ pub fn of_run(
         changes: changes_of(&state.proof),
         signs: state.proof.latest().map(|compared| compared.signs.clone()).unwrap_or_default(),
         map: state.proof.map().map(ReceiptMap::from),
+        reviews: reviews_of(state),
         oracle: start.map(|s| oracle_name(s.policy.oracle)).unwrap_or_default().into(),
         flaky: checks.flaky || state.proof.rooms().any(|(_, run)| run.flaky),
         of_commit: false,
@@ -258,6 +284,22 @@ pub fn rooms_of(proof: &ProofState) -> Vec<ReceiptRoom> {
         failed: run.failed.clone(),
     };
     proof.rooms().map(room).collect()
+}
+
+fn reviews_of(state: &State) -> Vec<ReceiptReview> {
+    let Some(given) = state.start.as_deref().and_then(|start| start.review.as_ref()) else {
+        return Vec::new();
+    };
+    let one = |review: &Review| ReceiptReview {
+        agent: given.agent.name.clone(),
+        model: given.agent.model.clone(),
+        verdict: review.verdict.map(|verdict| verdict.name().into()),
+        findings: review.findings.clone(),
+        why: review.why.clone(),
+        tree: format!("{:032x}", review.tree),
+        cost_usd: review.cost.usd(),
+    };
+    state.reviews.made.iter().map(one).collect()
 }
 
 /// The three sets of a proof.
@@ -314,6 +356,13 @@ impl Receipt {
         }
         for sign in &self.signs {
             row("look at", &format!("{}:{}: the work {}: `{}`", sign.path, sign.line, sign.what, sign.text));
+        }
+        for review in &self.reviews {
+            let said = review.verdict.clone().unwrap_or_else(|| format!("no verdict, {}", review.why));
+            row("review", &format!("{}: {said}, ${:.4}", review.agent, review.cost_usd));
+            for finding in &review.findings {
+                row("finding", finding);
+            }
         }
         let unknown = if self.cost_is_complete { "" } else { ", a part of it unknown" };
         row("cost", &format!("${:.4}{unknown}, {} iterations", self.cost_usd, self.iterations.len()));

@@ -21,6 +21,9 @@ pub struct CallReceipt {
     iteration: u32,
     attempt: u32,
     agent: String,
+    /// It was a review.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    review: bool,
     /// As the agent reported it, otherwise as requested.
     model: Option<String>,
     tokens: Usage,
@@ -40,13 +43,15 @@ pub struct CallReceipt {
 
 /// The receipts of a run, in order.
 pub fn call_receipts(records: &[Record], start: &RunStarted, rows: &[IterationRow]) -> Vec<CallReceipt> {
-    let mut rung = 0;
+    let mut caller = (0, false);
     let mut list = Vec::new();
     for record in records {
         match &record.fact {
-            Fact::Decided(Decision { next: Next::Do(Step::Call { rung: on, .. }), .. }) => rung = *on,
-            Fact::Seen(Seen::CallEnded(call)) => list.push(ended(call, blank(call.id, start, rung, rows))),
-            Fact::Seen(Seen::CallLost(lost)) => list.push(gone(lost, blank(lost.id, start, rung, rows))),
+            Fact::Decided(Decision { next: Next::Do(Step::Call { rung, review, .. }), .. }) => {
+                caller = (*rung, *review);
+            }
+            Fact::Seen(Seen::CallEnded(call)) => list.push(ended(call, blank(call.id, start, caller, rows))),
+            Fact::Seen(Seen::CallLost(lost)) => list.push(gone(lost, blank(lost.id, start, caller, rows))),
             _ => {}
         }
     }
@@ -54,13 +59,14 @@ pub fn call_receipts(records: &[Record], start: &RunStarted, rows: &[IterationRo
 }
 
 /// What is known of a call without its closing fact.
-fn blank(id: Attempt, start: &RunStarted, rung: u32, rows: &[IterationRow]) -> CallReceipt {
+fn blank(id: Attempt, start: &RunStarted, (rung, review): (u32, bool), rows: &[IterationRow]) -> CallReceipt {
     let row = rows.iter().find(|row| (row.n, row.attempt) == (id.iteration, id.attempt));
-    let agent = start.rung(rung);
+    let agent = start.caller(rung, review);
     CallReceipt {
         iteration: id.iteration,
         attempt: id.attempt,
         agent: agent.name.clone(),
+        review,
         model: agent.model.clone(),
         tokens: Usage::default(),
         reported: None,

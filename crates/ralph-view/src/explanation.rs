@@ -1,6 +1,6 @@
 //! Explains a run: every decision with the facts and reasons behind it, and why it stopped.
 
-use crate::fact_text::{clock_time, decision_words, fact_words, reason_words};
+use crate::fact_text::{clock_time, decision_words, fact_words, reason_words, review_title};
 use crate::plain::plain;
 use crate::style::Style;
 use ralph_engine::outcome::last_ending;
@@ -60,7 +60,9 @@ pub fn explanation(records: &[Record], alive: bool, style: Style) -> String {
                 }
             }
             Fact::Decided(decision) => {
-                if let Next::Do(Step::Call { id, .. }) = &decision.next {
+                if let Next::Do(Step::Call { review: true, .. }) = &decision.next {
+                    let _ = writeln!(text, "\n{}", style.strong(review_title(&then)));
+                } else if let Next::Do(Step::Call { id, .. }) = &decision.next {
                     let again =
                         if id.attempt > 1 { format!(", attempt {}", id.attempt) } else { String::new() };
                     let _ =

@@ -7,8 +7,9 @@ use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
 use ralph_rules::record::{
     CallEnded, ChangeMap, Check, CheckOutcome, Compared, HunkState, Inspected, MapTotals, Ms, PlanSeen,
-    PriceFrom, Refused, Refuser, Request, Seen, Verified, Violation,
+    PriceFrom, Refused, Refuser, Request, ReviewGiven, Seen, Verified, Violation,
 };
+use ralph_rules::state::{Review, State};
 use ralph_rules::step::Step;
 
 /// Names of files shown.
@@ -60,8 +61,36 @@ pub fn decision_words(next: &Next) -> String {
     }
 }
 
+/// The heading of the review that is about to begin.
+pub fn review_title(state: &State) -> String {
+    let Some((start, given)) = state.start.as_ref().and_then(|s| Some((s, s.review.as_ref()?))) else {
+        return "Review".into();
+    };
+    let round = state.reviews.used() + 1;
+    plain(&format!("Review {round} of {} by {}", given.rounds, start.caller(0, true).title()))
+}
+
+/// A review in lines: `review 1 of 2 by codex: REVISE, 2 findings`, and each finding.
+pub fn review_words(given: &ReviewGiven, round: u32, review: &Review) -> Vec<String> {
+    let said = match review.verdict {
+        None => format!("no verdict, {}", review.why),
+        Some(verdict) => match review.findings.len() {
+            0 => verdict.name().to_owned(),
+            1 => format!("{}, 1 finding", verdict.name()),
+            n => format!("{}, {n} findings", verdict.name()),
+        },
+    };
+    let first = format!("review {round} of {} by {}: {said}", given.rounds, given.agent.name);
+    let findings = review.findings.iter().map(|finding| format!("- {finding}"));
+    std::iter::once(first).chain(findings).map(|line| plain(&line)).collect()
+}
+
 fn step_words(step: &Step) -> String {
     match step {
+        Step::Admit { id, amount, review: true, .. } => {
+            format!("prepare a review of iteration {}, reserve {amount}", id.iteration)
+        }
+        Step::Call { id, review: true, .. } => format!("call the reviewer, iteration {}", id.iteration),
         Step::Admit { id, amount, .. } => format!("prepare iteration {}, reserve {amount}", id.iteration),
         Step::Call { id, rung, .. } => {
             let attempt = if id.attempt > 1 { format!(" attempt {}", id.attempt) } else { String::new() };

@@ -2,7 +2,7 @@
 //! agent printed is made safe for a terminal first.
 
 use crate::event_parts;
-use crate::fact_text::{clock_time, fact_words, reason_words};
+use crate::fact_text::{clock_time, fact_words, reason_words, review_title};
 use crate::plain::{plain, plain_lines};
 use crate::story::StoryVisitor;
 use crate::style::Style;
@@ -54,6 +54,12 @@ impl<W: Write> LogLines<W> {
         writeln!(self.out, "\n{title}  {facts}")
     }
 
+    fn review_heading(&mut self, record: &Record, state: &State) -> io::Result<()> {
+        let title = self.style.strong(review_title(state));
+        let facts = self.style.faint(clock_time(record.at, &self.zone));
+        writeln!(self.out, "\n{title}  {facts}")
+    }
+
     /// Paths of the workspace without it.
     fn inside(&self, text: &str) -> String {
         if self.workspace.len() > 1 { text.replace(&self.workspace, "") } else { text.into() }
@@ -90,6 +96,8 @@ impl<W: Write> LogLines<W> {
 
     fn decided(&mut self, record: &Record, decision: &Decision, state: &State) -> io::Result<()> {
         let what = match &decision.next {
+            Next::Do(Step::Call { review: true, .. }) => return self.review_heading(record, state),
+            Next::Do(Step::Admit { review: true, .. }) => "review".into(),
             Next::Do(Step::Call { id, rung, .. }) => return self.heading(record, *id, *rung, state),
             Next::Do(Step::Admit { .. }) => CONTINUING.into(),
             Next::Interrupt(_) => "stopping the agent".into(),

@@ -1,7 +1,7 @@
 //! A run as it happens, in calm lines, and what it is doing now. Whoever shows them decides where: the terminal of
 //! `ralph run`, a monitor or a page. Each run has a value of its own, so any number can be followed at once.
 
-use crate::fact_text::{fact_words, money, reason_words, seconds};
+use crate::fact_text::{fact_words, money, reason_words, review_title, review_words, seconds};
 use crate::plain::{plain, plain_lines};
 use crate::run_receipt::receipt;
 use crate::run_state::short_id;
@@ -134,6 +134,12 @@ impl RunLines {
     fn decided(&mut self, decision: &Decision) -> Option<String> {
         match &decision.next {
             Next::Do(Step::Inspect { .. } | Step::Extend { .. }) => self.alerts(&decision.reasons),
+            Next::Do(Step::Admit { review: true, .. }) => {}
+            Next::Do(Step::Call { review: true, .. }) => {
+                let title = review_title(&self.state);
+                self.line(format!("\n{}", self.style.strong(title)));
+                self.begin("starting the reviewer");
+            }
             Next::Do(Step::Call { id, rung, .. }) => self.iteration_head(id.iteration, id.attempt, *rung),
             Next::Do(Step::Verify { check, .. }) => self.begin(match check {
                 Check::Baseline => "verifying before the first iteration",
@@ -210,6 +216,7 @@ impl RunLines {
             Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Inspected(_) | Seen::Refused(_) => {
                 self.doing.clear();
                 self.facts(seen);
+                self.review(seen);
             }
             // The agent continues with what it does.
             Seen::Asked(_) | Seen::PolicyChanged(_) => self.facts(seen),
@@ -241,6 +248,21 @@ impl RunLines {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What a review came to: one line, and the findings below it.
+    fn review(&mut self, seen: &Seen) {
+        let id = match seen {
+            Seen::CallEnded(call) => call.id,
+            Seen::CallLost(lost) => lost.id,
+            _ => return,
+        };
+        let given = self.state.start.as_ref().and_then(|start| start.review.clone());
+        let made = self.state.reviews.made.last().filter(|review| review.id == id).cloned();
+        let Some((given, made)) = given.zip(made) else { return };
+        for line in review_words(&given, self.state.reviews.used(), &made) {
+            self.line(format!("  {}", self.style.note(line)));
         }
     }
 

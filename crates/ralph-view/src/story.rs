@@ -7,7 +7,7 @@ use ralph_agents::{Call, Reader, ReaderEvent};
 use ralph_engine::journal::record_of;
 use ralph_engine::run::stream_of;
 use ralph_rules::next::Next;
-use ralph_rules::record::{Attempt, Decision, Fact, Record, RunStarted, Seen};
+use ralph_rules::record::{AgentChoice, Attempt, Decision, Fact, Record, RunStarted, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{Store, StoreError};
@@ -165,10 +165,12 @@ impl Story<'_> {
             visitor.record(record, &position.state)?;
         }
         position.state.apply(record);
-        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, .. }), .. }) = &record.fact
+        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, review, .. }), .. }) =
+            &record.fact
             && self.shown(id.iteration)
         {
-            position.call = Some(OpenCall::new(*id, &self.path(*id, "out.jsonl"), &position.state, *rung));
+            let agent = position.state.start.as_ref().map(|start| start.caller(*rung, *review));
+            position.call = Some(OpenCall::new(*id, &self.path(*id, "out.jsonl"), agent));
         }
         Ok(())
     }
@@ -185,8 +187,7 @@ impl Story<'_> {
 }
 
 impl OpenCall {
-    fn new(id: Attempt, path: &Path, state: &State, rung: u32) -> OpenCall {
-        let agent = state.start.as_ref().map(|start| start.rung(rung));
+    fn new(id: Attempt, path: &Path, agent: Option<&AgentChoice>) -> OpenCall {
         let reader = agent.and_then(|choice| {
             let call = Call { args: choice.args.clone(), ..Call::default() };
             registry::find(&choice.name).ok().map(|agent| agent.reader(&call))

@@ -83,9 +83,10 @@ impl ViewFold {
                 self.seen(seen);
             }
             Fact::Decided(decision) => {
-                let judged = matches!(decision.next, Next::Do(Step::Admit { .. }) | Next::Exit(_))
-                    && self.state.calls.counted
-                    && self.state.calls.done > self.judged;
+                let judged =
+                    matches!(decision.next, Next::Do(Step::Admit { review: false, .. }) | Next::Exit(_))
+                        && self.state.calls.counted
+                        && self.state.calls.done > self.judged;
                 self.state.apply(record);
                 self.last_action = decision_words(&decision.next);
                 if judged {
@@ -137,6 +138,9 @@ impl ViewFold {
 
     /// The response alone; what ralph itself observed is added when the iteration is judged.
     fn call_ended(&mut self, call: &CallEnded) {
+        if self.state.reviews.has(call.id) {
+            return;
+        }
         let Some(start) = self.state.start.as_deref() else { return };
         let failure = call.failure.as_ref().map(|failure| failure.message.as_str());
         let mut response = Response::read(&call.text, &start.policy.gate.promise, failure);

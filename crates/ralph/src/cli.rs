@@ -36,6 +36,7 @@ mod replay;
 mod report;
 mod resolve;
 mod resume;
+mod review;
 mod run;
 mod runs;
 mod secrets;

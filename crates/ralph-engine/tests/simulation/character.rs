@@ -136,6 +136,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         prompting: prompting(dice),
         history: None,
         own_files: Vec::new(),
+        review: None,
         policy,
         verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),
         protect: vec![".env".into()],

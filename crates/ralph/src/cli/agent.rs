@@ -9,7 +9,7 @@ use ralph_engine::proof::Places;
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
-use ralph_rules::record::AgentChoice;
+use ralph_rules::record::{AgentChoice, ReviewGiven};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,10 +87,9 @@ pub fn missing(name: &str, program: &str) -> Problem {
     problem.hint("or use another agent: `ralph agents` shows what is installed")
 }
 
-/// What the engine needs to run the chosen agent and those on its ladder.
+/// What the engine needs to run the chosen agent, those on its ladder and the reviewer.
 pub fn deps(
-    agent: &AgentChoice,
-    ladder: &[AgentChoice],
+    (agent, ladder, review): (&AgentChoice, &[AgentChoice], Option<&ReviewGiven>),
     settings: &Settings,
     redactor: Redactor,
     here: &Here,
@@ -100,6 +99,7 @@ pub fn deps(
         supervisor_args: vec!["__supervise".into()],
         agent: binding(agent, settings)?,
         rungs: ladder.iter().map(|agent| binding(agent, settings)).collect::<Result<_, _>>()?,
+        reviewer: review.map(|review| binding(&review.agent, settings)).transpose()?,
         git: git(here),
         prices: settings.prices(),
         redactor: Arc::new(redactor),

@@ -23,6 +23,9 @@ pub fn text(resolved: &Resolved) -> String {
         let model = rung.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
         row("ladder", &format!("rung {}: {} ({}{model})", n + 1, rung.name, rung.program));
     }
+    if let Some(review) = &plan.review {
+        row("review", &format!("{}, at most {} in this run", review.agent.title(), review.rounds));
+    }
     row(
         "limits",
         &format!(
@@ -111,7 +114,7 @@ pub fn value(resolved: &Resolved) -> Value {
     let ladder: Vec<AgentChoice> = plan.ladder.iter().map(shown).collect();
     json!({
         "v": 1, "type": "dry_run", "workspace": plan.workspace, "agent": shown(&plan.agent), "policy": plan.policy,
-        "ladder": ladder, "protocol": protocol(resolved),
+        "ladder": ladder, "reviewer": plan.review.as_ref().map(|review| shown(&review.agent)), "protocol": protocol(resolved),
         "context": plan.prompting.context.then(|| example(resolved)),
         "templates": plan.prompting.templates, "verify": plan.verify, "protect": plan.protect,
         "prompt": plan.prompt, "promptFrom": plan.prompt_from,

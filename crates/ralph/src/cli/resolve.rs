@@ -1,7 +1,7 @@
 //! Settings → a run: the policy, the agent found on this machine, the prompt read, the paths protected.
 
 use super::run::Args;
-use super::{Here, agent, ladder, prompt, secrets, tasks, templates};
+use super::{Here, agent, ladder, prompt, review, secrets, tasks, templates};
 use crate::config::{Preset, Sandbox, Settings, Sources};
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
@@ -12,7 +12,7 @@ use ralph_rules::estimate::Estimate;
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
-use ralph_rules::record::{AgentChoice, Ms};
+use ralph_rules::record::{AgentChoice, Ms, ReviewGiven};
 use ralph_tree::Protect;
 use std::collections::BTreeSet;
 
@@ -85,18 +85,22 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         policy.estimate = history.reservation();
     }
     let ladder = ladder::ladder(&chosen, args, &config, here)?;
+    let review = review::reviewer(&config, here)?;
     let prompting = templates::prompting(settings, here)?;
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
-    let deps = agent::deps(&chosen, &ladder, settings, redactor, here)?;
+    let deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
     if settings.verify.is_empty() {
         warnings.push(
             "no verify command: completion cannot be verified (add --verify 'your test command')".into(),
         );
+        if review.is_some() {
+            warnings.push("no verify command: the reviewer is not asked (review.agent)".into());
+        }
     }
     let bound = tasks::bound(settings, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
-    warnings.extend(blind(&chosen, &ladder));
+    warnings.extend(blind(&chosen, &ladder, review.as_ref()));
     let protect: Vec<String> =
         Protect::DEFAULTS.iter().map(ToString::to_string).chain(settings.protect.iter().cloned()).collect();
     let views = views(settings, &protect, here)?;
@@ -106,6 +110,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         prompt_from,
         agent: chosen,
         ladder,
+        review,
         prompting,
         policy,
         history,
@@ -159,8 +164,13 @@ fn history(agent: &AgentChoice, here: &Here) -> Option<Estimate> {
 }
 
 /// A warning for each agent that cannot be stopped in mid-call by its cost.
-fn blind(chosen: &AgentChoice, ladder: &[AgentChoice]) -> Vec<String> {
-    let blind = std::iter::once(chosen).chain(ladder).filter(|a| !a.live_usage).map(|a| a.name.as_str());
+fn blind(chosen: &AgentChoice, ladder: &[AgentChoice], review: Option<&ReviewGiven>) -> Vec<String> {
+    let reviewer = review.map(|review| &review.agent);
+    let blind = std::iter::once(chosen)
+        .chain(ladder)
+        .chain(reviewer)
+        .filter(|a| !a.live_usage)
+        .map(|a| a.name.as_str());
     let words = |name| {
         format!(
             "`{name}` reports its cost only at the end of a call, if at all: a single call can exceed the limit"

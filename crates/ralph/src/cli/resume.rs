@@ -101,12 +101,15 @@ pub fn go_on(
     let redactor = secrets::redactor(&config.settings, workspace, here)?;
     let start = secrets::whole(start.clone(), &redactor, typed);
     // Accepting calls no agent.
-    let called = std::iter::once(&start.agent).chain(&start.ladder).filter(|_| requests.is_empty());
+    let reviewer = start.review.as_ref().map(|review| &review.agent);
+    let agents = std::iter::once(&start.agent).chain(&start.ladder).chain(reviewer);
+    let called = agents.filter(|_| requests.is_empty());
     for agent in called {
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
-    let deps = agent::deps(&start.agent, &start.ladder, &config.settings, redactor, here)?;
+    let deps =
+        agent::deps((&start.agent, &start.ladder, start.review.as_ref()), &config.settings, redactor, here)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);

@@ -13,7 +13,7 @@ use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{BreakerPolicy, Policy};
-use ralph_rules::record::{AgentChoice, RunStarted};
+use ralph_rules::record::{AgentChoice, ReviewGiven, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
 use ralph_view::run_state::RunState;
@@ -164,6 +164,10 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         // A different login does not change the ladder.
         rungs.iter().map(|rung| AgentChoice { account: String::new(), ..rung.clone() }).collect()
     };
+    let reviewer = |review: &Option<ReviewGiven>| -> Option<ReviewGiven> {
+        let without_login = |agent: AgentChoice| AgentChoice { account: String::new(), ..agent };
+        review.clone().map(|given| ReviewGiven { agent: without_login(given.agent), ..given })
+    };
     // The journal holds what was given without secrets.
     let redactor = &resolved.deps.redactor;
     let differs = [
@@ -176,6 +180,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         (start.agent.model != plan.agent.model, "a different model"),
         (!secrets::same(&start.agent.args, &plan.agent.args, redactor), "different agent arguments"),
         (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "a different ladder"),
+        (!secrets::same(&reviewer(&start.review), &reviewer(&plan.review), redactor), "a different reviewer"),
         (!secrets::same(&start.prompting, &plan.prompting, redactor), "different prompt templates"),
         (
             limits(&start.policy) != limits(&plan.policy),

@@ -119,7 +119,7 @@ struct Climbed {
 fn climbed(records: &[Record], state: &State) -> Vec<Climbed> {
     let Some(start) = state.start.as_ref().filter(|s| !s.ladder.is_empty()) else { return Vec::new() };
     let call = |record: &Record| match &record.fact {
-        Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, .. }), .. }) => {
+        Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, review: false, .. }), .. }) => {
             let agent = start.rung(*rung);
             let (agent, model) = (agent.name.clone(), agent.model.clone());
             Some(Climbed { iteration: id.iteration, attempt: id.attempt, rung: *rung, agent, model })

@@ -6,6 +6,7 @@ mod breaker;
 mod files;
 mod gate;
 mod money;
+mod review;
 mod run;
 mod safety;
 mod verify;
@@ -47,6 +48,7 @@ pub const SECTIONS: &[Section] = &[
     agents::LADDER,
     verify::VERIFY,
     gate::GATE,
+    review::REVIEW,
     breaker::BREAKER,
     safety::PROTECT,
     safety::REDACT,

@@ -32,6 +32,8 @@ pub struct Settings {
     pub agents: BTreeMap<String, AgentSettings>,
     /// Agents to switch to when the run is stuck, by the number of the rung.
     pub ladder: BTreeMap<usize, Rung>,
+    /// Who reviews finished work.
+    pub review: ReviewSettings,
     /// Commands that verify the work.
     pub verify: Vec<String>,
     /// Globs that add to the test files ralph knows.
@@ -88,6 +90,23 @@ pub struct Rung {
     pub args: Vec<String>,
 }
 
+/// `[review]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReviewSettings {
+    /// The reviewer; none: nobody reviews.
+    pub agent: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Reviews in one run, at most.
+    pub rounds: u32,
+}
+
+impl Default for ReviewSettings {
+    fn default() -> ReviewSettings {
+        ReviewSettings { agent: None, model: None, rounds: 2 }
+    }
+}
+
 /// `[prices."MODEL"]`, in micro-dollars per million tokens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnPrice {
@@ -125,6 +144,7 @@ impl Default for Settings {
             model: None,
             agents: BTreeMap::new(),
             ladder: BTreeMap::new(),
+            review: ReviewSettings::default(),
             verify: Vec::new(),
             oracle_paths: Vec::new(),
             work_paths: Vec::new(),
