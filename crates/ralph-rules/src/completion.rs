@@ -87,11 +87,11 @@ fn objected(
     why: Objection,
     notes: Vec<Objection>,
 ) -> Result<Decision, Vec<Objection>> {
-    let reasons = std::iter::once(why).chain(notes).collect();
-    if state.person.accepted {
-        return Ok(accepted(grade, reasons));
+    if !state.person.accepted && (state.proof.sent_back || may_revise(state)) {
+        return Err(vec![why]);
     }
-    if state.proof.sent_back || may_revise(state) { Err(reasons) } else { Ok(review(grade, reasons)) }
+    let reasons = std::iter::once(why).chain(notes).collect();
+    Ok(if state.person.accepted { accepted(grade, reasons) } else { review(grade, reasons) })
 }
 
 /// The work has this grade: enough, or the agent is asked for a test, or a person decides.

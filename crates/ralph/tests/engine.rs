@@ -20,6 +20,8 @@ mod processes;
 mod protection;
 #[path = "engine/recovery.rs"]
 mod recovery;
+#[path = "engine/reviews.rs"]
+mod reviews;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
 #[path = "engine/secrets.rs"]

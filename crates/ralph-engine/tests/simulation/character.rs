@@ -5,7 +5,7 @@ use ralph_rules::RULES;
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE, MapTime, OnViolation, Oracle, Policy, SECOND, Until};
-use ralph_rules::record::{AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, Prompting, RunStarted};
+use ralph_rules::record::{AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, Prompting, ReviewGiven, RunStarted};
 
 /// What the agent of a run tends to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         prompting: prompting(dice),
         history: None,
         own_files: Vec::new(),
-        review: None,
+        review: reviewer(live, dice),
         policy,
         verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),
         protect: vec![".env".into()],
@@ -171,6 +171,11 @@ fn ladder(live: bool, dice: &mut Dice) -> Vec<AgentChoice> {
     let rungs = dice.pick(&[0, 0, 1, 2, 3]);
     let name = |n: i64| if n % 2 == 0 { "codex" } else { "claude" };
     (0..rungs).map(|n| agent(name(n), live && !dice.one_in(3))).collect()
+}
+
+/// One run in three is reviewed.
+fn reviewer(live: bool, dice: &mut Dice) -> Option<ReviewGiven> {
+    dice.one_in(3).then(|| ReviewGiven { agent: agent("gemini", live), rounds: dice.pick(&[1, 2, 2, 3]) })
 }
 
 /// One run in eight has a template of the user's own, which may fail.

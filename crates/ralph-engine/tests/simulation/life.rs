@@ -13,6 +13,7 @@ use ralph_engine::ledger::run_meter;
 use ralph_engine::run::{Run, Unwritable};
 use ralph_engine::watch::Watchers;
 use ralph_rules::RULES;
+use ralph_rules::claim::Verdict;
 use ralph_rules::ending::{Ending, Reason, Status};
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
@@ -207,6 +208,10 @@ impl<'a> Life<'a> {
             self.over = !ending.resumable();
             self.rises = site.now() + HOUR;
         }
+        // Nobody withdraws the objection any more: a person sets the work aside.
+        let objection =
+            state.reviews.last_verdict().filter(|(_, review)| review.verdict == Some(Verdict::Revise));
+        self.over |= healed && ending.reason == Reason::NeedsReview && objection.is_some();
         self.left = Some(ending);
         self.stood = Some(state);
     }
@@ -242,7 +247,11 @@ fn proven(site: &Site, state: &State, ending: Ending) {
         let grade = ending.grade.unwrap();
         // Before the first call nothing was done that a grade could be required of.
         let accepted = ending.reason == Reason::Accepted || policy.oracle != Oracle::Guard || !called;
-        assert!(accepted || grade >= policy.gate.require, "{who}: completed with {grade}");
+        let verdict = state.reviews.of_tree(state.trees.now).and_then(|(_, review)| review.verdict);
+        let settled = verdict == Some(Verdict::Ship) && matches!(grade, Grade::Revised | Grade::Unclear);
+        assert!(accepted || settled || grade >= policy.gate.require, "{who}: completed with {grade}");
+        let objected = verdict == Some(Verdict::Revise) && ending.reason != Reason::Accepted;
+        assert!(!objected, "{who}: completed against a reviewer's objection");
         shown(site, policy, grade);
     }
 }

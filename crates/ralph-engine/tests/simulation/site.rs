@@ -61,6 +61,8 @@ pub struct Site {
     pub agent: Option<Agent>,
     pub left: Option<Left>,
     pub books: Books,
+    /// The call under way, or the latest one, is a review.
+    pub reviewing: bool,
     /// The agent of the call's rung shows usage while it works.
     pub live: bool,
     /// The rung admitted last, and after which iteration.
@@ -89,6 +91,7 @@ impl Site {
             run: like.start.run.clone(),
             tree: like.start.tree,
             live: like.live,
+            reviewing: false,
             rung: (0, 0),
             books: Books::new(&like),
             like,
@@ -162,7 +165,9 @@ impl Site {
 
     /// The call is over, however it came about: its work is in the files, its output is kept.
     pub fn close(&mut self, agent: &Agent) -> CallEnded {
-        self.work(agent.finished);
+        if !self.reviewing {
+            self.work(agent.finished);
+        }
         let call = self.closing(agent);
         let machine = &mut *self.machine.borrow_mut();
         let wall = machine.wall();
@@ -184,6 +189,15 @@ impl Site {
         let failure = self.failure(agent);
         let word = match &failure {
             Some(_) => Word::Short,
+            None if self.reviewing && self.healed() => Word::Ship,
+            None if self.reviewing => self.dice.pick(&[
+                Word::Ship,
+                Word::Ship,
+                Word::Revise,
+                Word::Revise,
+                Word::Done,
+                Word::Nothing,
+            ]),
             None if self.healed() => Word::DoneInProse,
             None => words::choose(self.like.temper, self.calls, &mut self.dice),
         };

@@ -67,6 +67,7 @@ const KINDS: [&str; 33] = [
     "asked",
     "do admit",
     "do call",
+    "do review",
     "do extend",
     "do inspect",
     "do restore",
@@ -174,6 +175,7 @@ fn kind(fact: &Fact) -> &'static str {
 fn step_kind(step: &Step) -> &'static str {
     match step {
         Step::Admit { .. } => "do admit",
+        Step::Call { review: true, .. } => "do review",
         Step::Call { .. } => "do call",
         Step::Extend { .. } => "do extend",
         Step::Inspect { .. } => "do inspect",

@@ -66,6 +66,7 @@ fn steady(id: &str, dice: &mut Dice) -> Character {
     like.start.zone = ZONE.into();
     like.start.verify.clear();
     like.start.ladder.clear();
+    like.start.review = None;
     like.start.plan = None;
     like.start.agent.live_usage = true;
     like

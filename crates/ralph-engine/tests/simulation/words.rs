@@ -23,6 +23,8 @@ pub enum Word {
     Question,
     Nothing,
     Short,
+    Ship,
+    Revise,
 }
 
 static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -56,6 +58,8 @@ static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
         "Should I go on with the parser?".into(),
         "I looked at the files and changed a few lines of the parser to see what happens.".into(),
         "Ok.".into(),
+        "---RALPH_REVIEW---\nVERDICT: SHIP\nFINDINGS:\n---END_RALPH_REVIEW---".into(),
+        "---RALPH_REVIEW---\nVERDICT: REVISE\nFINDINGS:\n- no test\n---END_RALPH_REVIEW---".into(),
     ]
 });
 

@@ -37,12 +37,30 @@ impl World for SimulatedWorld<'_> {
     fn begin(&mut self, step: &Step, state: &State) {
         let site = &mut *self.site.borrow_mut();
         match step {
-            Step::Admit { id, amount, limits, rung, anyway } => {
-                site.climbs(*rung, state);
-                let order = AdmitRequest { id: *id, amount: *amount, limits, rung: *rung, anyway: *anyway };
+            Step::Admit { id, amount, limits, rung, anyway, review } => {
+                if !review {
+                    site.climbs(*rung, state);
+                }
+                let (id, amount, rung, anyway, review) = (*id, *amount, *rung, *anyway, *review);
+                let order = AdmitRequest { id, amount, limits, rung, anyway, review };
                 site.admit(&order, state, self.mains);
             }
+            Step::Call { id, tell_spend_from, tell_silence_after, review: true, .. } => {
+                let start = state.start.as_ref().unwrap();
+                let given = start.review.as_ref().unwrap();
+                assert!(state.reviews.used() < given.rounds, "{}: one review too many", site.run);
+                assert_eq!(
+                    site.proof.map(|(_, passed)| passed),
+                    Some(true),
+                    "{}: a review of nothing",
+                    site.run
+                );
+                site.live = given.agent.live_usage;
+                site.reviewing = true;
+                site.call(*id, *tell_spend_from, *tell_silence_after, start.policy.calls_per_hour);
+            }
             Step::Call { id, rung, tell_spend_from, tell_silence_after, .. } => {
+                site.reviewing = false;
                 let start = state.start.as_ref().unwrap();
                 let policy = &start.policy;
                 site.live = start.rung(*rung).live_usage;
@@ -123,7 +141,7 @@ impl Site {
 
     fn admit(&mut self, order: &AdmitRequest<'_>, state: &State, mains: &Power) {
         let wall = self.machine.borrow().wall();
-        let agent = state.start.as_ref().unwrap().rung(order.rung);
+        let agent = state.start.as_ref().unwrap().caller(order.rung, order.review);
         let tries = match provider::ask(mains, agent, &self.run, wall) {
             Answer::Held(refused) if !order.anyway => return self.will_tell(1, Seen::Refused(refused)),
             Answer::Try(limit) if !order.anyway => Some(limit),
@@ -144,8 +162,10 @@ impl Site {
         if self.dice.one_in(32) {
             assert!(compose(state).len() < 20_000, "{}: the prompt has no bounds", self.run);
         }
-        self.stained = false;
-        self.files = 0;
+        if !order.review {
+            self.stained = false;
+            self.files = 0;
+        }
         let (prompt, tree, template_failed) = (FileRef::default(), self.tree, None);
         let books = self.accounts_today();
         let rest = books.rest(mains, order.limits);
