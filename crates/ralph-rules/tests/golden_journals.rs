@@ -22,7 +22,7 @@ use std::path::PathBuf;
 type Golden = (&'static str, fn() -> Journal, Reason);
 
 /// Each journal and how it ends.
-const RUNS: [Golden; 11] = [
+const RUNS: [Golden; 12] = [
     ("completed_in_3", completed_in_3, Reason::GatePassed),
     ("unverified", unverified, Reason::GatePassed),
     ("stall", stall, Reason::Stall),
@@ -34,6 +34,7 @@ const RUNS: [Golden; 11] = [
     ("ladder", ladder, Reason::GatePassed),
     ("back_and_forth", back_and_forth, Reason::Stall),
     ("planned", planned, Reason::GatePassed),
+    ("reviewed", reviewed, Reason::GatePassed),
 ];
 
 fn completed_in_3() -> Journal {
@@ -163,6 +164,27 @@ fn planned() -> Journal {
         journal.planned(done_now, 2 - done_now);
         journal.later(1_000).verified(how);
     }
+    journal
+}
+
+/// A reviewer objects once, is interrupted by a crash, and ships.
+fn reviewed() -> Journal {
+    let mut journal = Journal::after_baseline(false, |start| {
+        let agent = AgentChoice { name: "codex".into(), ..AgentChoice::default() };
+        start.review = Some(ReviewGiven { agent, rounds: 3 });
+    });
+    let answer = |verdict: &str| {
+        format!("---RALPH_REVIEW---\nVERDICT: {verdict}\nFINDINGS:\n- src/0.rs:3\n---END_RALPH_REVIEW---")
+    };
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
+    journal.later(100).admit();
+    journal.later(5_000).says(&answer("REVISE"));
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
+    journal.later(100).admit();
+    journal.later(100).resume();
+    let call = CallEnded { recovered: true, ..journal.closing(&answer("SHIP")) };
+    journal.see(Seen::CallEnded(Box::new(call)));
+    journal.later(1_000).verified(CheckOutcome::Passed);
     journal
 }
 

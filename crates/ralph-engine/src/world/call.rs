@@ -11,6 +11,7 @@ use crate::world::listen::{Files, Listener};
 use crate::world::scratch::Scratch;
 use crate::world::{reply, silence};
 use ralph_agents::{Call, Exit, Reply};
+use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
 use ralph_rules::prompt::protocol;
@@ -85,6 +86,10 @@ fn listen(ctx: &StepContext, request: &CallRequest) -> Result<Ended, String> {
         return Ok(ended);
     }
     room.mount_refused().map_err(|why| why.to_string())?;
+    // Nothing ran, so nothing is in them; an attempt makes its files anew.
+    for what in ["out.jsonl", "err"] {
+        std::fs::remove_file(ctx.file(request.id, what).1).discard("remove the files of a refused mount");
+    }
     attempt(ctx, request, Some(&room)).map(|(ended, _)| ended)
 }
 

@@ -68,8 +68,7 @@ pub fn status_lines(now: &LiveStatus<'_>, size: (usize, usize), style: Style) ->
     }
     let mut lines = vec![rule(&start.prompt, width, style)];
     let id = start.run.get(start.run.len().saturating_sub(8)..).unwrap_or_default();
-    let who =
-        plain(&format!("{} · run {id} · {}", start.rung(now.state.ladder.rung).title(), start.workspace));
+    let who = plain(&format!("{} · run {id} · {}", now.state.caller(start).title(), start.workspace));
     lines.push(style.faint(fit(&who, width)));
     lines.push(bar("cost", spent, cap.0, &cost, width, style));
     lines.push(bar("iterations", done.into(), most.into(), &format!("{done} of {most}"), width, style));
