@@ -73,8 +73,11 @@ fn facts(state: &State, given: &RunStarted, change: &Change) -> ReviewFacts {
         let tests = result.counts.map(|c| format!(" ({} tests)", c.total)).unwrap_or_default();
         format!("`{}` {how}{tests}", head(&result.command, LINE))
     });
-    let (task, diff, map) =
-        (head(&given.prompt, TASK), head(&change.diff, REVIEW_BYTES), head(&change.map, MAP));
+    let (task, diff, map) = (
+        head(given.prompt.trim_end(), TASK),
+        head(change.diff.trim_end(), REVIEW_BYTES),
+        head(change.map.trim_end(), MAP),
+    );
     ReviewFacts {
         round: state.reviews.used() + 1,
         of: given.review.as_ref().map_or(0, |review| review.rounds),

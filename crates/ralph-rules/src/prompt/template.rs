@@ -175,6 +175,15 @@ pub fn examples() -> [Data; 2] {
             fence: "```".into(),
         },
     };
-    let quiet = Data { iteration: 2, max_iterations: 10, attempt: 2, breaker: "CLOSED", ..Data::default() };
+    let review = ReviewFacts {
+        task: "Read quoted names.".into(),
+        round: 2,
+        of: 2,
+        grade: "unbroken",
+        fence: "```".into(),
+        ..ReviewFacts::default()
+    };
+    let quiet =
+        Data { iteration: 2, max_iterations: 10, attempt: 2, breaker: "CLOSED", review, ..Data::default() };
     [busy, quiet]
 }
