@@ -118,7 +118,7 @@ impl Character {
             turn,
             turns,
             meddled: if dice.one_in(2) { 0 } else { dice.pick(&[15, 60, 200]) },
-            start: start(run, policy, live, commands, dice),
+            start: reviewed(start(run, policy, live, commands, dice), live),
         }
     }
 }
@@ -136,13 +136,13 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         prompting: prompting(dice),
         history: None,
         own_files: Vec::new(),
-        review: reviewer(live, dice),
         policy,
         verify: ["make test", "make lint"].iter().take(commands).map(ToString::to_string).collect(),
         protect: vec![".env".into()],
         zone: "UTC".into(),
         sandbox: "none".into(),
         base: None,
+        review: None,
         tree: dice.tree(),
         plan: plan(dice),
         marker_before: None,
@@ -173,9 +173,14 @@ fn ladder(live: bool, dice: &mut Dice) -> Vec<AgentChoice> {
     (0..rungs).map(|n| agent(name(n), live && !dice.one_in(3))).collect()
 }
 
-/// One run in three is reviewed.
-fn reviewer(live: bool, dice: &mut Dice) -> Option<ReviewGiven> {
-    dice.one_in(3).then(|| ReviewGiven { agent: agent("gemini", live), rounds: dice.pick(&[1, 2, 2, 3]) })
+fn reviewed(start: RunStarted, live: bool) -> RunStarted {
+    RunStarted { review: reviewer(live, start.tree), ..start }
+}
+
+/// One run in three is reviewed. Drawn from the tree, so that runs without a reviewer stay as they were.
+fn reviewer(live: bool, tree: u128) -> Option<ReviewGiven> {
+    let rounds = if tree % 2 == 0 { 2 } else { 3 };
+    tree.is_multiple_of(3).then(|| ReviewGiven { agent: agent("gemini", live), rounds })
 }
 
 /// One run in eight has a template of the user's own, which may fail.

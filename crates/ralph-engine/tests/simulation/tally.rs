@@ -47,7 +47,7 @@ const REASONS: [Reason; 22] = [
     Reason::StoreUnsafe,
 ];
 
-const KINDS: [&str; 33] = [
+const KINDS: [&str; 34] = [
     "run_started",
     "resumed",
     "policy_changed",
