@@ -147,7 +147,7 @@ impl RunLines {
                 _ => "verifying",
             }),
             Next::Do(Step::Map { .. }) => {
-                self.begin("mapping: checking which parts of the change a check notices")
+                self.begin("mapping: checking which parts of the change a check notices");
             }
             Next::Do(Step::Compare) => self.begin("comparing the changes"),
             Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {

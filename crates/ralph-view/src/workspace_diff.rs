@@ -92,7 +92,7 @@ impl<W: Write> Page<'_, W> {
         }
         let (a, b) =
             (if old.is_some() { &a } else { "/dev/null" }, if new.is_some() { &b } else { "/dev/null" });
-        let mut marks = Marks::of(self.shown.map.filter(|_| !self.shown.raw), &path.to_string());
+        let mut marks = Marks::of(self.shown.map.filter(|_| !self.shown.raw), &path);
         for mark in marks.of_file() {
             self.mark(mark)?;
         }

@@ -55,15 +55,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     for warning in config.warnings().iter().filter(|warning| warning.starts_with("verify.")) {
         say(&format!("warning: {warning}\n"));
     }
-    let commands = if args.verify.is_empty() { settings.verify.clone() } else { args.verify.clone() };
-    if commands.is_empty() || commands.iter().any(|command| command.trim().is_empty()) {
-        return Err(Problem::new(
-            Code::Usage,
-            "no verify command: none is configured, and --verify was not given",
-        )
-        .hint("give one: ralph verify --verify 'cargo test'")
-        .hint("or add it to ralph.toml:\n\n      [verify]\n      commands = [\"cargo test\"]"));
-    }
+    let commands = commands(args, &settings.verify)?;
     let rev = |word: &Option<String>| {
         word.as_deref()
             .map(|word| {
@@ -100,22 +92,6 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         supervisor: agent::own_program()?,
         map: args.map.then_some(settings.policy.map_time),
     };
-    let told = |progress: Progress<'_>| {
-        let (check, result) = match progress {
-            Progress::Ran(check, result) => (check, result),
-            Progress::Tried(tried) => return say(&format!("{}\n", tried_words(tried))),
-        };
-        if let Check::InRoom(sets) = check {
-            let how = if result.how == CheckOutcome::Passed { "passes" } else { "fails" };
-            let (line, took) = (&result.command, seconds(result.ms));
-            return say(&format!("`{line}` {how} on {} ({took})\n", sets.words()));
-        }
-        let how = if result.how == CheckOutcome::Passed { "passed" } else { "failed" };
-        say(&format!("`{}` {how} ({})\n", result.command, seconds(result.ms)));
-        if result.how != CheckOutcome::Passed {
-            say(&format!("{}\n", crate::plain::plain_lines(&result.tail).trim_end()));
-        }
-    };
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let receipt = standalone::verify(&request, &redactor, told)
         .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
@@ -124,6 +100,38 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         false => print(&receipt.markdown()),
     }
     Ok(receipt.exit_code(settings.policy.gate.require))
+}
+
+/// The commands to verify with.
+fn commands(args: &Args, configured: &[String]) -> Result<Vec<String>, Problem> {
+    let commands = if args.verify.is_empty() { configured.to_vec() } else { args.verify.clone() };
+    if commands.is_empty() || commands.iter().any(|command| command.trim().is_empty()) {
+        return Err(Problem::new(
+            Code::Usage,
+            "no verify command: none is configured, and --verify was not given",
+        )
+        .hint("give one: ralph verify --verify 'cargo test'")
+        .hint("or add it to ralph.toml:\n\n      [verify]\n      commands = [\"cargo test\"]"));
+    }
+    Ok(commands)
+}
+
+/// Says how a verification came out.
+fn told(progress: Progress<'_>) {
+    let (check, result) = match progress {
+        Progress::Ran(check, result) => (check, result),
+        Progress::Tried(tried) => return say(&format!("{}\n", tried_words(tried))),
+    };
+    if let Check::InRoom(sets) = check {
+        let how = if result.how == CheckOutcome::Passed { "passes" } else { "fails" };
+        let (line, took) = (&result.command, seconds(result.ms));
+        return say(&format!("`{line}` {how} on {} ({took})\n", sets.words()));
+    }
+    let how = if result.how == CheckOutcome::Passed { "passed" } else { "failed" };
+    say(&format!("`{}` {how} ({})\n", result.command, seconds(result.ms)));
+    if result.how != CheckOutcome::Passed {
+        say(&format!("{}\n", crate::plain::plain_lines(&result.tail).trim_end()));
+    }
 }
 
 /// One verification of the map: `the checks fail without src/a.py:10-12 (0.4s)`.
