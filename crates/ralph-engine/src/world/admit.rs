@@ -5,6 +5,7 @@ use crate::clock::utc;
 use crate::ledger;
 use crate::observation::Observation;
 use crate::provider::{self, Answer};
+use crate::receipt::ReceiptMap;
 use crate::step_context::StepContext;
 use ralph_rules::money::Micro;
 use ralph_rules::prompt::{Change, Composed, composed_for, review_for};
@@ -64,7 +65,10 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &Admi
     let now = ctx.walked_within(FRESH);
     ctx.user_changed(&before, &now);
     let Composed { text: prompt, mistake } = match request.review {
-        true => review_for(state, &ctx.start, &Change { diff: ctx.change_text(&now), map: String::new() }),
+        true => {
+            let map = state.proof.map().map(|map| ReceiptMap::from(map).markdown()).unwrap_or_default();
+            review_for(state, &ctx.start, &Change { diff: ctx.change_text(&now), map })
+        }
         false => composed_for(state, &ctx.start),
     };
     let kept = match keep_prompt(ctx, request.id, &prompt) {
