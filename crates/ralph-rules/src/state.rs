@@ -258,17 +258,7 @@ impl State {
                 }
             }
             Seen::Woke => {}
-            Seen::Admitted(admitted) => {
-                let review = self.reviews.under_way();
-                self.calls.admitted(admitted, self.at, review);
-                self.budget.granted(admitted.grant);
-                if review {
-                    self.reviews.reads(admitted.tree);
-                } else {
-                    self.trees.before_call(admitted.tree, admitted.id.iteration);
-                }
-                self.phase = Phase::Admitted;
-            }
+            Seen::Admitted(admitted) => self.admitted(admitted),
             Seen::Refused(refused) => self.refused(refused),
             Seen::Extended(extended) => {
                 if matches!(self.phase, Phase::Calling { .. }) {
@@ -340,6 +330,18 @@ impl State {
             Phase::Judging if reviewed => Phase::Inspected,
             other => other,
         };
+    }
+
+    fn admitted(&mut self, admitted: &Admitted) {
+        let review = self.reviews.under_way();
+        self.calls.admitted(admitted, self.at, review);
+        self.budget.granted(admitted.grant);
+        if review {
+            self.reviews.reads(admitted.tree);
+        } else {
+            self.trees.before_call(admitted.tree, admitted.id.iteration);
+        }
+        self.phase = Phase::Admitted;
     }
 
     fn refused(&mut self, refused: &Refused) {

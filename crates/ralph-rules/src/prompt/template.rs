@@ -159,21 +159,7 @@ pub fn examples() -> [Data; 2] {
         model: Some("opus".into()),
         short: false,
         promise: "COMPLETE".into(),
-        review: ReviewFacts {
-            task: "Read quoted names.".into(),
-            round: 1,
-            of: 2,
-            grade: "tested",
-            reasons: line("1 new test fails without this change and passes with it"),
-            verification: line("`make test` passed"),
-            work: line("src/parser.rs"),
-            checks: line("tests/parser.rs"),
-            either: line("data/names.json"),
-            signs: line("src/parser.rs:7: the work ends the process: `exit(0)`"),
-            diff: "+let quoted = true;".into(),
-            map: "src/parser.rs: held".into(),
-            fence: "```".into(),
-        },
+        review: example_review(),
     };
     let review = ReviewFacts {
         task: "Read quoted names.".into(),
@@ -186,4 +172,24 @@ pub fn examples() -> [Data; 2] {
     let quiet =
         Data { iteration: 2, max_iterations: 10, attempt: 2, breaker: "CLOSED", review, ..Data::default() };
     [busy, quiet]
+}
+
+/// A review with every fact.
+fn example_review() -> ReviewFacts {
+    let line = |text: &str| vec![text.to_string()];
+    ReviewFacts {
+        task: "Read quoted names.".into(),
+        round: 1,
+        of: 2,
+        grade: "tested",
+        reasons: line("1 new test fails without this change and passes with it"),
+        verification: line("`make test` passed"),
+        work: line("src/parser.rs"),
+        checks: line("tests/parser.rs"),
+        either: line("data/names.json"),
+        signs: line("src/parser.rs:7: the work ends the process: `exit(0)`"),
+        diff: "+let quoted = true;".into(),
+        map: "src/parser.rs: held".into(),
+        fence: "```".into(),
+    }
 }
