@@ -61,7 +61,7 @@ impl<'a> LiveWorld<'a> {
             self.ctx.begin_baseline();
         }
         self.ctx.tell_spend_from.store(request.tell_spend_from.0, Ordering::Relaxed);
-        self.in_worker(move |ctx| call::call(ctx, request));
+        self.in_worker(move |ctx| call::call(ctx, &request));
         // Done while the agent works, so that no commit has to do it.
         self.store.housekeep().discard("housekeeping of the store");
     }

@@ -370,7 +370,17 @@ impl Receipt {
         if let Some(chain) = &self.chain {
             row("journal", &format!("run {}, record {}, {}", chain.run, chain.seq, chain.hash));
         }
-        text.push_str("\n| command | check | passed | exit | seconds | tests |\n|---|---|---|---|---|---|\n");
+        text.push_str(&self.verifications());
+        text.extend(self.map.iter().map(ReceiptMap::markdown));
+        text
+    }
+}
+
+impl Receipt {
+    /// A table of every verification.
+    fn verifications(&self) -> String {
+        let mut text = String::from("\n| command | check | passed | exit | seconds | tests |\n");
+        text.push_str("|---|---|---|---|---|---|\n");
         for ran in &self.commands {
             let exit = ran.exit.map_or_else(|| "–".into(), |code| code.to_string());
             let tests = tests_of(ran.counts);
@@ -393,7 +403,6 @@ impl Receipt {
                 ms % 1000 / 100
             );
         }
-        text.extend(self.map.iter().map(ReceiptMap::markdown));
         text
     }
 }

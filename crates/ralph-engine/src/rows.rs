@@ -99,7 +99,7 @@ impl Memory {
             Fact::Seen(Seen::Verified(_)) => row.verified = Some(state.checks.passed()),
             Fact::Decided(decision) => match (&decision.next, decision.reasons.first()) {
                 (Next::Do(Step::Admit { review: false, .. }) | Next::Exit(_), Some(why)) => {
-                    row.decision = why.code()
+                    row.decision = why.code();
                 }
                 _ => return false,
             },

@@ -353,7 +353,8 @@ impl State {
             Phase::Admitting if self.reviews.under_way() && !refused.is_unsafe() => {
                 self.reviews.unanswered(&self.calls, refused.words());
                 self.reviews.end(&mut self.calls);
-                self.phase = Phase::Judging;
+                // The files may have changed since they were proven.
+                self.phase = Phase::Inspected;
             }
             Phase::Admitting => {
                 self.refused_at = self.now();

@@ -61,9 +61,9 @@ pub(super) struct Ended {
 }
 
 /// Calls the agent.
-pub fn call(ctx: &StepContext, request: CallRequest) -> Observation {
+pub fn call(ctx: &StepContext, request: &CallRequest) -> Observation {
     let (id, caller) = (request.id, (request.rung, request.review));
-    let ended = listen(ctx, &request).unwrap_or_else(|why| not_started(ctx, caller, &why));
+    let ended = listen(ctx, request).unwrap_or_else(|why| not_started(ctx, caller, &why));
     let held = Micro(ctx.held.load(Ordering::Relaxed));
     observation(ctx, reply::call_ended(ctx, id, held, ended))
 }

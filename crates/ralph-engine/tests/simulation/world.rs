@@ -154,8 +154,7 @@ impl Site {
             let refused = Refused { by, total: 0, cap: 0, until, what: "full".into(), class };
             return self.will_tell(1, Seen::Refused(refused));
         }
-        // Not before a review: one that is refused after that would end a run on files that nobody looked at again.
-        if self.dice.one_in(40) && !order.review {
+        if self.dice.one_in(40) {
             // The user edits a file: not the agent's work.
             self.tree = self.dice.tree();
             self.version += 1;

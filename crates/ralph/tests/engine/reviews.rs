@@ -37,7 +37,9 @@ fn calls(done: &Done) -> (usize, usize) {
 }
 
 fn micro(value: &Value) -> i64 {
-    (value.as_f64().unwrap() * 1e6).round() as i64
+    #[allow(clippy::cast_possible_truncation)] // a few dollars
+    let micro = (value.as_f64().unwrap() * 1e6).round() as i64;
+    micro
 }
 
 /// What the result says it cost is what worker and reviewer were charged together.
