@@ -179,7 +179,7 @@ fn reviewed(start: RunStarted, live: bool) -> RunStarted {
 
 /// One run in three is reviewed. Drawn from the tree, so that runs without a reviewer stay as they were.
 fn reviewer(live: bool, tree: u128) -> Option<ReviewGiven> {
-    let rounds = if tree % 2 == 0 { 2 } else { 3 };
+    let rounds = if tree.is_multiple_of(2) { 2 } else { 3 };
     tree.is_multiple_of(3).then(|| ReviewGiven { agent: agent("gemini", live), rounds })
 }
 
