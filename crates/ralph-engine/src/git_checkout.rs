@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A git command that runs no other program and never prompts.
@@ -36,6 +36,11 @@ pub fn base_of(repo: &Path, head: &str) -> Option<String> {
         remote.into_iter().chain(["origin/main", "origin/master", "main", "master"].map(str::to_owned));
     let onto = names.filter_map(|name| named(repo, &name)).find(|onto| onto != head);
     onto.and_then(|onto| ask(repo, &["merge-base", head, &onto])).or_else(|| Some(head.to_owned()))
+}
+
+/// Where a directory lies in its repository; empty at the top.
+pub fn prefix(dir: &Path) -> PathBuf {
+    ask(dir, &["rev-parse", "--show-prefix"]).map(PathBuf::from).unwrap_or_default()
 }
 
 /// Writes the commit's files into an empty directory. Submodules are left out.

@@ -106,8 +106,9 @@ impl World for LiveWorld<'_> {
                 ctx.under_way.clear();
                 ctx.protection.begin(ctx);
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
+                let again = matches!(check, Check::InRoom(sets) if state.proof.room(sets).is_some());
                 self.in_worker(move |ctx| match check {
-                    Check::InRoom(sets) => room::in_room(ctx, sets, deadline, id),
+                    Check::InRoom(sets) => room::in_room(ctx, (sets, again), deadline, id),
                     Check::WithBaselineOracle => room::with_baseline_oracle(ctx, deadline, id),
                     _ => verify::verify(ctx, check, deadline, id),
                 });

@@ -142,6 +142,9 @@ pub fn resume(
     let index = match before_the_crash(home, &state, id) {
         Some(moment) => moment.files,
         None => {
+            // What the user changed belongs to the baseline from now on, so its contents are needed.
+            let snapshots = Snapshots::of(home, Path::new(&workspace), id);
+            snapshots.take_durably(&now).discard("keep what the user changed");
             user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
             now
         }

@@ -46,6 +46,7 @@ pub enum Objection {
     RoomWanted { sets: RoomSets },
     MapWanted { time: Ms },
     RoomLacks,
+    RoomFailed { why: String },
     ProvenByWork { commands: Vec<String>, with: Vec<String> },
     TestsShowWork { tests: Vec<String>, earlier: Option<u32> },
     NothingShowsWork,
@@ -251,8 +252,10 @@ impl Objection {
             O::MapWanted { time } => {
                 format!("checking which parts of the change a check notices, for at most {}", span(*time))
             }
+            O::RoomFailed { why } => format!("the clean copy for the proof could not be prepared: {why}"),
             O::RoomLacks => {
-                "the checks need something that git ignores, so they ran in the workspace itself (see verify.setup)"
+                "the checks need something that the clean copy does not have (.git, or files that git ignores), so they ran in \
+                 the workspace itself; see verify.setup"
                     .into()
             }
             O::ProvenByWork { commands, with } => {

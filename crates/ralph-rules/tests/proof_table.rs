@@ -107,6 +107,7 @@ const TABLE: &[(&str, &str, &str, &str, &str)] = &[
     ("red", "WA", "W~ WA+ A+", "W WA A", "NEEDS_REVIEW 2 unclear"),
     ("red", "A", "A+", "A", "NEEDS_REVIEW 2 unclear"),
     ("red", "WT", "W~ WT+", "W WT W", "ORACLE_CHANGED 4 -"),
+    ("red", "T", "-+ T+", "T -", "NEEDS_REVIEW 2 unclear"),
     ("red", "T", "-~ T+", "T - -", "ORACLE_CHANGED 4 -"),
     ("red", "WAT", "W~ WA~ WAT+", "W WA WAT WA", "ORACLE_CHANGED 4 -"),
     ("red", "WT", "W~+ WT+ -~", "W WT W -", "gate_passed 0 proven"),

@@ -5,7 +5,7 @@ use crate::plain::plain;
 use crate::style::Style;
 use ralph_engine::outcome::last_ending;
 use ralph_engine::run_state::RunState;
-use ralph_rules::ending::Status;
+use ralph_rules::ending::{Reason, Status};
 use ralph_rules::grounds::{Grounds, grounds};
 use ralph_rules::next::Next;
 use ralph_rules::record::{Envelope, Fact, Record, Seen};
@@ -95,10 +95,18 @@ fn headline(records: &[Record], state: &State, alive: bool) -> String {
             words.dedup();
             let words = words.join("; ");
             let words = words.trim_end_matches('.');
-            let again = if ending.resumable() { " `ralph resume` continues from here." } else { "" };
+            let again = match ending.reason {
+                Reason::NeedsReview => " `ralph accept` completes it, `ralph resume` sends it back.",
+                _ if ending.resumable() => " `ralph resume` continues from here.",
+                _ => "",
+            };
             let status = match ending.status() {
-                Status::Completed if ending.verified => "COMPLETED, proven,",
-                Status::Completed => "COMPLETED, unverified,",
+                Status::Completed => match ending.grade {
+                    Some(grade) => &format!("COMPLETED, {grade},"),
+                    // Journals of older rules have no grades.
+                    None if ending.verified => "COMPLETED, verified,",
+                    None => "COMPLETED, unverified,",
+                },
                 Status::Interrupted => "INTERRUPTED",
                 Status::Aborted | Status::Error => &format!("STOPPED by {}", ending.name()),
             };

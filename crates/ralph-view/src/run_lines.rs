@@ -154,7 +154,10 @@ impl RunLines {
                 self.reasons("continuing", &decision.reasons);
             }
             Next::Do(Step::Recover { .. }) => self.begin("checking how the last call ended"),
-            Next::Interrupt(_) => self.reasons("stopping the agent", &decision.reasons),
+            Next::Interrupt(_) if matches!(self.state.phase, Phase::Calling { .. }) => {
+                self.reasons("stopping the agent", &decision.reasons);
+            }
+            Next::Interrupt(_) => self.reasons("stopping", &decision.reasons),
             Next::Exit(ending) => {
                 self.doing.clear();
                 let result = outcome(&self.state, *ending, &decision.reasons);

@@ -161,7 +161,10 @@ fn oracle(state: &State) -> Option<String> {
     let changed = state.proof.latest().map_or(0, |compared| compared.oracle.files);
     let counts = state.checks.last.as_ref().and_then(Verified::counts);
     let counts = counts.map(|c| format!("{} passed, {} failed, {} skipped", c.passed, c.failed, c.skipped));
-    let changed = (changed > 0).then(|| format!("{changed} test or configuration files changed"));
+    let changed = (changed > 0).then(|| match changed {
+        1 => "1 test or configuration file changed".to_owned(),
+        n => format!("{n} test or configuration files changed"),
+    });
     let flaky = state.checks.flaky.then(|| "flaky".to_owned());
     let words: Vec<String> = [counts, changed, flaky].into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join("; "))
@@ -195,7 +198,9 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
         }
         "NEEDS_REVIEW" => {
             line(&format!("ralph accept {short}"), "complete the run, if the work is right");
-            line(&format!("ralph resume {short}"), "or send it back to the agent");
+            let used_up = state.start.as_ref().is_some_and(|s| state.calls.done >= s.policy.max_iterations);
+            let more = if used_up { " --max-iterations N" } else { "" };
+            line(&format!("ralph resume {short}{more}"), "or send it back to the agent");
             line("ralph undo", "or restore the files to their state before the run");
         }
         "ORACLE_CHANGED" => {

@@ -94,7 +94,10 @@ impl Baseline {
             let counts =
                 |entry: &Option<Entry<'_>>| entry.is_some_and(|e| e.counts && e.kind != Kind::Directory);
             let Some(either) = new.or(old).filter(|_| counts(&old) || counts(&new)) else { continue };
-            if old.map(|e| (e.kind, e.hash, e.mode)) != new.map(|e| (e.kind, e.hash, e.mode)) {
+            // A file that the agent has changed stays the agent's, whoever edits it later.
+            let by_agent = self.file(either.path) != old.as_ref().map(BaselineFile::of);
+            let differs = old.map(|e| (e.kind, e.hash, e.mode)) != new.map(|e| (e.kind, e.hash, e.mode));
+            if differs && !by_agent {
                 self.user_changes.insert(either.path.to_vec(), new.as_ref().map(BaselineFile::of));
                 more = true;
             }

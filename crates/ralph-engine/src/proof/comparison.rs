@@ -47,6 +47,10 @@ const MANIFESTS: [&str; 22] = [
     "Podfile.lock",
 ];
 
+/// Extensions of files that decide a build and that its rules often do not name.
+const UNTRACKED: [&str; 13] =
+    ["h", "hh", "hpp", "hxx", "inc", "inl", "c", "cc", "cpp", "cxx", "s", "mk", "ld"];
+
 /// What changed since the baseline.
 #[derive(Debug)]
 pub struct Comparison {
@@ -115,6 +119,16 @@ impl Comparison {
         let all = RoomSets { work: true, ambiguous: true, oracle: true, canary: false };
         let files = RoomFiles::new(site, self, all);
         Canary::new(&files.as_files(site), site.commands, "0").is_some()
+    }
+
+    /// Whether the oracle changed in files that builds often do not know to depend on: headers, C sources, make files.
+    pub(super) fn changes_untracked_inputs(&self) -> bool {
+        let oracle = self.changes.iter().filter(|change| !change.has_work() && change.has_oracle());
+        oracle.map(|change| change.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()).any(|name| {
+            let low = name.to_ascii_lowercase();
+            let extension = low.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+            UNTRACKED.iter().any(|known| known.as_bytes() == extension) || low.ends_with(b"makefile")
+        })
     }
 
     /// The record of it, without secrets.

@@ -125,6 +125,7 @@ impl Trial<'_, '_> {
         let run = RoomRun {
             sets: ALL,
             replaced: self.units.put_back(units),
+            again: false,
             setup: self.run.setup,
             dir: self.run.dir,
             output: &|_| None,

@@ -34,6 +34,8 @@ pub struct RoomRun<'a> {
     pub sets: RoomSets,
     /// What is in place of what the sets give.
     pub replaced: BTreeMap<Vec<u8>, InPlace>,
+    /// The commands ran in such a room before: nothing that was built then is used.
+    pub again: bool,
     /// Commands that prepare the room.
     pub setup: &'a [String],
     /// The directory of the workspace's rooms.
@@ -58,6 +60,11 @@ impl RoomRun<'_> {
         files.replace(site, &self.replaced);
         let canary = if self.sets.canary { files.add_canary(site, self.token) } else { None };
         let mut folder = RoomFolder::open(self.dir)?;
+        // Builds do not notice that a header or a rule is gone again: what another room built would decide this one.
+        let from_nothing = self.again || comparison.changes_untracked_inputs();
+        if from_nothing {
+            folder.empty()?;
+        }
         folder.fill(&files.files, site.root, site.blobs)?;
         folder.remove_loose()?;
         if let Some(before) = site.before {
@@ -67,7 +74,8 @@ impl RoomRun<'_> {
         let prepared_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut failed = BTreeSet::new();
         let mut results = Vec::new();
-        if let Some(why) = self.set_up(runner, &mut room)? {
+        let problem = self.set_up(runner, &mut room)?;
+        if let Some(why) = &problem {
             results.extend(site.commands.iter().map(|line| not_run(line, why.as_str())));
         } else {
             let mut on_output = |result: &CheckResult, text: &str| {
@@ -82,9 +90,12 @@ impl RoomRun<'_> {
         let place = room.kind().to_owned();
         drop(room);
         let rewritten = folder.rewritten(&|path| comparison.oracle.contains(path));
+        if comparison.changes_untracked_inputs() {
+            folder.empty()?;
+        }
         let canary = canary.map(|canary| self.canary_seen(&canary, &failed));
         let rewritten = rewritten.iter().map(ToString::to_string).collect();
-        Ok(RoomResult { results, seen: RoomSeen { place, rewritten, canary, prepared_ms } })
+        Ok(RoomResult { results, seen: RoomSeen { place, rewritten, canary, prepared_ms, problem } })
     }
 
     /// Runs the commands that prepare the room; the first failure says why it cannot be used.

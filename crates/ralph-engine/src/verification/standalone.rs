@@ -195,9 +195,9 @@ impl Session<'_> {
         let mut checks = Checks::default();
         let results = self.in_directory(site)?;
         checks.closed(&verified(Check::AsIs, results, tree, None));
-        let grade = checks.passed().then_some(Grade::Unbroken);
+        let grade = checks.passed().then_some(Grade::Unclear);
         let verdict = grade.map_or(FAILED, Grade::name).to_owned();
-        let reasons = vec![Objection::BaselineLost { why: "there is no earlier commit".into() }];
+        let reasons = vec![Objection::BaselineLost { why: "there is no commit to compare with".into() }];
         Ok(Proof { checks, rooms: ProofState::default(), verdict, grade, reasons })
     }
 
@@ -207,14 +207,14 @@ impl Session<'_> {
         let tree = site.now.id();
         // Compared once without knowing what failed, to fill the room with the base.
         let unknown = Comparison::new(site, &[]);
-        let before = self.in_room(site, &unknown, RoomSets::BASELINE)?;
+        let before = self.in_room(site, &unknown, (RoomSets::BASELINE, false))?;
         checks.closed(&Verified { check: Check::Baseline, ..before.clone() });
         let comparison = Comparison::new(site, &red(&before));
         rooms.compared(&comparison.record(self.redactor));
         rooms.verified(RoomSets::BASELINE, &before);
         let now = match site.root == site.workspace {
             true => verified(Check::AsIs, self.in_directory(site.root)?, tree, None),
-            false => self.in_room(site, &comparison, ALL)?,
+            false => self.in_room(site, &comparison, (ALL, false))?,
         };
         checks.closed(&Verified { check: Check::AsIs, ..now });
         let (verdict, grade, reasons) = match checks.passed() {
@@ -240,7 +240,8 @@ impl Session<'_> {
         loop {
             match proof_of(site.now.id(), rooms, checks) {
                 ProofStep::Verify(Check::InRoom(sets)) => {
-                    let verified = self.in_room(site, comparison, sets)?;
+                    let again = rooms.room(sets).is_some();
+                    let verified = self.in_room(site, comparison, (sets, again))?;
                     rooms.verified(sets, &verified);
                 }
                 ProofStep::Verify(_) | ProofStep::Compare => {
@@ -254,6 +255,11 @@ impl Session<'_> {
                     let grade = (self.request.oracle == Oracle::Flag).then_some(Grade::Revised);
                     return Ok((ORACLE_CHANGED.into(), grade, reasons));
                 }
+                // Without a run, nobody knows how the workspace itself came out before: the copy may lack something.
+                ProofStep::Conclude(Conclusion::Refused(why @ Objection::GreenOutsideRoom)) => {
+                    let grade = Grade::Unclear;
+                    return Ok((grade.name().into(), Some(grade), vec![why, Objection::RoomLacks]));
+                }
                 ProofStep::Conclude(Conclusion::Refused(why)) => {
                     return Ok((REFUSED.into(), None, vec![why]));
                 }
@@ -265,12 +271,13 @@ impl Session<'_> {
         &mut self,
         site: &ProofSite<'_>,
         comparison: &Comparison,
-        sets: RoomSets,
+        (sets, again): (RoomSets, bool),
     ) -> io::Result<Verified> {
         let check = Check::InRoom(sets);
         let run = RoomRun {
             sets,
             replaced: BTreeMap::new(),
+            again,
             setup: &self.request.setup,
             dir: &self.request.rooms,
             output: &|_| None,
@@ -332,15 +339,24 @@ fn site(workspace: &Path, commit: Option<&str>, scratch: &Path) -> io::Result<Pa
         None => Ok(workspace.to_owned()),
         Some(commit) => {
             let to = scratch.join("tree");
-            git_checkout::lay_out(workspace, commit, &to).map(|()| to)
+            git_checkout::lay_out(workspace, commit, &to)?;
+            below(&to, workspace)
         }
     }
+}
+
+/// The part of a checkout that the workspace is in its repository.
+fn below(checkout: &Path, workspace: &Path) -> io::Result<PathBuf> {
+    let dir = checkout.join(git_checkout::prefix(workspace));
+    std::fs::create_dir_all(&dir)?;
+    Ok(dir)
 }
 
 /// The files of the base, with their contents.
 fn baseline(workspace: &Path, base: &str, scratch: &Path) -> io::Result<(Index, SnapshotStore)> {
     let dir = scratch.join("base");
     git_checkout::lay_out(workspace, base, &dir)?;
+    let dir = below(&dir, workspace)?;
     let index = walk(&dir, true)?;
     let snapshots = SnapshotStore::at(scratch.join("keep"));
     snapshots.take(&dir, &index)?;

@@ -13,8 +13,8 @@ use std::io;
 /// Name of the directory of the workspace's view in the run's folder.
 const VIEW: &str = "view";
 
-/// Verifies in a room.
-pub fn in_room(ctx: &StepContext, sets: RoomSets, deadline: Ms, id: Attempt) -> Observation {
+/// Verifies in a room; `again` if it was tried before.
+pub fn in_room(ctx: &StepContext, (sets, again): (RoomSets, bool), deadline: Ms, id: Attempt) -> Observation {
     let check = Check::InRoom(sets);
     let now = ctx.walk();
     let result = ctx.comparison(&now).and_then(|comparison| {
@@ -22,6 +22,7 @@ pub fn in_room(ctx: &StepContext, sets: RoomSets, deadline: Ms, id: Attempt) -> 
             let run = RoomRun {
                 sets,
                 replaced: BTreeMap::new(),
+                again,
                 setup: &ctx.start.setup,
                 dir: &ctx.rooms,
                 output: &|n| Some(ctx.folder.join(file_name(sets, id, n))),
@@ -32,10 +33,12 @@ pub fn in_room(ctx: &StepContext, sets: RoomSets, deadline: Ms, id: Attempt) -> 
     });
     let RoomResult { results, seen } = result.unwrap_or_else(|| Err(lost())).unwrap_or_else(|why| {
         let why = format!("the room could not be made: {why}");
-        RoomResult { results: none_ran(ctx, &why), seen: RoomSeen::default() }
+        let seen = RoomSeen { problem: Some(why.clone()), ..RoomSeen::default() };
+        RoomResult { results: none_ran(ctx, &why), seen }
     });
     let clean = |text: String| ctx.deps.redactor.redact(&text).into_owned();
-    let seen = RoomSeen { rewritten: seen.rewritten.into_iter().map(clean).collect(), ..seen };
+    let rewritten = seen.rewritten.into_iter().map(clean).collect();
+    let seen = RoomSeen { rewritten, problem: seen.problem.map(clean), ..seen };
     verified(ctx, check, results, &now, (None, Some(seen)))
 }
 

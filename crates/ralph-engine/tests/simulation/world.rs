@@ -38,6 +38,8 @@ impl World for SimulatedWorld<'_> {
         let site = &mut *self.site.borrow_mut();
         match step {
             Step::Admit { id, amount, limits, rung, anyway, review } => {
+                // The call before it may have been a review, which nothing inspects.
+                site.settle_books();
                 if !review {
                     site.climbs(*rung, state);
                 }
@@ -231,8 +233,13 @@ impl Site {
         );
     }
 
-    fn inspect(&mut self) {
+    /// The latest call's closing fact is on disk.
+    fn settle_books(&mut self) {
         self.books.settled(&self.run);
+    }
+
+    fn inspect(&mut self) {
+        self.settle_books();
         let tester = self.like.temper == Temper::Tester && !self.healed();
         let inspected = Inspected {
             tree: self.tree,
@@ -370,6 +377,7 @@ impl Site {
             rewritten: if rewritten { vec!["tests/a.rs".into()] } else { Vec::new() },
             canary: canary.then_some(CanarySeen { tried, failed }),
             prepared_ms: 3,
+            problem: (!healed && self.dice.one_in(80)).then(|| "no space".into()),
         }
     }
 

@@ -80,7 +80,7 @@ impl Order<'_> {
                 Held::Yes if !compared.work.any() || self.room(AMBIGUOUS)?.passed => {
                     let files = compared.ambiguous.names.clone();
                     let only = Objection::OnlyAmbiguous { files };
-                    return Ok(self.graded(Grade::Unclear, vec![only], WORK_AND_AMBIGUOUS));
+                    return Ok(self.graded(Grade::Unclear, vec![only]));
                 }
                 Held::Yes => {
                     return self.proven(WORK_AND_AMBIGUOUS, compared.ambiguous.names.clone());
@@ -93,6 +93,9 @@ impl Order<'_> {
             return self.outside_the_room();
         }
         if self.twice(WORK_AND_AMBIGUOUS)?.passed {
+            if !compared.work.any() && !compared.ambiguous.any() {
+                return Ok(self.graded(Grade::Unclear, vec![Objection::GreenWithoutWork]));
+            }
             return self.red_before();
         }
         if compared.layout_only && !self.room(NOT_WORK)?.passed {
@@ -129,16 +132,12 @@ impl Order<'_> {
             let holds = earlier.passed && self.fewer(earlier).is_none();
             if !(compared.layout_only || holds) {
                 let (tests, files) = (earlier.failed.clone(), compared.oracle.names.clone());
-                return Ok(self.graded(
-                    Grade::Revised,
-                    vec![Objection::EarlierTestsFail { tests, files }],
-                    ALL,
-                ));
+                return Ok(self.graded(Grade::Revised, vec![Objection::EarlierTestsFail { tests, files }]));
             }
         }
         let nothing_to_show = !compared.work.any() && compared.docs_only;
         if !compared.oracle.any() || compared.configuration_only || nothing_to_show {
-            return Ok(self.graded(Grade::Unbroken, vec![Objection::NothingShowsWork], WORK_AND_AMBIGUOUS));
+            return Ok(self.graded(Grade::Unbroken, vec![Objection::NothingShowsWork]));
         }
         self.new_tests(self.checks.baseline_counts())
     }
@@ -158,7 +157,7 @@ impl Order<'_> {
     /// The new tests must pass with the work, in the room too, and fail without it.
     fn new_tests(&self, earlier: Option<u32>) -> Answer<Conclusion> {
         let compared = self.compared;
-        let unshown = || Ok(self.graded(Grade::Unbroken, vec![Objection::NothingShowsWork], ALL));
+        let unshown = || Ok(self.graded(Grade::Unbroken, vec![Objection::NothingShowsWork]));
         if !compared.work.any() && !compared.ambiguous.any() {
             return unshown();
         }
@@ -177,7 +176,7 @@ impl Order<'_> {
         }
         let tests = self.room(without)?.failed.clone();
         canary::check(self, ALL)?.map_or_else(
-            || Ok(self.graded(Grade::Tested, vec![Objection::TestsShowWork { tests, earlier }], ALL)),
+            || Ok(self.graded(Grade::Tested, vec![Objection::TestsShowWork { tests, earlier }])),
             refused,
         )
     }
@@ -195,7 +194,7 @@ impl Order<'_> {
     /// Green in this room because of the work, with the baseline's oracle.
     fn proven(&self, sets: RoomSets, with: Vec<String>) -> Answer<Conclusion> {
         if self.environment_may_differ() && self.room(RoomSets::BASELINE)?.passed {
-            return Ok(self.graded(Grade::Unclear, vec![Objection::GreenWithoutWork], sets));
+            return Ok(self.graded(Grade::Unclear, vec![Objection::GreenWithoutWork]));
         }
         if let Some(survived) = canary::check(self, sets)? {
             return refused(survived);
@@ -203,7 +202,7 @@ impl Order<'_> {
         let baseline = self.checks.baseline.as_ref();
         let red = |verified: &Verified| verified.failing_commands();
         let commands = baseline.map(red).unwrap_or_default();
-        Ok(self.graded(Grade::Proven, vec![Objection::ProvenByWork { commands, with }], sets))
+        Ok(self.graded(Grade::Proven, vec![Objection::ProvenByWork { commands, with }]))
     }
 
     /// What failed before may pass for another reason than the files: packages were installed, the suite is flaky, or
@@ -223,7 +222,7 @@ impl Order<'_> {
     /// Otherwise the room lacks something, and the workspace with the baseline's tests has to do.
     fn outside_the_room(&self) -> Answer<Conclusion> {
         if self.twice(ALL)?.passed {
-            return Ok(self.graded(Grade::Unclear, vec![Objection::Flaky], ALL));
+            return Ok(self.graded(Grade::Unclear, vec![Objection::Flaky]));
         }
         let baseline = self.room(RoomSets::BASELINE)?;
         if self.as_before(baseline) {
@@ -284,6 +283,10 @@ impl Order<'_> {
     pub(super) fn room(&self, sets: RoomSets) -> Answer<&RoomRun> {
         let sets = self.sets(sets);
         let run = self.proof.room(sets).ok_or_else(|| run_in(sets))?;
+        if let Some(why) = &run.problem {
+            let failed = vec![Objection::RoomFailed { why: why.clone() }];
+            return Err(ProofStep::Conclude(Conclusion::Graded(Grade::Unclear, failed)));
+        }
         if run.rewritten.is_empty() || sets == RoomSets::BASELINE {
             return Ok(run);
         }
@@ -314,9 +317,8 @@ impl Order<'_> {
     }
 
     /// A grade with everything else that a reader should know.
-    fn graded(&self, grade: Grade, mut reasons: Vec<Objection>, decisive: RoomSets) -> Conclusion {
-        let run = self.proof.room(self.sets(decisive));
-        reasons.extend(run.filter(|run| run.flaky).map(|_| Objection::Flaky));
+    fn graded(&self, grade: Grade, mut reasons: Vec<Objection>) -> Conclusion {
+        reasons.extend(self.flaky().then_some(Objection::Flaky));
         if let Some(sign) = self.compared.signs.first() {
             let signs = u32::try_from(self.compared.signs.len()).unwrap_or(u32::MAX);
             let (what, path) = (sign.what.clone(), format!("{}:{}", sign.path, sign.line));

@@ -134,6 +134,9 @@ pub struct RoomSeen {
     pub canary: Option<CanarySeen>,
     /// Time to prepare it.
     pub prepared_ms: u64,
+    /// Why it could not be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Tests that must fail.

@@ -42,6 +42,8 @@ pub struct RoomRun {
     pub canary: Option<CanarySeen>,
     /// How the room was made.
     pub place: String,
+    /// Why the room could not be used.
+    pub problem: Option<String>,
     /// How long the commands took, all attempts together.
     pub ms: Ms,
 }
@@ -73,6 +75,7 @@ impl ProofState {
         run.passed |= passed;
         run.rewritten.extend(room.rewritten);
         run.place = room.place;
+        run.problem = room.problem;
         run.ms = run.ms.saturating_add(verified.results.iter().map(|r| r.ms).sum());
     }
 

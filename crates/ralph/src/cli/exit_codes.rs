@@ -2,13 +2,13 @@
 
 /// Code, short name, meaning.
 pub const EXIT_CODES: &[(u8, &str, &str)] = &[
-    (0, "completed", "the work is done: proven, or unverified if there is no verify command"),
+    (0, "completed", "the work is done, with the grade that was shown, or accepted by a person"),
     (
         1,
         "stopped",
         "no progress: STALL, SAME_ERROR_5X, TEST_SATURATION, OUTPUT_DECLINE, CIRCUIT_OPEN, PERMISSION_DENIED",
     ),
-    (2, "blocked", "a person is needed: BLOCKED"),
+    (2, "blocked", "a person is needed: BLOCKED, NEEDS_REVIEW"),
     (3, "limit", "a limit was reached: MAX_ITERATIONS, COST_LIMIT, DAILY_BUDGET, TIME_LIMIT"),
     (4, "tampering", "a protected path or the tests were changed: PROHIBITED_PATH, ORACLE_CHANGED"),
     (64, "usage", "invalid arguments, or an invalid RALPH_ variable"),

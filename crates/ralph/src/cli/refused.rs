@@ -107,7 +107,7 @@ pub fn refusal(problem: &Problem) -> Value {
     json!({
         "v": 1, "type": "result", "runId": problem.run, "status": status, "reason": reason,
         "exitCode": problem.code as u8, "iterations": 0, "costUSD": 0.0, "costIsComplete": true,
-        "durationSeconds": 0.0, "verificationPassed": false, "sandbox": "none", "error": problem.message,
+        "durationSeconds": 0.0, "verificationPassed": false, "proof": null, "sandbox": "none", "error": problem.message,
         "details": {"causes": problem.causes, "hints": problem.hints},
     })
 }
