@@ -3,7 +3,7 @@
 use super::diff::diff;
 use super::environment::EnvironmentChanges;
 use super::room_files::RoomFiles;
-use super::site::{ProofSite, RedBefore};
+use super::site::{ProofSite, RedBefore, is_nested};
 use crate::redact::Redactor;
 use crate::room::DependencyFolder;
 use crate::room::dependencies;
@@ -60,6 +60,8 @@ pub struct Comparison {
     pub changes: Vec<Change>,
     /// Every path that must not change while a verification runs.
     pub(super) oracle: BTreeSet<Vec<u8>>,
+    /// Files of submodules, which every room shows as they are now.
+    pub(super) carried: Vec<Vec<u8>>,
     /// The workspace's dependency folders.
     pub(super) dependencies: Vec<DependencyFolder>,
     no_tests_before: bool,
@@ -87,6 +89,8 @@ impl Comparison {
         });
         let mut changes = classifier.changes();
         changes.retain(|change| change.exists || !is_there(site.root, &change.path));
+        let nested = |change: &Change| site.without_submodules && is_nested(site.now, &change.path);
+        let (carried, changes): (Vec<Change>, Vec<Change>) = changes.into_iter().partition(nested);
         let oracle = before.paths().chain(now.paths()).filter(|path| classifier.guards(path));
         let oracle = oracle.map(<[u8]>::to_vec).collect();
         let none = !red.is_empty() && !classifier.baseline_has_tests();
@@ -103,6 +107,7 @@ impl Comparison {
             signs: found_signs(&changes, &before, &now),
             changes,
             oracle,
+            carried: carried.into_iter().map(|change| change.path).collect(),
             dependencies: folders,
             no_tests_before,
             configuration_only,

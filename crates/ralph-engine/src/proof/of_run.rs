@@ -68,6 +68,7 @@ impl StepContext {
             work_paths: &self.start.work_paths,
             before: environment.as_deref(),
             places: &self.deps.places,
+            without_submodules: false,
             package_cache: &self.package_cache,
         }))
     }

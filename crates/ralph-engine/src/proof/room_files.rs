@@ -46,6 +46,8 @@ impl RoomFiles {
                 None => files.remove(&change.path),
             };
         }
+        let carried = comparison.carried.iter();
+        files.extend(carried.filter_map(|path| Some((path.clone(), current(site, path)?))));
         RoomFiles { files }
     }
 

@@ -35,6 +35,8 @@ pub struct ProofSite<'a> {
     pub before: Option<&'a Environment>,
     /// Where to look for it now.
     pub places: &'a Places,
+    /// The baseline is a commit, which does not hold the files of submodules: they are taken as they are now.
+    pub without_submodules: bool,
     /// Remembers the contents of installed packages between runs.
     pub package_cache: &'a Path,
 }
@@ -78,6 +80,12 @@ impl<'a> ProofSite<'a> {
         }
         read_bounded(open_file_beneath(self.root, path).ok()?)
     }
+}
+
+/// Whether a path lies in a repository inside the workspace, such as a submodule.
+pub(super) fn is_nested(index: &Index, path: &[u8]) -> bool {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    slashes.filter_map(|at| path.get(..at)).any(|dir| index.get(&[dir, b"/.git"].concat()).is_some())
 }
 
 /// The files and links that count as work.

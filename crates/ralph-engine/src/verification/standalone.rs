@@ -147,6 +147,7 @@ impl StandaloneVerify {
                     work_paths: &self.work_paths,
                     before: None,
                     places: &self.places,
+                    without_submodules: true,
                     package_cache: &package_cache,
                 };
                 session.prove(&proof_site)?

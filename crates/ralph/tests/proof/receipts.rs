@@ -31,20 +31,42 @@ const CHECK: [&str; 2] = ["--verify", "sh check.sh"];
 fn a_working_tree_is_verified_whoever_made_it() {
     let bed = repository();
     let (code, red) = verify(&bed, &CHECK);
-    assert_eq!((code, red["verdict"].as_str()), (1, Some("not_proven")));
+    assert_eq!((code, red["verdict"].as_str()), (1, Some("failed")));
     bed.scratch.files(&[("greet.sh", "echo hello\n"), ("tests/test_more.sh", "true\n")]);
     let (code, green) = verify(&bed, &CHECK);
     assert_eq!((code, green["verdict"].as_str()), (0, Some("proven")), "{green}");
+    assert_eq!((green["proof"].as_str(), green["filesChanged"].as_u64()), (Some("proven"), Some(2)));
     assert_eq!(
-        (green["oracle"]["verdict"].as_str(), green["filesChanged"].as_u64()),
-        (Some("held"), Some(2))
+        (green["commands"].as_array().unwrap().len(), green["rooms"].as_array().unwrap().len()),
+        (2, 2)
     );
-    assert_eq!(green["commands"].as_array().unwrap().len(), 2);
     bed.scratch.files(&[("greet.sh", "echo helo\n"), ("check.sh", "exit 0\n")]);
     let (code, cheat) = verify(&bed, &CHECK);
     assert_eq!((code, cheat["verdict"].as_str()), (4, Some("oracle_changed")), "{cheat}");
-    assert_eq!(cheat["oracle"]["files"][0], "check.sh");
-    assert!(bed.state_files().is_empty(), "{:?}", bed.state_files());
+    assert!(cheat["changes"]["oracle"][0].as_str().unwrap().starts_with("check.sh ("), "{cheat}");
+    let kept = bed.state_files();
+    assert!(kept.iter().all(|path| path.components().any(|c| c.as_os_str() == "rooms")), "{kept:?}");
+}
+
+#[test]
+fn a_subdirectory_and_a_submodule_are_compared_with_themselves() {
+    let bed = repository();
+    bed.scratch.files(&[("part/add.sh", "echo 3\n"), ("part/check.sh", "[ \"$(sh add.sh)\" = 3 ]\n")]);
+    let git = |args: &[&str]| assert!(bed.scratch.command("git").args(args).status().unwrap().success());
+    git(&["init", "-q", "lib"]);
+    bed.scratch.files(&[("lib/two.sh", "echo 2\n")]);
+    git(&["-C", "lib", "add", "-A"]);
+    git(&["-C", "lib", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "lib"]);
+    git(&["-c", "advice.addEmbeddedRepo=false", "add", "-A"]);
+    git(&["commit", "-qm", "parts"]);
+    bed.scratch.files(&[("greet.sh", "echo hello # more\n")]);
+    let suite = ["--base", "HEAD", "--verify", "[ \"$(sh lib/two.sh)\" = 2 ]"];
+    assert_eq!(verify(&bed, &suite).1["proof"], "unbroken", "what the submodule holds is not new");
+    bed.scratch.files(&[("part/add.sh", "echo 4\n"), ("part/check.sh", "[ \"$(sh add.sh)\" = 4 ]\n")]);
+    let mut command = bed.ralph(&["verify", "--json", "--base", "HEAD", "--verify", "sh check.sh"]);
+    let done = Done::of(command.current_dir(bed.scratch.workspace().join("part")));
+    let receipt: Value = serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{}", done.err));
+    assert_eq!((done.code, receipt["proof"].as_str()), (2, Some("revised")), "{receipt}");
 }
 
 #[test]
