@@ -165,7 +165,7 @@ fn every_point() -> Vec<Point> {
             traced.status,
             said(&scene, "err")
         );
-        assert!(said(&scene, "out").contains("with_baseline_oracle"), "it is verified twice in the end");
+        assert!(said(&scene, "out").contains("in_room"), "it is proven in a room");
         let evidence = Evidence::take(&scene, "copy").unwrap();
         evidence.is_complete().and(scene.workspace_is_right()).unwrap();
         points.extend(traced.points.into_iter().filter(|point| seen.insert(point.clone())));

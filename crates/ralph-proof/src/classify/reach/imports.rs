@@ -30,7 +30,8 @@ impl Walker<'_> {
         let Some(word) = words.first() else { return };
         let script = place.source.clone();
         for path in self.resolve(word, place) {
-            if self.before.text(&path).is_some_and(|text| defines_checks(&text)) {
+            let helper = || self.before.text(&path).is_some_and(|text| defines_checks(&text));
+            if !check_like(&path) && !is_named_test(&path) && helper() {
                 self.note(path, Standing::Ambiguous, format!("sourced by {script}"));
             } else {
                 self.imported(script.as_bytes(), path, place);
