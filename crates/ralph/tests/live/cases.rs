@@ -17,7 +17,9 @@ pub fn works(cli: &'static Cli, user: User) {
     assert!(result["output"].as_str().unwrap().starts_with("The greeting is written."), "{result}");
     let passed = |verified: &Value| verified["results"][0]["how"] == "passed";
     let verified: Vec<bool> = done.records("verified").iter().map(passed).collect();
-    assert_eq!(verified, [false, false, true], "{}", done.story());
+    // Before the run, after each of two calls, and in a room with the work alone.
+    assert_eq!(verified, [false, false, true, true], "{}", done.story());
+    assert_eq!(result["proof"], "proven", "{}", done.story());
     let charged = books(cli, &done, &[2, 3]);
     assert_eq!(result["costUSD"], charged as f64 / 1e6, "{}", done.story());
     place.replays();
