@@ -1,8 +1,11 @@
-//! The index: everything one walk kept, in walk order, compact enough to hold two of them at 100,000 files.
+//! The index: everything one walk kept, in walk order. It consists of chunks (`chunk`), and a walk takes over those in
+//! which nothing changed: several indexes of one workspace take little more memory than one.
 //!
-//! Made by `walk`, kept on disk by `saved`, compared by `changes` and `violations`. Paths lie end to end in
-//! one arena; a row is 56 bytes and knows only where its path ends.
+//! Made by `walk`, kept on disk by `saved`, compared by `changes` and `violations`.
 
+use std::sync::Arc;
+
+use crate::chunk::{Chunk, Row};
 use crate::path::{TreePath, order};
 
 /// The entry counts as work: neither ignored nor noise.
@@ -83,26 +86,10 @@ pub struct Skipped {
     pub why: String,
 }
 
-/// One entry, packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub hash: [u8; 16],
-    pub ino: u64,
-    pub size: u64,
-    pub mtime: i64,
-    pub ctime: i64,
-    /// Where the path ends in the arena; it begins where the row before ends.
-    pub end: u32,
-    pub mode: u16,
-    pub kind: Kind,
-    pub flags: u8,
-}
-
 /// What one walk found.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    pub(crate) rows: Vec<Row>,
-    pub(crate) paths: Vec<u8>,
+    pub(crate) chunks: Vec<Arc<Chunk>>,
     pub(crate) id: u128,
     /// When the walk began, in nanoseconds since 1970: what changed after it is not trusted by stat alone.
     pub(crate) began: i64,
@@ -122,30 +109,32 @@ impl Index {
 
     /// Every entry the walk kept, in walk order.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        (0..self.rows.len()).filter_map(|at| self.entry(at))
+        self.chunks.iter().flat_map(|chunk| (0..chunk.rows().len()).filter_map(|at| entry(chunk, at)))
+    }
+
+    /// Its chunks, in walk order.
+    pub fn chunks(&self) -> impl Iterator<Item = &Arc<Chunk>> {
+        self.chunks.iter()
     }
 
     /// How many entries are kept, directories included.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.chunks.iter().map(|chunk| chunk.rows().len()).sum()
     }
 
     /// True if the workspace holds nothing that is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.chunks.is_empty()
     }
 
     /// The entry of one path.
     #[must_use]
     pub fn get(&self, path: &[u8]) -> Option<Entry<'_>> {
-        let (mut low, mut high) = (0, self.rows.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if order(self.path_at(middle), path).is_lt() { low = middle + 1 } else { high = middle }
-        }
-        self.entry(low).filter(|entry| entry.path == path)
+        let after = self.chunks.partition_point(|chunk| order(chunk.path_at(0), path).is_le());
+        let chunk = self.chunks.get(after.checked_sub(1)?)?;
+        entry(chunk, chunk.place_of(path)).filter(|entry| entry.path == path)
     }
 
     /// Where repositories begin: every `.git`, whatever it is. It is neither work nor protected.
@@ -156,8 +145,11 @@ impl Index {
     /// The same paths with the same kinds, modes and contents; work and protected paths alike.
     #[must_use]
     pub fn same_contents(&self, other: &Index) -> bool {
-        let row = |row: &Row| (row.hash, row.end, row.mode, row.kind, row.flags);
-        self.paths == other.paths && self.rows.iter().map(row).eq(other.rows.iter().map(row))
+        let same = |a: &Entry<'_>, b: &Entry<'_>| {
+            let flags = |e: &Entry<'_>| (e.counts, e.protected, e.unreadable);
+            (a.path, a.kind, a.mode, a.hash, flags(a)) == (b.path, b.kind, b.mode, b.hash, flags(b))
+        };
+        side_by_side(self, other).all(|pair| matches!(pair, (Some(a), Some(b)) if same(&a, &b)))
     }
 
     /// What could not be looked at, at most 256 of them.
@@ -178,31 +170,6 @@ impl Index {
         self.bytes_hashed
     }
 
-    /// The path of the row at this place; empty past the end.
-    pub(crate) fn path_at(&self, at: usize) -> &[u8] {
-        let start = at.checked_sub(1).and_then(|before| self.rows.get(before)).map_or(0, |row| row.end);
-        let end = self.rows.get(at).map_or(start, |row| row.end);
-        self.paths.get(start as usize..end as usize).unwrap_or_default()
-    }
-
-    /// The entry at this place.
-    pub(crate) fn entry(&self, at: usize) -> Option<Entry<'_>> {
-        let row = self.rows.get(at)?;
-        Some(Entry {
-            path: self.path_at(at),
-            kind: row.kind,
-            mode: row.mode,
-            ino: row.ino,
-            size: row.size,
-            mtime: row.mtime,
-            ctime: row.ctime,
-            hash: u128::from_le_bytes(row.hash),
-            counts: row.flags & COUNTS != 0,
-            protected: row.flags & PROTECTED != 0,
-            unreadable: row.flags & UNREADABLE != 0,
-        })
-    }
-
     /// The hash behind [`Index::id`]. Times, inodes and other permission bits are left out, so that putting
     /// everything back gives the same id again.
     pub(crate) fn compute_id(&self) -> u128 {
@@ -210,13 +177,15 @@ impl Index {
         let mut hasher = blake3::Hasher::new();
         let mut batch = Vec::with_capacity(FULL + 8192);
         let work = |row: &Row| row.flags & COUNTS != 0 && row.kind != Kind::Directory;
-        for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| work(row)) {
-            let path = self.path_at(at);
-            batch.extend_from_slice(&path.len().to_le_bytes());
-            batch.extend_from_slice(path);
-            let executable = row.kind == Kind::File && row.mode & 0o100 != 0;
-            batch.extend_from_slice(&[u8::from(row.kind == Kind::Symlink), u8::from(executable)]);
-            batch.extend_from_slice(&row.hash);
+        for chunk in &self.chunks {
+            for (at, row) in chunk.rows().iter().enumerate().filter(|(_, row)| work(row)) {
+                let path = chunk.path_at(at);
+                batch.extend_from_slice(&path.len().to_le_bytes());
+                batch.extend_from_slice(path);
+                let executable = row.kind == Kind::File && row.mode & 0o100 != 0;
+                batch.extend_from_slice(&[u8::from(row.kind == Kind::Symlink), u8::from(executable)]);
+                batch.extend_from_slice(&row.hash);
+            }
             if batch.len() >= FULL {
                 hasher.update(&batch);
                 batch.clear();
@@ -234,22 +203,91 @@ pub(crate) fn short(hasher: &blake3::Hasher) -> [u8; 16] {
     bytes
 }
 
-/// Two indexes side by side: each path once, with what it was and what it is.
+/// The entry at a place of a chunk.
+fn entry(chunk: &Chunk, at: usize) -> Option<Entry<'_>> {
+    let row = chunk.rows().get(at)?;
+    Some(Entry {
+        path: chunk.path_at(at),
+        kind: row.kind,
+        mode: row.mode,
+        ino: row.ino,
+        size: row.size,
+        mtime: row.mtime,
+        ctime: row.ctime,
+        hash: u128::from_le_bytes(row.hash),
+        counts: row.flags & COUNTS != 0,
+        protected: row.flags & PROTECTED != 0,
+        unreadable: row.flags & UNREADABLE != 0,
+    })
+}
+
+/// A place in an index.
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor<'a> {
+    chunks: &'a [Arc<Chunk>],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(index: &'a Index) -> Cursor<'a> {
+        Cursor { chunks: &index.chunks, at: 0 }
+    }
+
+    /// The row here and its path; none at the end.
+    pub fn row(&self) -> Option<(&'a [u8], &'a Row)> {
+        let chunk = self.chunks.first()?;
+        Some((chunk.path_at(self.at), chunk.rows().get(self.at)?))
+    }
+
+    pub fn step(&mut self) {
+        let Some((chunk, rest)) = self.chunks.split_first() else { return };
+        self.at += 1;
+        if self.at >= chunk.rows().len() {
+            (self.chunks, self.at) = (rest, 0);
+        }
+    }
+
+    fn entry(&self) -> Option<Entry<'a>> {
+        entry(self.chunks.first()?, self.at)
+    }
+
+    /// The chunk that begins here.
+    fn begins(&self) -> Option<&'a Arc<Chunk>> {
+        self.chunks.first().filter(|_| self.at == 0)
+    }
+
+    fn skip_chunk(&mut self) {
+        (self.chunks, self.at) = (self.chunks.get(1..).unwrap_or_default(), 0);
+    }
+}
+
+/// Two indexes side by side: each path once, with what it was and what it is. Chunks that the two share are left out,
+/// because nothing in them differs.
 pub fn side_by_side<'a>(
     before: &'a Index,
     after: &'a Index,
 ) -> impl Iterator<Item = (Option<Entry<'a>>, Option<Entry<'a>>)> {
-    let (mut left, mut right) = (0, 0);
+    let (mut left, mut right) = (Cursor::new(before), Cursor::new(after));
     std::iter::from_fn(move || {
-        let pair = (before.entry(left), after.entry(right));
+        while let (Some(old), Some(new)) = (left.begins(), right.begins())
+            && Arc::ptr_eq(old, new)
+        {
+            left.skip_chunk();
+            right.skip_chunk();
+        }
+        let pair = (left.entry(), right.entry());
         let side = match &pair {
             (None, None) => return None,
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (Some(old), Some(new)) => order(old.path, new.path),
         };
-        left += usize::from(side.is_le());
-        right += usize::from(side.is_ge());
+        if side.is_le() {
+            left.step();
+        }
+        if side.is_ge() {
+            right.step();
+        }
         Some((pair.0.filter(|_| side.is_le()), pair.1.filter(|_| side.is_ge())))
     })
 }

@@ -6,6 +6,7 @@
 //! configuration could make git run code, and nothing is ever written into the workspace.
 
 mod changes;
+mod chunk;
 mod content;
 mod flags;
 mod git_dir;
@@ -26,6 +27,7 @@ mod violations;
 mod walk;
 
 pub use changes::{Changes, changes};
+pub use chunk::Chunk;
 pub use content::{hash_bytes, hash_file};
 pub use flags::{ASSUMED, Hidden, SKIPPED};
 pub use git_facts::{GitFacts, git_facts};

@@ -12,9 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
+use crate::chunk::{ChunkWriter, Row};
 use crate::content::{Reader, Stat};
 use crate::ignores::{Compiled, CopyRules, Rules};
-use crate::index::{COUNTS, Index, Kind, NOISE, PROTECTED, Row, Skipped, UNREADABLE, short};
+use crate::index::{COUNTS, Cursor, Index, Kind, NOISE, PROTECTED, Skipped, UNREADABLE, short};
 use crate::listing::{Item, Listing};
 use crate::noise::is_noise;
 use crate::path::{order, shown};
@@ -56,11 +57,12 @@ pub(crate) struct Walk<'a> {
     compiled: &'a mut Compiled,
     before: &'a Index,
     /// The place in `before` that the walk has reached.
-    reached: usize,
+    reached: Cursor<'a>,
     reader: Reader,
     scratch: Vec<u8>,
     path: Vec<u8>,
     index: Index,
+    chunks: ChunkWriter,
     /// Only what is protected is looked at.
     guarding: bool,
     /// Nothing is ignored.
@@ -76,12 +78,7 @@ impl<'a> Walk<'a> {
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
-        let index = Index {
-            began: now(),
-            rows: Vec::with_capacity(before.rows.len()),
-            paths: Vec::with_capacity(before.paths.len()),
-            ..Index::default()
-        };
+        let index = Index { began: now(), ..Index::default() };
         let (reader, scratch, path) = (Reader::new(), Vec::new(), Vec::new());
         Walk {
             root,
@@ -89,7 +86,8 @@ impl<'a> Walk<'a> {
             own,
             compiled,
             before,
-            reached: 0,
+            reached: Cursor::new(before),
+            chunks: ChunkWriter::default(),
             reader,
             scratch,
             path,
@@ -122,6 +120,7 @@ impl<'a> Walk<'a> {
                 break;
             }
         }
+        self.index.chunks = std::mem::take(&mut self.chunks).finish(&self.before.chunks);
         self.index.files_hashed = self.reader.files;
         self.index.bytes_hashed = self.reader.bytes;
         self.index.id = self.index.compute_id();
@@ -211,7 +210,10 @@ impl<'a> Walk<'a> {
             return self.look_at(fd, name, kind, NOISE, old);
         }
         match Stat::of_birth(fd, name) {
-            Ok(stat) => self.keep(&stat, NOISE, [0; 16]),
+            Ok(stat) => {
+                self.keep(&stat, NOISE, [0; 16]);
+                Ok(())
+            }
             Err(error) => self.pass_over(error),
         }
     }
@@ -263,7 +265,8 @@ impl<'a> Walk<'a> {
             Ok(opened) => opened,
             Err(error) => {
                 self.pass_over(error)?;
-                return self.keep(&stat, flags | UNREADABLE, [0; 16]).map(|()| None);
+                self.keep(&stat, flags | UNREADABLE, [0; 16]);
+                return Ok(None);
             }
         };
         let len = self.path.len();
@@ -271,7 +274,7 @@ impl<'a> Walk<'a> {
         let rules = self.rules_inside(&here.rules, below.as_fd(), &listing);
         self.path.truncate(len);
         let familiar = old.is_some_and(|row| row.hash == rules.key);
-        self.keep(&stat, flags, rules.key)?;
+        self.keep(&stat, flags, rules.key);
         self.path.push(b'/');
         let fd = Some(below);
         Ok(Some(Frame { fd, identity: (0, 0), listing, next: 0, path_len: len + 1, flags, rules, familiar }))
@@ -291,11 +294,13 @@ impl<'a> Walk<'a> {
             Ok(_) => return self.pass_over(Errno::LOOP),
             Err(error) => return self.pass_over(error),
         };
-        if self.copy.is_some() {
-            return self.keep(&stat, flags, [0; 16]);
-        }
-        if let Some(row) = old.filter(|row| self.still_holds(row, &stat)) {
-            return self.keep(&stat, flags, row.hash);
+        let known = match self.copy {
+            Some(_) => Some([0; 16]),
+            None => old.filter(|row| self.still_holds(row, &stat)).map(|row| row.hash),
+        };
+        if let Some(hash) = known {
+            self.keep(&stat, flags, hash);
+            return Ok(());
         }
         let read = match kind {
             Kind::File => self.reader.file(fd, name),
@@ -304,12 +309,13 @@ impl<'a> Walk<'a> {
         };
         match read {
             Ok((stat, hash)) => self.keep(&stat, flags, hash),
-            Err(error) if gone(error) || error == Errno::LOOP => self.pass_over(error),
+            Err(error) if gone(error) || error == Errno::LOOP => self.pass_over(error)?,
             Err(error) => {
                 self.pass_over(error)?;
-                self.keep(&stat, flags | UNREADABLE, stand_in(&stat))
+                self.keep(&stat, flags | UNREADABLE, stand_in(&stat));
             }
         }
+        Ok(())
     }
 
     fn still_holds(&self, row: &Row, stat: &Stat) -> bool {
@@ -320,26 +326,22 @@ impl<'a> Walk<'a> {
 
     /// The last walk's row for the path at hand. Both walks go in the same order, so this only moves on.
     fn seen_before(&mut self) -> Option<&'a Row> {
-        let before = self.before;
-        loop {
-            let row = before.rows.get(self.reached)?;
-            let path = before.path_at(self.reached);
+        while let Some((path, row)) = self.reached.row() {
             if path == self.path {
                 return Some(row);
             }
             if order(path, &self.path).is_gt() {
-                return None;
+                break;
             }
-            self.reached += 1;
+            self.reached.step();
         }
+        None
     }
 
-    fn keep(&mut self, stat: &Stat, flags: u8, hash: [u8; 16]) -> Result<(), WalkError> {
-        self.index.paths.extend_from_slice(&self.path);
-        let end = u32::try_from(self.index.paths.len()).map_err(|_| WalkError::TooLarge)?;
+    fn keep(&mut self, stat: &Stat, flags: u8, hash: [u8; 16]) {
         let Stat { kind, mode, ino, size, mtime, ctime } = *stat;
-        self.index.rows.push(Row { hash, ino, size, mtime, ctime, end, mode, kind, flags });
-        Ok(())
+        let row = Row { hash, ino, size, mtime, ctime, end: 0, mode, kind, flags };
+        self.chunks.add(&self.path, row, &self.before.chunks);
     }
 
     /// Leaves out the path at hand. What vanished in the meantime needs no word; running out of resources
