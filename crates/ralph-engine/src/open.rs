@@ -150,7 +150,8 @@ pub fn resume(
         }
     };
     let plan = started.plan.as_ref().map(|given| bound_files::seen(given, &deps.redactor));
-    let resumed = Seen::Resumed(Resumed { version: deps.version.clone(), rules: RULES, plan });
+    let resumed =
+        Seen::Resumed(Resumed { version: deps.version.clone(), rules: RULES, plan, ..Resumed::default() });
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
     let policy = change(&started.policy);
     if policy != started.policy {
@@ -343,6 +344,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         setup: plan.setup,
         own_files: plan.own_files,
         review: plan.review,
+        clock_behind: None,
     }
 }
 

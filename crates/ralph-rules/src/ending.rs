@@ -53,6 +53,10 @@ pub enum Reason {
     BaselineTimedOut,
     /// The disk is nearly full, or the database is gone.
     StoreUnsafe,
+    /// The workspace was moved, unmounted or deleted.
+    WorkspaceLost,
+    /// The workspace cannot be written.
+    WorkspaceUnwritable,
 }
 
 /// Status in the run's result.
@@ -101,7 +105,10 @@ impl Ending {
                 Status::Completed
             }
             Reason::Interrupted => Status::Interrupted,
-            Reason::BaselineTimedOut | Reason::StoreUnsafe => Status::Error,
+            Reason::BaselineTimedOut
+            | Reason::StoreUnsafe
+            | Reason::WorkspaceLost
+            | Reason::WorkspaceUnwritable => Status::Error,
             _ => Status::Aborted,
         }
     }
@@ -120,7 +127,7 @@ impl Ending {
             Reason::MaxIterations | Reason::CostLimit | Reason::DailyBudget | Reason::TimeLimit => 3,
             Reason::ProhibitedPath | Reason::OracleChanged => 4,
             Reason::AgentUnavailable => 69,
-            Reason::StoreUnsafe => 74,
+            Reason::StoreUnsafe | Reason::WorkspaceLost | Reason::WorkspaceUnwritable => 74,
             Reason::RateLimit => 75,
             Reason::BaselineTimedOut => 78,
             Reason::Interrupted => match self.signal {
@@ -144,6 +151,8 @@ impl Ending {
                 | Reason::Interrupted
                 | Reason::BaselineTimedOut
                 | Reason::StoreUnsafe
+                | Reason::WorkspaceLost
+                | Reason::WorkspaceUnwritable
                 | Reason::NeedsReview
         )
     }
@@ -194,6 +203,8 @@ impl Reason {
             Reason::Interrupted => "INTERRUPTED",
             Reason::BaselineTimedOut => "BASELINE_TIMED_OUT",
             Reason::StoreUnsafe => "STORE_UNSAFE",
+            Reason::WorkspaceLost => "WORKSPACE_LOST",
+            Reason::WorkspaceUnwritable => "WORKSPACE_UNWRITABLE",
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::guard::budget::Headroom;
 use crate::guard::time;
 use crate::objection::Objection;
 use crate::policy::{OnViolation, Policy};
-use crate::record::{Check, Decision, Limits, Ms, RunStarted};
+use crate::record::{Check, Decision, Limits, Ms, RunStarted, Unusable, WorkspaceUnusable};
 use crate::state::{Phase, State};
 use crate::step::Step;
 use crate::verdict::verdict;
@@ -71,6 +71,9 @@ impl Wake {
 /// Decides what happens next.
 pub fn next(state: &State) -> Decision {
     let Some(start) = state.start.as_deref() else { return wait(Wake::NEVER) };
+    if let Some(unusable) = state.unusable.as_ref().filter(|_| state.ending.is_none()) {
+        return no_workspace(unusable);
+    }
     match &state.phase {
         Phase::NotStarted | Phase::Over => wait(Wake::NEVER),
         _ if state.ending.is_some() => wait(Wake::NEVER),
@@ -97,6 +100,16 @@ pub fn next(state: &State) -> Decision {
         | Phase::Restoring
         | Phase::Comparing => wait(Wake::NEVER),
     }
+}
+
+/// Whatever the step under way found is not worth anything, and neither would another call be.
+fn no_workspace(unusable: &WorkspaceUnusable) -> Decision {
+    let what = unusable.what.clone();
+    let objection = match unusable.how {
+        Unusable::Lost => Objection::WorkspaceLost { what },
+        Unusable::Unwritable => Objection::WorkspaceUnwritable { what },
+    };
+    exit(Ending::new(unusable.how.reason(), false), vec![objection])
 }
 
 fn admitted(state: &State, start: &RunStarted) -> Decision {

@@ -102,6 +102,8 @@ pub enum Objection {
     CallWasOpen { attempt: String },
     BaselineTimedOut { command: String },
     StoreUnsafe { what: String },
+    WorkspaceLost { what: String },
+    WorkspaceUnwritable { what: String },
 }
 
 impl Objection {
@@ -432,7 +434,9 @@ impl Objection {
             O::BaselineTimedOut { command } => {
                 format!("`{command}` timed out before the agent had done anything")
             }
-            O::StoreUnsafe { what } => what.clone(),
+            O::StoreUnsafe { what } | O::WorkspaceLost { what } | O::WorkspaceUnwritable { what } => {
+                what.clone()
+            }
         }
     }
 }

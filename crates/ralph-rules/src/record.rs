@@ -8,6 +8,7 @@ mod envelope;
 mod map;
 mod money;
 mod person;
+mod place;
 mod plan;
 mod proof;
 mod run;
@@ -20,6 +21,7 @@ pub use envelope::{Envelope, Unreadable};
 pub use map::*;
 pub use money::*;
 pub use person::*;
+pub use place::*;
 pub use plan::*;
 pub use proof::*;
 pub use run::*;
@@ -93,6 +95,8 @@ pub enum Seen {
     Verified(Verified),
     /// Hunks of the change were put back, to see which ones a check notices.
     Mapped(Box<ChangeMap>),
+    /// The workspace cannot be worked in: the step under way is not done.
+    WorkspaceUnusable(WorkspaceUnusable),
     /// The user requested something.
     Asked(Asked),
 }

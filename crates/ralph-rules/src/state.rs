@@ -98,6 +98,10 @@ pub struct State {
     pub objections: Vec<Objection>,
     /// When a reservation was refused last.
     pub refused_at: Moment,
+    /// Why the workspace cannot be worked in, if it cannot.
+    pub unusable: Option<WorkspaceUnusable>,
+    /// How far the clock was found behind an earlier record, at most.
+    pub clock_behind: Option<Ms>,
     /// How the run, or this process's part of it, ended.
     pub ending: Option<crate::ending::Ending>,
 }
@@ -246,6 +250,7 @@ impl State {
         match seen {
             Seen::RunStarted(start) => {
                 self.started_at = self.at;
+                self.clock_behind = start.clock_behind;
                 self.trees.began(start.tree);
                 self.tasks.began(start.plan.as_ref());
                 self.start = Some(start.clone());
@@ -288,6 +293,8 @@ impl State {
                 self.proof.mapped(map);
                 self.phase = Phase::Judging;
             }
+            // The phase stays: when the run is resumed, the step is begun again.
+            Seen::WorkspaceUnusable(unusable) => self.unusable = Some(unusable.clone()),
             Seen::Asked(asked) => {
                 let between = matches!(
                     self.phase,
@@ -301,6 +308,11 @@ impl State {
     /// A crash or a suspension lies behind: an open call is lost, another open step is begun again.
     fn resumed(&mut self, resumed: &Resumed) {
         let ending = self.ending.take();
+        self.unusable = None;
+        self.clock_behind = self.clock_behind.max(resumed.clock_behind);
+        if let (Some(workspace), Some(start)) = (&resumed.workspace, &mut self.start) {
+            start.moved_to(workspace);
+        }
         let gave_up = ending.is_some_and(|ending| ending.gave_up());
         let reviewed = ending.is_some_and(|ending| ending.reason == Reason::NeedsReview);
         self.proof.sent_back |= reviewed;

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 type Golden = (&'static str, fn() -> Journal, Reason);
 
 /// Each journal and how it ends.
-const RUNS: [Golden; 12] = [
+const RUNS: [Golden; 14] = [
     ("completed_in_3", completed_in_3, Reason::GatePassed),
     ("unverified", unverified, Reason::GatePassed),
     ("stall", stall, Reason::Stall),
@@ -35,6 +35,8 @@ const RUNS: [Golden; 12] = [
     ("back_and_forth", back_and_forth, Reason::Stall),
     ("planned", planned, Reason::GatePassed),
     ("reviewed", reviewed, Reason::GatePassed),
+    ("workspace_lost", workspace_lost, Reason::WorkspaceLost),
+    ("workspace_moved", workspace_moved, Reason::GatePassed),
 ];
 
 fn completed_in_3() -> Journal {
@@ -185,6 +187,32 @@ fn reviewed() -> Journal {
     let call = CallEnded { recovered: true, ..journal.closing(&answer("SHIP")) };
     journal.see(Seen::CallEnded(Box::new(call)));
     journal.later(1_000).verified(CheckOutcome::Passed);
+    journal
+}
+
+/// Moved away while the agent worked.
+fn workspace_lost() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration(&more(), true, Some(CheckOutcome::Failed));
+    journal.later(1_000).admit();
+    journal.later(60_000).says(&more());
+    let what = "the workspace /work is gone".into();
+    journal.see(Seen::WorkspaceUnusable(WorkspaceUnusable { how: Unusable::Lost, what }));
+    journal
+}
+
+/// The same, resumed where it was moved to; before the second call nothing can be written there for a while.
+fn workspace_moved() -> Journal {
+    let mut journal = workspace_lost();
+    let workspace = Some("/elsewhere/work".into());
+    let resumed = Resumed { version: "0.1.0".into(), rules: RULES, workspace, ..Resumed::default() };
+    journal.later(3_600_000).see(Seen::Resumed(resumed));
+    journal.inspected(true);
+    journal.later(1_000).verified(CheckOutcome::Failed);
+    let what = "nothing can be written in /elsewhere/work".into();
+    journal.see(Seen::WorkspaceUnusable(WorkspaceUnusable { how: Unusable::Unwritable, what }));
+    journal.later(1_000).resume();
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal
 }
 

@@ -97,6 +97,9 @@ fn headline(records: &[Record], state: &State, alive: bool) -> String {
             let words = words.trim_end_matches('.');
             let again = match ending.reason {
                 Reason::NeedsReview => " `ralph accept` completes it, `ralph resume` sends it back.",
+                Reason::WorkspaceLost => {
+                    " `ralph resume` continues once it is back, `ralph resume -C DIR` where it is now."
+                }
                 _ if ending.resumable() => " `ralph resume` continues from here.",
                 _ => "",
             };

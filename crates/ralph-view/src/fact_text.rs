@@ -139,9 +139,14 @@ fn facts(seen: &Seen) -> Vec<String> {
                 start.agent.name, start.policy.max_iterations, start.policy.max_cost
             );
             let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
-            std::iter::once(run).chain(plan).collect()
+            std::iter::once(run).chain(plan).chain(start.clock_behind.map(clock_words)).collect()
         }
-        Seen::Resumed(_) => vec!["resumed".into()],
+        Seen::Resumed(resumed) => {
+            let moved = resumed.workspace.as_ref();
+            let moved = moved.map(|workspace| format!("the workspace was moved to {workspace}"));
+            let clock = resumed.clock_behind.map(clock_words);
+            std::iter::once("resumed".into()).chain(moved).chain(clock).collect()
+        }
         Seen::PolicyChanged(changed) => vec![format!(
             "limits changed: {} iterations and {}",
             changed.policy.max_iterations, changed.policy.max_cost
@@ -167,6 +172,7 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::Compared(compared) => compared_words(compared),
         Seen::Verified(verified) => verified_words(verified),
         Seen::Mapped(map) => mapped_words(map),
+        Seen::WorkspaceUnusable(unusable) => vec![unusable.what.clone()],
         Seen::Asked(asked) => vec![match &asked.request {
             Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
             Request::Stop { .. } => "a person asked to stop".into(),
@@ -176,6 +182,11 @@ fn facts(seen: &Seen) -> Vec<String> {
             Request::Hint { text } => format!("hint from a person: {text}"),
         }],
     }
+}
+
+/// The clock was found so far behind.
+pub fn clock_words(behind: Ms) -> String {
+    format!("the clock was set back: it is {} behind the latest record", span(behind))
 }
 
 /// What changed since the baseline, set by set.

@@ -1,7 +1,7 @@
 //! A run as it happens, in calm lines, and what it is doing now. Whoever shows them decides where: the terminal of
 //! `ralph run`, a monitor or a page. Each run has a value of its own, so any number can be followed at once.
 
-use crate::fact_text::{fact_words, money, reason_words, review_title, review_words, seconds};
+use crate::fact_text::{clock_words, fact_words, money, reason_words, review_title, review_words, seconds};
 use crate::plain::{plain, plain_lines};
 use crate::run_receipt::receipt;
 use crate::run_state::short_id;
@@ -208,8 +208,17 @@ impl RunLines {
 
     fn seen(&mut self, seen: &Seen) {
         match seen {
-            Seen::RunStarted(_) => self.title("with"),
-            Seen::Resumed(_) => self.title("resumed with"),
+            Seen::RunStarted(start) => {
+                self.title("with");
+                self.clock(start.clock_behind);
+            }
+            Seen::Resumed(resumed) => {
+                self.title("resumed with");
+                if let Some(workspace) = &resumed.workspace {
+                    self.line(format!("  the workspace was moved to {}", plain(workspace)));
+                }
+                self.clock(resumed.clock_behind);
+            }
             Seen::Admitted(admitted) => {
                 if let Some(mistake) = &admitted.template_failed {
                     let words = plain(&format!("a template failed, so the built-in one was used: {mistake}"));
@@ -272,6 +281,12 @@ impl RunLines {
     fn facts(&mut self, seen: &Seen) {
         for words in fact_words(seen) {
             self.line(format!("  {words}"));
+        }
+    }
+
+    fn clock(&mut self, behind: Option<Ms>) {
+        if let Some(behind) = behind {
+            self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(clock_words(behind))));
         }
     }
 

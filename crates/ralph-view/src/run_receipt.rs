@@ -1,6 +1,6 @@
 //! The closing receipt: outcome, reason, iterations, cost, files, verification, and the commands that come next.
 
-use crate::fact_text::{money, seconds};
+use crate::fact_text::{clock_words, money, seconds};
 use crate::plain::plain;
 use crate::run_state::short_id;
 use crate::style::Style;
@@ -52,6 +52,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     }
     if let Some(oracle) = oracle(state) {
         row("tests", &oracle);
+    }
+    if let Some(behind) = state.clock_behind {
+        row("clock", &clock_words(behind));
     }
     row("sandbox", &outcome.sandbox);
     row("run", short);
@@ -185,7 +188,8 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
         let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<31}")));
     };
     let base = state.start.as_ref().and_then(|s| s.base.as_deref()).map(|b| b.get(..12).unwrap_or(b));
-    if let Some(base) = base.filter(|_| !state.trees.all.is_empty()) {
+    let shows = !state.trees.all.is_empty() && outcome.reason != Reason::WorkspaceLost.name();
+    if let Some(base) = base.filter(|_| shows) {
         line(&format!("git diff {base}"), "see the changes, committed or not; new files: git status");
         if outcome.reason != "PROHIBITED_PATH" {
             line("git add -A && git commit", "keep them");
@@ -213,9 +217,18 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
         "MAX_ITERATIONS" => line("ralph resume --max-iterations N", "continue with a higher limit"),
         "COST_LIMIT" => line("ralph resume --max-cost USD", "continue with a higher limit"),
         "TIME_LIMIT" => line("ralph resume --max-time DUR", "continue with a higher limit"),
-        "INTERRUPTED" | "RATE_LIMIT" | "AGENT_UNAVAILABLE" | "DAILY_BUDGET" | "STORE_UNSAFE"
-        | "BASELINE_TIMED_OUT" => {
+        "INTERRUPTED"
+        | "RATE_LIMIT"
+        | "AGENT_UNAVAILABLE"
+        | "DAILY_BUDGET"
+        | "STORE_UNSAFE"
+        | "BASELINE_TIMED_OUT"
+        | "WORKSPACE_UNWRITABLE" => {
             line(&format!("ralph resume {short}"), "continue from here");
+        }
+        "WORKSPACE_LOST" => {
+            line(&format!("ralph resume {short}"), "continue, once the workspace is back at its path");
+            line(&format!("ralph resume {short} -C DIR"), "or where it is now");
         }
         _ => {}
     }

@@ -102,6 +102,9 @@ impl Open {
             (Seen::Compared(_), Some(Step::Compare)) => true,
             (Seen::Verified(_), Some(Step::Verify { .. })) => true,
             (Seen::Mapped(_), Some(Step::Map { .. })) => true,
+            (Seen::WorkspaceUnusable(_), Some(step)) => {
+                !matches!(step, Step::Call { .. } | Step::Extend { .. } | Step::Recover { .. })
+            }
             (Seen::CallEnded(call), Some(Step::Call { id, .. } | Step::Recover { id, .. })) => {
                 *self.calls.get_mut(id).unwrap() += 1;
                 call.id == *id

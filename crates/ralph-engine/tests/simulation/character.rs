@@ -150,6 +150,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         scripts: Vec::new(),
         work_paths: Vec::new(),
         setup: Vec::new(),
+        clock_behind: None,
     }
 }
 

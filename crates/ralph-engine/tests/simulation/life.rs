@@ -134,7 +134,9 @@ impl<'a> Life<'a> {
             // The last process ended the run, and was cut off before it could say so.
             return Ok(run.state.ending);
         }
-        run.note(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan: None }).into());
+        run.note(
+            Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, ..Resumed::default() }).into(),
+        );
         let reviewed = self.left.is_some_and(|ending| ending.reason == Reason::NeedsReview);
         if reviewed && (self.site.borrow().healed() || self.dice.one_in(2)) {
             // A person has looked at the work.

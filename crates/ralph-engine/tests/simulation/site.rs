@@ -13,7 +13,10 @@ use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::next::Why;
 use ralph_rules::policy::MINUTE;
-use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, How, Ms, PriceFrom, RoomSets, Violation};
+use ralph_rules::record::{
+    Attempt, CallEnded, Failure, FileRef, How, Ms, PriceFrom, RoomSets, Seen, Unusable, Violation,
+    WorkspaceUnusable,
+};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -151,7 +154,26 @@ impl Site {
     /// A fact will arrive after so long.
     pub fn will_tell(&mut self, after: Ms, told: impl Into<Observation>) {
         let at = self.now() + after;
-        self.queue.push_back((at, told.into()));
+        let told = self.or_unusable(told.into());
+        self.queue.push_back((at, told));
+    }
+
+    /// Now and then the workspace is lost or cannot be written: then that is what a step finds instead.
+    fn or_unusable(&mut self, told: Observation) -> Observation {
+        let finds = matches!(
+            told.seen,
+            Seen::Admitted(_)
+                | Seen::Inspected(_)
+                | Seen::Restored(_)
+                | Seen::Compared(_)
+                | Seen::Verified(_)
+                | Seen::Mapped(_)
+        );
+        if !finds || self.like.temper == Temper::Steady || self.healed() || !self.dice.one_in(400) {
+            return told;
+        }
+        let how = self.dice.pick(&[Unusable::Lost, Unusable::Unwritable]);
+        Seen::WorkspaceUnusable(WorkspaceUnusable { how, what: "the workspace is gone".into() }).into()
     }
 
     /// The process is gone: what it had not written is forgotten, what it ran is ended.

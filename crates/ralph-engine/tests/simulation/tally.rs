@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 /// Every reason but the one that is given before a run begins.
-const REASONS: [Reason; 22] = [
+const REASONS: [Reason; 24] = [
     Reason::GatePassed,
     Reason::CompletionSignals,
     Reason::AlreadyComplete,
@@ -45,9 +45,11 @@ const REASONS: [Reason; 22] = [
     Reason::Interrupted,
     Reason::BaselineTimedOut,
     Reason::StoreUnsafe,
+    Reason::WorkspaceLost,
+    Reason::WorkspaceUnwritable,
 ];
 
-const KINDS: [&str; 34] = [
+const KINDS: [&str; 35] = [
     "run_started",
     "resumed",
     "policy_changed",
@@ -64,6 +66,7 @@ const KINDS: [&str; 34] = [
     "restored",
     "verified",
     "mapped",
+    "workspace_unusable",
     "asked",
     "do admit",
     "do call",
@@ -167,6 +170,7 @@ fn kind(fact: &Fact) -> &'static str {
             Seen::Compared(_) => "compared",
             Seen::Verified(_) => "verified",
             Seen::Mapped(_) => "mapped",
+            Seen::WorkspaceUnusable(_) => "workspace_unusable",
             Seen::Asked(_) => "asked",
         },
     }

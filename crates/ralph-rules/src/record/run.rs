@@ -72,6 +72,9 @@ pub struct RunStarted {
     /// Who reviews finished work, if anybody does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewGiven>,
+    /// How far the clock was behind what an earlier run had recorded, if it was set back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_behind: Option<Ms>,
 }
 
 /// Who reviews finished work, and how often.
@@ -94,6 +97,17 @@ impl RunStarted {
     pub fn caller(&self, rung: u32, review: bool) -> &AgentChoice {
         let reviewer = self.review.as_ref().filter(|_| review);
         reviewer.map_or_else(|| self.rung(rung), |review| &review.agent)
+    }
+
+    /// The workspace is here from now on, and with it whatever lies in it.
+    pub fn moved_to(&mut self, workspace: &str) {
+        if let Some(plan) = &mut self.plan
+            && let Some(inside) = plan.path.strip_prefix(&self.workspace)
+            && inside.starts_with('/')
+        {
+            plan.path = format!("{workspace}{inside}");
+        }
+        workspace.clone_into(&mut self.workspace);
     }
 
     /// The highest rung.
@@ -173,6 +187,12 @@ pub struct Resumed {
     /// How the bound plan stands now, where one is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanSeen>,
+    /// Where the workspace is from now on, if it was moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// How far the clock was behind this run's last record, if it was set back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_behind: Option<Ms>,
 }
 
 /// A person changed limits.

@@ -111,6 +111,7 @@ pub fn given() -> RunStarted {
         setup: Vec::new(),
         own_files: Vec::new(),
         review: None,
+        clock_behind: None,
     }
 }
 
@@ -360,7 +361,7 @@ impl Journal {
 
     /// The run goes on, and its plan stands so by now.
     pub fn resume_with(&mut self, plan: Option<PlanSeen>) -> &Decision {
-        self.see(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan }))
+        self.see(Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, plan, ..Resumed::default() }))
     }
 
     pub fn spent(&mut self, total: i64, dearest: i64) -> &Decision {

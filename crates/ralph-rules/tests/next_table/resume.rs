@@ -12,7 +12,7 @@ use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
 
 /// The name of the step that is begun.
-fn step(journal: &Journal) -> String {
+pub(super) fn step(journal: &Journal) -> String {
     let Next::Do(step) = &journal.answer.next else { return format!("{:?}", journal.answer.next) };
     let name = serde_json::to_value(step).unwrap();
     match step {
@@ -30,13 +30,13 @@ fn calling() -> Journal {
     journal
 }
 
-fn inspecting() -> Journal {
+pub(super) fn inspecting() -> Journal {
     let mut journal = calling();
     journal.says(&done());
     journal
 }
 
-fn restoring() -> Journal {
+pub(super) fn restoring() -> Journal {
     let mut journal = Journal::after_baseline(false, |s| s.policy.on_violation = OnViolation::Restore);
     journal.admit();
     journal.says(&done());
@@ -47,7 +47,7 @@ fn restoring() -> Journal {
 }
 
 /// Verifying the workspace; `proof`: the changes are being compared, or a room is verified.
-fn verifying(proof: u32) -> Journal {
+pub(super) fn verifying(proof: u32) -> Journal {
     let mut journal = Journal::after_baseline(false, |_| {});
     journal.by_hand = true;
     journal.admit();

@@ -8,7 +8,9 @@ use ralph_rules::claim::{Progress, Status, Tests, WorkType, render};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Next;
 use ralph_rules::policy::{Decline, Policy, Until};
-use ralph_rules::record::{CallEnded, CheckOutcome, How, PlanSeen, Restored, Seen, Violation};
+use ralph_rules::record::{
+    CallEnded, CheckOutcome, How, PlanSeen, Restored, Seen, Unusable, Violation, WorkspaceUnusable,
+};
 use ralph_rules::step::Step;
 use std::collections::BTreeSet;
 
@@ -126,6 +128,11 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
     call.text_bytes = get("bytes").map_or(call.text_bytes, |n| n.parse().unwrap());
     call.denials = get("denied").into_iter().map(Into::into).collect();
     journal.later(60_000).see(Seen::CallEnded(Box::new(call)));
+    if let Some(how) = get("workspace") {
+        let how = if how == "lost" { Unusable::Lost } else { Unusable::Unwritable };
+        journal.see(Seen::WorkspaceUnusable(WorkspaceUnusable { how, what: "gone".into() }));
+        return;
+    }
     let files: u32 = get("files").map_or(1, |n| n.parse().unwrap());
     journal.tree += u128::from(files > 0);
     let mut inspected = journal.inspection(files);

@@ -16,7 +16,12 @@ pub const EXIT_CODES: &[(u8, &str, &str)] = &[
     (69, "unavailable", "the agent or editor is missing, or not logged in: AGENT_UNAVAILABLE"),
     (70, "bug", "a bug in ralph; please report it"),
     (73, "busy", "another run is active in this workspace, or a file cannot be created"),
-    (74, "journal", "the journal cannot be read or written, or the disk is full"),
+    (
+        74,
+        "journal",
+        "the journal or the workspace cannot be read or written, or a disk is full: STORE_UNSAFE, WORKSPACE_LOST, \
+         WORKSPACE_UNWRITABLE",
+    ),
     (75, "later", "rate limited with --no-wait, or longer than max_wait: RATE_LIMIT"),
     (78, "config", "a configuration file is invalid"),
     (129, "interrupted", "by SIGHUP; the run can be resumed"),
