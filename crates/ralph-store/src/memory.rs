@@ -11,6 +11,7 @@ use crate::ledger::{self, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 use crate::store::Store;
 use ledger_storage::MemoryLedger;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -89,6 +90,11 @@ fn index(n: u64) -> usize {
 impl Contents {
     fn stream(&self, name: &str) -> Option<&Stream> {
         self.streams.get(*self.names.get(name)?)
+    }
+
+    /// Sorts runs by their first records, newest first.
+    fn started_order(&self, run: &str) -> Reverse<Option<usize>> {
+        Reverse(self.names.get(&format!("run/{run}")).copied())
     }
 
     fn check_heads(&self, puts: &[Put]) -> Result<(), CommitError> {
@@ -246,7 +252,10 @@ impl Store for Memory {
                 && filter.resumable.is_none_or(|yes| yes == r.resumable)
         };
         let most = filter.limit.map_or(usize::MAX, |n| index(n.into()));
-        Ok(contents.runs.values().rev().filter(wanted).take(most).cloned().collect())
+        let mut runs: Vec<RunRow> = contents.runs.values().rev().filter(wanted).cloned().collect();
+        runs.sort_by_key(|run| contents.started_order(&run.id));
+        runs.truncate(most);
+        Ok(runs)
     }
 
     fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
@@ -268,7 +277,11 @@ impl Store for Memory {
                 && filter.before.is_none_or(|before| a.started < before)
         };
         let most = filter.limit.map_or(usize::MAX, |n| index(n.into()));
-        Ok(contents.accounts.values().rev().filter(wanted).take(most).cloned().collect())
+        let mut accounts: Vec<AccountRow> =
+            contents.accounts.values().rev().filter(wanted).cloned().collect();
+        accounts.sort_by_key(|account| contents.started_order(&account.run));
+        accounts.truncate(most);
+        Ok(accounts)
     }
 
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One run as lists show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRow {
-    /// The run's id; sorts by time.
+    /// The run's id.
     pub id: String,
     /// The workspace it works in.
     pub workspace: String,
@@ -67,7 +67,7 @@ pub struct IterationRow {
     pub failure: Option<String>,
 }
 
-/// Which runs to list; newest first.
+/// Which runs to list; newest first, in the order in which they were started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Only this workspace.
@@ -95,7 +95,7 @@ pub struct AccountRow {
     pub body: String,
 }
 
-/// Which accounts to read; newest first.
+/// Which accounts to read; newest first, in the order in which their runs were started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountFilter {
     /// Only this run.

@@ -1,5 +1,6 @@
 //! Accounts of runs in SQLite: the columns to find them by, and a body for others to read.
 
+use super::rows::started_order;
 use crate::error::StoreError;
 use crate::model::{AccountFilter, AccountRow};
 use rusqlite::types::Value;
@@ -30,7 +31,7 @@ pub(super) fn read(c: &Connection, filter: &AccountFilter) -> Result<Vec<Account
         sql.push_str(&format!(" and {condition}"));
         values.push(time.into());
     }
-    sql.push_str(" order by run desc limit ?");
+    sql.push_str(&format!(" order by {} limit ?", started_order("account.run")));
     values.push(filter.limit.map_or(-1, i64::from).into());
     let mut select = c.prepare_cached(&sql)?;
     let rows = select.query_map(params_from_iter(values), |r| {

@@ -102,6 +102,12 @@ fn run_row(r: &Found<'_>) -> rusqlite::Result<RunRow> {
     })
 }
 
+/// The order in which runs were started: that of their first records. Ids and start times follow the clock, which may have
+/// been set back.
+pub(super) fn started_order(run: &str) -> String {
+    format!("(select pos from entry where stream = 'run/' || {run} and seq = 1) desc, {run} desc")
+}
+
 /// Runs, newest first. Conditions are added only where asked for, so that each shape finds its index.
 pub(super) fn runs(c: &Connection, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
     let mut sql = format!("select {RUN} from run where true");
@@ -118,7 +124,7 @@ pub(super) fn runs(c: &Connection, filter: &RunFilter) -> Result<Vec<RunRow>, St
         sql.push_str(" and resumable = ?");
         values.push(resumable.into());
     }
-    sql.push_str(" order by id desc limit ?");
+    sql.push_str(&format!(" order by {} limit ?", started_order("run.id")));
     values.push(filter.limit.map_or(-1, i64::from).into());
     let mut select = c.prepare_cached(&sql)?;
     let rows = select.query_map(params_from_iter(values), run_row)?;

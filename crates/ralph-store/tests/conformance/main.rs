@@ -35,6 +35,7 @@ conformance! {
     windows::windows_share_a_meter_with_other_spans_and_are_corrected_by_settling
     windows::windows_survive_a_clock_that_jumps
     rows::the_inbox_is_answered_with_the_record_that_answers_it
+    rows::the_newest_run_is_the_one_that_was_started_last
     rows::the_read_model_is_written_with_the_records
     rows::accounts_are_found_by_what_runs_have_in_common
     rows::memos_are_kept_and_forgotten

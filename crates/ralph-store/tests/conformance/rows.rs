@@ -67,6 +67,28 @@ pub fn the_read_model_is_written_with_the_records(place: &dyn Place) {
     assert!(store.iterations("b1").unwrap().is_empty());
 }
 
+/// Ids begin with the time of day: after the clock was set back a later run has a smaller one.
+pub fn the_newest_run_is_the_one_that_was_started_last(place: &dyn Place) {
+    let store = place.open();
+    for (id, started) in [("0199-later-clock", 9_000), ("0001-earlier-clock", 10), ("0100-between", 500)] {
+        let run = RunRow { id: id.into(), workspace: "/w".into(), started, ..RunRow::default() };
+        let (run_id, workspace, key) = (id.to_owned(), "/w".to_owned(), "k".to_owned());
+        let account = AccountRow { run: run_id, workspace, started, key, body: "{}".into() };
+        let rows = vec![Row::Run(run), Row::Account(account)];
+        store.commit(&Batch { rows, ..puts(vec![put(&format!("run/{id}"), 0, "{}")]) }).unwrap();
+    }
+    // A later record of an older run does not make it newer.
+    store.commit(&puts(vec![put("run/0199-later-clock", 1, "{}")])).unwrap();
+    let newest_first = ["0100-between", "0001-earlier-clock", "0199-later-clock"];
+    let store = place.open();
+    let ids = |filter: &RunFilter| store.runs(filter).unwrap().into_iter().map(|r| r.id).collect::<Vec<_>>();
+    assert_eq!(ids(&RunFilter::default()), newest_first);
+    let here = RunFilter { workspace: Some("/w".into()), limit: Some(1), ..Default::default() };
+    assert_eq!(ids(&here), ["0100-between"]);
+    let accounts = store.accounts(&AccountFilter { limit: Some(2), ..Default::default() }).unwrap();
+    assert_eq!(accounts.iter().map(|a| a.run.as_str()).collect::<Vec<_>>(), &newest_first[..2]);
+}
+
 pub fn accounts_are_found_by_what_runs_have_in_common(place: &dyn Place) {
     let store = place.open();
     let account = |run: &str, workspace: &str, started, key: &str| AccountRow {
