@@ -25,6 +25,7 @@ mod test_files;
 mod tree;
 mod violations;
 mod walk;
+mod workspace_file_lock;
 
 pub use changes::{Changes, changes};
 pub use chunk::Chunk;
