@@ -75,7 +75,17 @@ impl SnapshotStore {
     /// Stores the contents that this index names and that are not stored yet. An error concerns the store itself (a full
     /// disk); files that cannot be read are listed in the report.
     pub fn take(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
-        let taken = self.take_beside(root, index, &self.latest())?;
+        self.take_unless(root, index, &|| false)
+    }
+
+    /// The same, given up with `ErrorKind::Interrupted` as soon as `stopped` says so; it is asked before every content.
+    pub fn take_unless(
+        &self,
+        root: &Path,
+        index: &Index,
+        stopped: &dyn Fn() -> bool,
+    ) -> io::Result<TakeReport> {
+        let taken = self.take_beside(root, index, &self.latest(), stopped)?;
         if !taken.unsure {
             self.remember(index);
         }
@@ -84,10 +94,16 @@ impl SnapshotStore {
 
     /// The same for a directory outside the workspace, such as a repository's own: few files, checked each time.
     pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
-        self.take_beside(root, index, &Index::default())
+        self.take_beside(root, index, &Index::default(), &|| false)
     }
 
-    fn take_beside(&self, root: &Path, index: &Index, latest: &Index) -> io::Result<TakeReport> {
+    fn take_beside(
+        &self,
+        root: &Path,
+        index: &Index,
+        latest: &Index,
+        stopped: &dyn Fn() -> bool,
+    ) -> io::Result<TakeReport> {
         fs::create_dir_all(&self.dir)?;
         let root = NoFollowDir::open(root)?;
         let mut taken = TakeReport::default();
@@ -104,6 +120,9 @@ impl SnapshotStore {
                 latest.get(entry.path).is_some_and(|old| old.kind == entry.kind && old.hash == entry.hash);
             if known || !seen.insert(entry.hash) || self.blobs.has(entry.hash) {
                 continue;
+            }
+            if stopped() {
+                return Err(io::ErrorKind::Interrupted.into());
             }
             self.one(&root, &entry, &mut taken)?;
         }

@@ -319,3 +319,16 @@ fn actions_are_named_as_scripts_know_them() {
     let words = ["bring back", "put back", "put back", "permissions of", "bring back", "remove"];
     assert_eq!(shown, words.map(|word| format!("{word} a")));
 }
+
+#[test]
+fn a_snapshot_that_is_told_to_stop_gives_up_before_the_next_content_and_can_be_taken_again() {
+    let bed = Bed::new(&[("a", "1"), ("b", "2"), ("c", "3")]);
+    let index = bed.tree.walk(None).unwrap();
+    let asked = std::cell::Cell::new(0);
+    let stopped = || asked.replace(asked.get() + 1) == 2;
+    let error = bed.keep.take_unless(bed.root(), &index, &stopped).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
+    let kept = |path: &str| bed.keep.blobs().has(index.get(path.as_bytes()).unwrap().hash);
+    assert_eq!(["a", "b", "c"].map(kept), [true, true, false]);
+    assert!(bed.keep.take(bed.root(), &index).unwrap().missed.is_empty() && kept("c"));
+}
