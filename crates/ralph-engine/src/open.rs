@@ -104,7 +104,7 @@ pub fn start(
     not_open(&store, &plan.workspace, &plan.policy)?;
     let mut started = run_started(id, plan, &deps);
     let workspace = PathBuf::from(&started.workspace);
-    let tree = tree_of(&workspace, &started)?;
+    let tree = tree_of(home, &workspace, &started)?;
     let index = tree.walk(Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
@@ -136,7 +136,7 @@ pub fn resume(
     not_open(&store, Path::new(&workspace), &started.policy)?;
     let deps = deps(&started);
     let started = whole(started, &deps);
-    let tree = tree_of(Path::new(&workspace), &started)?;
+    let tree = tree_of(home, Path::new(&workspace), &started)?;
     let left = Index::load(&home.index(Path::new(&workspace)));
     let now = tree.walk(left.as_ref())?;
     let index = match before_the_crash(home, &state, id) {
@@ -162,8 +162,9 @@ pub fn resume(
 }
 
 /// The workspace's files, without those that ralph writes itself.
-pub fn tree_of(workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
-    Ok(Tree::new(workspace, Protect::new(&start.protect)?).leaving_out(&start.own_files))
+pub fn tree_of(home: &Home, workspace: &Path, start: &RunStarted) -> Result<Tree, BadGlob> {
+    let tree = Tree::new(workspace, Protect::new(&start.protect)?).leaving_out(&start.own_files);
+    Ok(tree.leaving_out_dir(home.within(workspace).as_ref()))
 }
 
 #[allow(clippy::too_many_arguments)] // start and resume end here with everything they found out
@@ -266,7 +267,9 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
             | Phase::Verifying(_)
             | Phase::Mapping
     );
-    under_way.then(|| Moment::load(&home.run(id), BEFORE)).flatten()
+    let moment = under_way.then(|| Moment::load(&home.run(id), BEFORE)).flatten()?;
+    let own = state.start.as_ref().and_then(|start| home.within(Path::new(&start.workspace)));
+    Some(Moment { files: moment.files.without(own.as_ref()), ..moment })
 }
 
 /// Copies the database once a day, on a thread of its own; if it fails, the next run tries again.

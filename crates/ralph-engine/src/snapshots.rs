@@ -3,7 +3,7 @@
 
 use crate::home::Home;
 use ralph_snapshots::{SnapshotStore, TakeReport, prune};
-use ralph_tree::Index;
+use ralph_tree::{Index, TreePath};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,8 @@ pub struct Snapshots {
     workspace: PathBuf,
     moments: PathBuf,
     quarantine: PathBuf,
+    /// The state directory, where it lies in the workspace: indexes of older versions have it.
+    own_dir: Option<TreePath>,
 }
 
 impl Snapshots {
@@ -29,6 +31,7 @@ impl Snapshots {
             workspace: workspace.to_owned(),
             moments: moments(home, run),
             quarantine: home.quarantine().join(run),
+            own_dir: home.within(workspace),
         }
     }
 
@@ -72,14 +75,18 @@ impl Snapshots {
 
     /// The workspace after an iteration; after the last one if there is no later snapshot.
     pub fn after(&self, iteration: u32) -> Option<Index> {
-        let next = Index::load(&self.path(iteration.checked_add(1)?));
+        let next = self.load(&self.path(iteration.checked_add(1)?));
         next.or_else(|| self.last().filter(|_| self.iterations().last() == Some(&iteration)))
     }
 
     /// The workspace as the run left it, if known.
     pub fn last(&self) -> Option<Index> {
-        Index::load(&self.moments.join(LEFT))
-            .or_else(|| self.iterations().last().and_then(|n| Index::load(&self.path(*n))))
+        self.load(&self.moments.join(LEFT))
+            .or_else(|| self.iterations().last().and_then(|n| self.load(&self.path(*n))))
+    }
+
+    fn load(&self, path: &Path) -> Option<Index> {
+        Some(Index::load(path)?.without(self.own_dir.as_ref()))
     }
 
     /// Iterations that started, in order.

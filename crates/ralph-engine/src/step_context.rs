@@ -14,7 +14,7 @@ use crate::watch::Watchers;
 use ralph_agents::Activity;
 use ralph_rules::record::{Attempt, RunStarted};
 use ralph_supervisor::{Exit, How, Launch};
-use ralph_tree::{Index, Tree, WalkError};
+use ralph_tree::{Index, Tree, TreePath, WalkError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64};
@@ -31,6 +31,8 @@ pub struct StepContext {
     pub folder: PathBuf,
     /// The workspace's files.
     pub tree: Tree,
+    /// ralph's state directory, where it lies in the workspace.
+    pub own_dir: Option<TreePath>,
     /// The workspace as it was before each call.
     pub snapshots: Snapshots,
     /// What must not change while a step runs.
@@ -83,10 +85,13 @@ impl StepContext {
         watchers: Watchers,
         sender: EventSender,
     ) -> StepContext {
+        let own_dir = home.within(Path::new(&start.workspace));
+        let baseline = Baseline::load(&folder).map(|baseline| baseline.without(own_dir.as_ref()));
         StepContext {
             workspace: PathBuf::from(&start.workspace),
+            own_dir,
             // After a crash, a verification may come before the next call.
-            baseline: Mutex::new(Baseline::load(&folder).map(Arc::new)),
+            baseline: Mutex::new(baseline.map(Arc::new)),
             environment: Mutex::new(Environment::load(&folder).map(Arc::new)),
             comparison: Mutex::new(None),
             rooms: home.rooms(Path::new(&start.workspace)),
@@ -179,6 +184,12 @@ impl StepContext {
         launch.limits.final_grace = self.deps.final_grace;
         launch.limits.end_grace = self.deps.end_grace;
         launch
+    }
+
+    /// Whether ralph itself writes a path of the workspace.
+    pub fn is_own(&self, path: &[u8]) -> bool {
+        let own_dir = self.own_dir.as_ref().is_some_and(|dir| dir.as_bytes() == path);
+        own_dir || self.start.own_files.iter().any(|own| own.as_bytes() == path)
     }
 
     /// The path of a run's file, such as `001.a1.prompt.md`.

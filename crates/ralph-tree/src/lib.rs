@@ -25,6 +25,7 @@ mod test_files;
 mod tree;
 mod violations;
 mod walk;
+mod without;
 mod workspace_file_lock;
 
 pub use changes::{Changes, changes};

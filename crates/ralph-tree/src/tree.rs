@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::ignores::{Compiled, CopyRules};
 use crate::index::Index;
+use crate::path::TreePath;
 use crate::protect::Protect;
 use crate::walk::Walk;
 
@@ -40,7 +41,7 @@ pub enum WalkError {
 pub struct Tree {
     root: PathBuf,
     protect: Protect,
-    /// Files that ralph itself writes, in order: they are nobody's work.
+    /// What ralph itself writes, in order: it is nobody's work. A directory ends with `/`.
     own: Vec<Vec<u8>>,
     compiled: Mutex<Compiled>,
     guarding: bool,
@@ -83,7 +84,15 @@ impl Tree {
     #[must_use]
     pub fn leaving_out<S: AsRef<str>>(mut self, own: impl IntoIterator<Item = S>) -> Tree {
         let plain = |path: &str| path.trim_start_matches("./").as_bytes().to_vec();
-        self.own = own.into_iter().map(|path| plain(path.as_ref())).collect();
+        self.own.extend(own.into_iter().map(|path| plain(path.as_ref())));
+        self.own.sort_unstable();
+        self
+    }
+
+    /// Leaves a directory of ralph's out of every walk, with everything in it.
+    #[must_use]
+    pub fn leaving_out_dir(mut self, own: Option<&TreePath>) -> Tree {
+        self.own.extend(own.map(|dir| [dir.as_bytes(), b"/"].concat()));
         self.own.sort_unstable();
         self
     }

@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
             },
         };
         let noise = is_noise(name.to_bytes(), kind);
-        if kind == Kind::File && self.own.binary_search(&self.path).is_ok() {
+        if self.is_own(kind) {
             return Ok(None);
         }
         if noise && !self.protect.names(&self.path) {
@@ -197,6 +197,15 @@ impl<'a> Walk<'a> {
             self.look_at(fd, name, kind, flags, old)?;
         }
         Ok(None)
+    }
+
+    /// Whether ralph itself writes the path at hand.
+    fn is_own(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::File => self.own.binary_search(&self.path).is_ok(),
+            Kind::Directory => self.own.iter().any(|own| own.strip_suffix(b"/") == Some(&self.path)),
+            _ => false,
+        }
     }
 
     /// A repository's own directory, or the file that points to it, is noise; that it is there, and which one it is,

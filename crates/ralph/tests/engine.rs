@@ -12,6 +12,8 @@ mod outcomes;
 mod output;
 #[path = "engine/overrides.rs"]
 mod overrides;
+#[path = "engine/own_state.rs"]
+mod own_state;
 #[path = "engine/people.rs"]
 mod people;
 #[path = "engine/processes.rs"]

@@ -5,7 +5,7 @@ use super::site::{counted, kind};
 use crate::room::{RoomFile, Source};
 use ralph_diagnostics::Discard;
 use ralph_proof::FileFacts;
-use ralph_tree::{Entry, Index, Kind, side_by_side};
+use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -80,6 +80,14 @@ impl Baseline {
         let kept: Vec<Kept> = serde_json::from_slice(&text).unwrap_or_default();
         let user_changes = kept.into_iter().filter_map(Kept::back).collect();
         Some(Baseline { folder: folder.to_owned(), index, user_changes })
+    }
+
+    /// The same without a directory, which is ralph's own: runs of older versions recorded it.
+    #[must_use]
+    pub fn without(self, dir: Option<&TreePath>) -> Baseline {
+        let lies_in = |path: &[u8]| dir.is_some_and(|dir| path.starts_with(&[dir.as_bytes(), b"/"].concat()));
+        let user_changes = self.user_changes.into_iter().filter(|(path, _)| !lies_in(path)).collect();
+        Baseline { index: self.index.without(dir), user_changes, ..self }
     }
 
     /// Only in memory.

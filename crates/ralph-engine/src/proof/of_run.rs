@@ -18,9 +18,8 @@ impl StepContext {
         }
         let index = self.index();
         *baseline = Some(Arc::new(Baseline::begin(&self.folder, &index)));
-        let own = |path: &[u8]| self.start.own_files.iter().any(|own| own.as_bytes() == path);
-        let places = &self.deps.places;
-        let environment = Environment::record(&self.workspace, &index, places, &self.package_cache, &own);
+        let (places, is_own) = (&self.deps.places, |path: &[u8]| self.is_own(path));
+        let environment = Environment::record(&self.workspace, &index, places, &self.package_cache, &is_own);
         environment.save(&self.folder);
         *lock(&self.environment) = Some(Arc::new(environment));
     }

@@ -40,6 +40,13 @@ impl FromIterator<(TreePath, Replacement)> for Replacements {
 }
 
 impl Replacements {
+    /// Also hides a directory: ralph's own state, where it lies in the workspace.
+    #[must_use]
+    pub fn hiding(mut self, dir: Option<&TreePath>) -> Replacements {
+        self.0.extend(dir.map(|dir| (dir.clone(), Replacement::Hidden)));
+        self
+    }
+
     /// Writes them as the upper directory of an overlay over `workspace`, below `dir`.
     pub(super) fn overlay(&self, workspace: &Path, dir: &Path) -> io::Result<Overlay> {
         tree_copy::remove(dir)?;
@@ -62,7 +69,13 @@ impl Replacements {
     pub(super) fn copy(&self, workspace: &Path, dir: &Path) -> io::Result<PathBuf> {
         tree_copy::remove(dir)?;
         let copy = dir.join("copy");
-        tree_copy::copy(workspace, &copy)?;
+        let hidden: Vec<PathBuf> = self
+            .0
+            .iter()
+            .filter(|(_, replacement)| matches!(replacement, Replacement::Hidden))
+            .map(|(path, _)| workspace.join(path.as_path()))
+            .collect();
+        tree_copy::copy(workspace, &copy, &hidden)?;
         for (path, replacement) in &self.0 {
             clear(&copy, path.as_bytes())?;
             if !matches!(replacement, Replacement::Hidden) {
@@ -124,4 +137,23 @@ fn clear(dir: &Path, path: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_below_its_own_workspace_leaves_out_what_is_hidden() {
+        let temp = tempfile::tempdir().unwrap();
+        for (path, text) in [("a", "1"), (".state/ralph/secret", "2"), (".state/other", "3")] {
+            fs::create_dir_all(temp.path().join(path).parent().unwrap()).unwrap();
+            fs::write(temp.path().join(path), text).unwrap();
+        }
+        let own = TreePath::from(b".state/ralph".as_slice());
+        let dir = temp.path().join(".state/ralph/runs/1/view");
+        let copy = Replacements::default().hiding(Some(&own)).copy(temp.path(), &dir).unwrap();
+        let there = ["a", ".state/other", ".state/ralph"].map(|path| copy.join(path).exists());
+        assert_eq!(there, [true, true, false]);
+    }
 }

@@ -21,7 +21,7 @@ use ralph_rules::record::{ChangeMap, Check, CheckOutcome, CheckResult, Ms, RoomS
 use ralph_rules::state::{Checks, ProofState};
 use ralph_snapshots::SnapshotStore;
 use ralph_supervisor::Launch;
-use ralph_tree::{Index, Protect, Tree};
+use ralph_tree::{Index, Protect, Tree, TreePath};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,8 @@ pub struct StandaloneVerify {
     pub scratch: PathBuf,
     /// The verification rooms of the workspace.
     pub rooms: PathBuf,
+    /// ralph's state directory, where it lies in the workspace.
+    pub own_dir: Option<TreePath>,
     /// The binary that supervises the commands: ralph's own.
     pub supervisor: PathBuf,
     /// Where Python packages may lie outside the workspace.
@@ -96,12 +98,17 @@ pub fn verify(
 }
 
 /// The files of the base and the files today that an earlier receipt is about.
-pub fn trees(workspace: &Path, receipt: &Receipt, scratch: &Path) -> io::Result<(Option<Index>, Index)> {
+pub fn trees(
+    workspace: &Path,
+    receipt: &Receipt,
+    scratch: &Path,
+    own_dir: Option<&TreePath>,
+) -> io::Result<(Option<Index>, Index)> {
     let commit = receipt.head.as_deref().filter(|_| receipt.of_commit);
     let files = || {
         let site = site(workspace, commit, scratch)?;
         let base = receipt.base.as_deref().map(|base| baseline(workspace, base, scratch));
-        Ok((base.transpose()?.map(|(index, _)| index), walk(&site, commit.is_some())?))
+        Ok((base.transpose()?.map(|(index, _)| index), walk(&site, commit.is_some(), own_dir)?))
     };
     let found = files();
     tree_copy::remove(scratch).discard("remove temporary files");
@@ -130,7 +137,7 @@ impl StandaloneVerify {
         let site = site(&self.workspace, self.commit.as_deref(), &self.scratch)?;
         let base =
             self.base.as_deref().map(|base| baseline(&self.workspace, base, &self.scratch)).transpose()?;
-        let now = walk(&site, self.commit.is_some())?;
+        let now = walk(&site, self.commit.is_some(), self.own_dir.as_ref())?;
         let diff = base.as_ref().map(|(index, _)| diff_hash(index, &now));
         let proof = match &base {
             Some((index, snapshots)) => {
@@ -314,7 +321,8 @@ impl Session<'_> {
         comparison: &Comparison,
     ) -> io::Result<Verified> {
         let check = Check::WithBaselineOracle;
-        let (replacements, dir) = (comparison.baseline_oracle(site)?, self.request.scratch.join("view"));
+        let replacements = comparison.baseline_oracle(site)?.hiding(self.request.own_dir.as_ref());
+        let dir = self.request.scratch.join("view");
         let mut room = Room::with_replacements(site.root, &replacements, &dir)?;
         let results = self.run(check, &mut room)?;
         let oracle = Some(comparison.put_back(room.kind(), self.redactor));
@@ -358,15 +366,15 @@ fn baseline(workspace: &Path, base: &str, scratch: &Path) -> io::Result<(Index, 
     let dir = scratch.join("base");
     git_checkout::lay_out(workspace, base, &dir)?;
     let dir = below(&dir, workspace)?;
-    let index = walk(&dir, true)?;
+    let index = walk(&dir, true, None)?;
     let snapshots = SnapshotStore::at(scratch.join("keep"));
     snapshots.take(&dir, &index)?;
     Ok((index, snapshots))
 }
 
-fn walk(dir: &Path, checkout: bool) -> io::Result<Index> {
+fn walk(dir: &Path, checkout: bool, own_dir: Option<&TreePath>) -> io::Result<Index> {
     let tree = Tree::new(dir, Protect::new(Protect::DEFAULTS).map_err(io::Error::other)?);
-    let tree = if checkout { tree.of_checkout() } else { tree };
+    let tree = if checkout { tree.of_checkout() } else { tree.leaving_out_dir(own_dir) };
     tree.walk(None).map_err(io::Error::other)
 }
 

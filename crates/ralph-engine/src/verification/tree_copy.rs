@@ -4,10 +4,11 @@
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Copies a directory with all it holds. Sockets, pipes and devices are left out.
-pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a directory with all it holds. Sockets, pipes and devices are left out, and so are these paths in it: a copy
+/// inside of what is copied would have no end.
+pub fn copy(from: &Path, to: &Path, without: &[PathBuf]) -> io::Result<()> {
     let mut open = vec![(from.to_owned(), to.to_owned())];
     let mut modes = Vec::new();
     while let Some((from, to)) = open.pop() {
@@ -15,6 +16,9 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(&from)? {
             let entry = entry?;
             let (source, target, kind) = (entry.path(), to.join(entry.file_name()), entry.file_type()?);
+            if without.contains(&source) {
+                continue;
+            }
             if kind.is_dir() {
                 open.push((source, target));
             } else if kind.is_symlink() {

@@ -78,7 +78,7 @@ fn listen(ctx: &StepContext, request: &CallRequest) -> Result<Ended, String> {
     if !request.review {
         return attempt(ctx, request, None).map(|(ended, _)| ended);
     }
-    let (unchanged, dir) = (Replacements::default(), review_dir(ctx));
+    let (unchanged, dir) = (Replacements::default().hiding(ctx.own_dir.as_ref()), review_dir(ctx));
     let mut room =
         Room::with_replacements(&ctx.workspace, &unchanged, &dir).map_err(|why| why.to_string())?;
     let (ended, mount_refused) = attempt(ctx, request, Some(&room))?;

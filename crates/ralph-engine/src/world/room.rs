@@ -49,7 +49,7 @@ pub fn with_baseline_oracle(ctx: &StepContext, deadline: Ms, id: Attempt) -> Obs
     let dir = ctx.folder.join(VIEW);
     let outcome = ctx.comparison(&now).and_then(|comparison| {
         ctx.with_site(&now, |site| -> io::Result<(Vec<CheckResult>, PutBack)> {
-            let replacements = comparison.baseline_oracle(site)?;
+            let replacements = comparison.baseline_oracle(site)?.hiding(ctx.own_dir.as_ref());
             let mut room = Room::with_replacements(&ctx.workspace, &replacements, &dir)?;
             let results = run_commands(ctx, check, deadline, id, &mut room)?;
             let put_back = comparison.put_back(room.kind(), &ctx.deps.redactor);

@@ -15,6 +15,7 @@ use ralph_rules::policy::{Policy, Until};
 use ralph_rules::record::{AgentChoice, Ms, ReviewGiven};
 use ralph_tree::Protect;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Said before every run until there is a sandbox.
 pub const UNCONTAINED: &str = "no sandbox: the agent can do anything you can";
@@ -72,6 +73,10 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
             Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
         );
     }
+    if here.home().is_ok_and(|home| home.is_at(&here.workspace)) {
+        let message = "this is ralph's own state directory, so a run here would overwrite its journal";
+        return Err(Problem::new(Code::Usage, message).hint("run in the directory of your project"));
+    }
     let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
     let config = sources.variables(&here.env).flags(&args.settings).load()?;
     let settings = &config.settings;
@@ -101,6 +106,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
     warnings.extend(blind(&chosen, &ladder, review.as_ref()));
+    warnings.extend(state_inside(&here.workspace, here));
     let protect: Vec<String> =
         Protect::DEFAULTS.iter().map(ToString::to_string).chain(settings.protect.iter().cloned()).collect();
     let views = views(settings, &protect, here)?;
@@ -161,6 +167,15 @@ fn missing_limits(iterations: bool, cost: bool) -> Problem {
 fn history(agent: &AgentChoice, here: &Here) -> Option<Estimate> {
     let store = here.home().ok()?.store_if_any().ok()??;
     ralph_engine::history::estimate(&store, &here.workspace.to_string_lossy(), agent)
+}
+
+/// A warning if ralph's state lies in the workspace.
+pub fn state_inside(workspace: &Path, here: &Here) -> Option<String> {
+    let within = here.home().ok()?.within(workspace)?;
+    Some(format!(
+        "ralph's state is in this workspace, in {within}: ralph leaves it out, but the agent can delete it \
+         (set XDG_STATE_HOME to a directory outside)"
+    ))
 }
 
 /// A warning for each agent that cannot be stopped in mid-call by its cost.

@@ -1,7 +1,7 @@
 //! `ralph resume`: resumes a run that was interrupted or hit a limit. The recorded policy is kept; flags may raise limits
 //! within the ceilings.
 
-use super::resolve::{Changes, UNCONTAINED};
+use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
 use super::{Here, agent, diagnostics, refused, runs, secrets};
@@ -123,7 +123,9 @@ pub fn go_on(
     if !output.quiet && requests.is_empty() {
         say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
     }
-    for warning in secrets::lost(&start).iter().filter(|_| !output.quiet) {
+    for warning in
+        secrets::lost(&start).iter().chain(&state_inside(workspace, here)).filter(|_| !output.quiet)
+    {
         say(&format!("{} {warning}\n", here.err_style().warn("warning:")));
     }
     let whole = |start, deps: &RunDeps| secrets::whole(start, &deps.redactor, typed);

@@ -51,7 +51,8 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let start = ralph_rules::state::State::of(&runs::records(&store, &row.id)?).start;
     let (globs, own) = start.map(|start| (start.protect, start.own_files)).unwrap_or_default();
     let protect = Protect::new(&globs).map_err(|e| Problem::new(Code::Journal, e.to_string()))?;
-    let tree = Tree::new(workspace, protect).leaving_out(own);
+    let tree =
+        Tree::new(workspace, protect).leaving_out(own).leaving_out_dir(home.within(workspace).as_ref());
     let now = tree
         .walk(Index::load(&home.index(workspace)).as_ref())
         .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be read").cause(&e))?;

@@ -87,6 +87,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         work_paths: settings.work_paths.clone(),
         setup: settings.verify_setup.clone(),
         rooms: here.home()?.rooms(&here.workspace),
+        own_dir: here.home()?.within(&here.workspace),
         places: agent::places(here),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
         supervisor: agent::own_program()?,
@@ -200,15 +201,16 @@ fn of_run(receipt: &Receipt, run: &str, here: &Here) -> Result<Vec<Part>, Proble
     let mut parts = vec![("journal", bound, why)];
     let Some(start) = &state.start else { return Ok(parts) };
     let workspace = Path::new(&start.workspace);
-    let tree = open::tree_of(workspace, start).ok().and_then(|tree| tree.walk(None).ok());
+    let tree = open::tree_of(&home, workspace, start).ok().and_then(|tree| tree.walk(None).ok());
     let before = Snapshots::of(&home, workspace, run).after(0);
     parts.extend(files(receipt, tree.as_ref().map(|now| (before.as_ref(), now))));
     Ok(parts)
 }
 
 fn of_tree(receipt: &Receipt, here: &Here) -> Result<Vec<Part>, Problem> {
-    let scratch = here.home()?.dir().join("verify").join(std::process::id().to_string());
-    let trees = standalone::trees(Path::new(&receipt.workspace), receipt, &scratch);
+    let (home, workspace) = (here.home()?, Path::new(&receipt.workspace));
+    let scratch = home.dir().join("verify").join(std::process::id().to_string());
+    let trees = standalone::trees(workspace, receipt, &scratch, home.within(workspace).as_ref());
     let trees = trees.map_err(|e| Problem::new(Code::Input, "cannot read the files").cause(&e))?;
     Ok(files(receipt, Some((trees.0.as_ref(), &trees.1))))
 }

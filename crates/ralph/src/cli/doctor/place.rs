@@ -5,6 +5,7 @@ use crate::cli::Here;
 use crate::init::ignore::repository;
 use crate::problem::Code;
 use ralph_engine::clock::utc;
+use ralph_engine::home::Home;
 use ralph_store::{RunFilter, Store, disk_free};
 use rustix::fs::{Access, access};
 use std::io::IsTerminal;
@@ -19,7 +20,7 @@ pub fn rows(here: &Here) -> Vec<Row> {
     match here.home() {
         Ok(home) => {
             rows.push(disk("disk", home.dir()));
-            rows.push(state(home.dir()));
+            rows.push(state(&home, &here.workspace));
         }
         Err(problem) => rows.push(Row::of("state", &problem)),
     }
@@ -73,7 +74,8 @@ fn gib(bytes: u64) -> String {
     format!("{}.{} GiB", tenths / 10, tenths % 10)
 }
 
-fn state(dir: &Path) -> Row {
+fn state(home: &Home, workspace: &Path) -> Row {
+    let dir = home.dir();
     let shown = dir.display();
     let place = existing(dir);
     if access(&place, Access::WRITE_OK | Access::EXEC_OK).is_err() {
@@ -84,6 +86,12 @@ fn state(dir: &Path) -> Row {
             fact,
             "make it writable, or set XDG_STATE_HOME to a directory on a local disk",
         );
+    }
+    if let Some(within) = home.within(workspace) {
+        let fact = format!(
+            "{within} is in this workspace: it is left out of everything, but the agent can delete it"
+        );
+        return Row::warn("state", fact, "set XDG_STATE_HOME to a directory outside");
     }
     if !dir.exists() {
         return Row::ok("state", format!("{shown}, created by the first run"));
