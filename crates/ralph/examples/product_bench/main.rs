@@ -2,7 +2,7 @@
 //! compare within one table. Runs the release binary as a user would, in a scratch place of its own.
 //!
 //! `cargo build --release -p ralph && cargo run --release -p ralph --example product_bench`
-//! `RALPH_BIN` names another binary; `RALPH_BENCH_LONG=1` takes 1,000 iterations instead of 200.
+//! `RALPH_BIN` names another binary; `RALPH_BENCH_LONG=1` takes 1,000 iterations instead of 200, and a million files.
 //! Times are only reported. Counts are the same on every machine: one over its limit is a failure.
 //! Where other programs keep the machine busy, `chrt -f 10` before it (as root) tells ralph's time from theirs.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
@@ -14,6 +14,7 @@ mod gap;
 mod output;
 mod place;
 mod prompt;
+mod sizes;
 mod start;
 mod stats;
 mod table;
@@ -32,5 +33,6 @@ fn main() -> ExitCode {
     output::measure(&binary, &mut table);
     prompt::measure(&binary, &mut table);
     analyze::measure(&binary, &mut table);
+    sizes::measure(&binary, &mut table);
     if table.counts_hold() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
