@@ -1,6 +1,7 @@
 //! An index without one directory: for indexes that were made before it was known to be ralph's own.
 
-use crate::index::{Index, Row};
+use crate::chunk::ChunkWriter;
+use crate::index::{Cursor, Index};
 use crate::path::TreePath;
 
 impl Index {
@@ -10,15 +11,18 @@ impl Index {
         let Some(dir) = dir.map(TreePath::as_bytes) else { return self };
         let lies_in =
             |path: &[u8]| path.strip_prefix(dir).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
-        if !(0..self.rows.len()).any(|at| lies_in(self.path_at(at))) {
+        if !self.entries().any(|entry| lies_in(entry.path)) {
             return self;
         }
-        let mut left = Index { rows: Vec::new(), paths: Vec::new(), ..self.clone() };
-        for (at, row) in self.rows.iter().enumerate().filter(|(at, _)| !lies_in(self.path_at(*at))) {
-            left.paths.extend_from_slice(self.path_at(at));
-            // It was below this limit with the directory.
-            left.rows.push(Row { end: u32::try_from(left.paths.len()).unwrap_or(u32::MAX), ..*row });
+        let mut chunks = ChunkWriter::default();
+        let mut rows = Cursor::new(&self);
+        while let Some((path, row)) = rows.row() {
+            if !lies_in(path) {
+                chunks.add(path, *row, &self.chunks);
+            }
+            rows.step();
         }
+        let mut left = Index { chunks: chunks.finish(&self.chunks), ..self.clone() };
         left.id = left.compute_id();
         left
     }
