@@ -9,6 +9,7 @@ pub mod linux;
 mod no_follow;
 pub mod portable;
 mod process;
+mod regular_file;
 mod room_layer;
 mod stat;
 
@@ -18,6 +19,7 @@ pub use no_follow::{Draft, NoFollowDir, Writable, open_file_beneath};
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 pub use portable::*;
 pub use process::Process;
+pub use regular_file::{Links, ReadError, open_regular, read_regular, read_start, what_it_is};
 pub use room_layer::RoomLayer;
 pub use stat::Stat;
 

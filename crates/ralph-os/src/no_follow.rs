@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 
-use crate::{HELD, chmod_held, open_beneath, path_in};
+use crate::{HELD, ReadError, chmod_held, open_beneath, path_in, what_it_is};
 
 /// A directory that is held open, so that it cannot be exchanged for another one meanwhile.
 #[derive(Debug)]
@@ -45,7 +45,16 @@ impl NoFollowDir {
 
     /// Opens a regular file for reading. A pipe or a device is refused without being opened for good.
     pub fn open_file(&self, path: &[u8]) -> io::Result<File> {
-        regular(self.beneath(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?.into())
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        match open_beneath(&self.held, path, flags) {
+            Ok(file) => regular(file.into()),
+            Err(Errno::NXIO) => Err(ReadError::IsA("a socket").into()),
+            Err(Errno::LOOP) => match self.read_link(path) {
+                Ok(target) => Err(ReadError::IsLink(OsString::from_vec(target).into()).into()),
+                Err(_) => Err(Errno::LOOP.into()),
+            },
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Where a symbolic link points.
@@ -230,10 +239,16 @@ pub fn open_file_beneath(root: &Path, path: &[u8]) -> io::Result<File> {
     NoFollowDir::open(root)?.open_file(path)
 }
 
+impl AsFd for NoFollowDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.held.as_fd()
+    }
+}
+
 fn regular(file: File) -> io::Result<File> {
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    match what_it_is(file.metadata()?.file_type()) {
+        None => Ok(file),
+        Some(what) => Err(ReadError::IsA(what).into()),
     }
 }
 

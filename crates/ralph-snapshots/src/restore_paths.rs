@@ -55,7 +55,10 @@ pub struct QuarantineCopy {
 pub fn make_readable(root: &Path, damage: TouchedPaths<'_>) -> io::Result<bool> {
     let root = NoFollowDir::open(root)?;
     let mut opened = false;
-    let closed = |entry: &Entry<'_>| entry.kind == Kind::Directory && entry.unreadable;
+    // What could not be read before is not ours to open: what is in it is not known, so it cannot be restored.
+    let unknown = |path: &[u8]| damage.before.get(path).is_some_and(|was| was.unreadable);
+    let closed =
+        |entry: &Entry<'_>| entry.kind == Kind::Directory && entry.unreadable && !unknown(entry.path);
     let concerned =
         |dir: &[u8]| damage.touched.iter().any(|path| path.as_bytes() == dir || lies_in(path, dir));
     let dirs: Vec<(&[u8], u16)> = damage
@@ -82,8 +85,13 @@ pub fn restore_paths(root: &Path, damage: TouchedPaths<'_>, blobs: &Blobs) -> io
         if same(was.as_ref(), is.as_ref()) {
             continue;
         }
+        if was.is_none() && is_below_unreadable(damage.before, bytes) {
+            plan.left.push(missed(path, "it could not be read before, so what was there is not known"));
+            continue;
+        }
         let found = damage.seen.get(bytes);
-        if !same(found.as_ref(), is.as_ref()) && !was_covered(damage.seen, bytes) {
+        let was_closed = found.is_some_and(|found| found.kind == Kind::Directory && found.unreadable);
+        if !same(found.as_ref(), is.as_ref()) && !was_closed && !is_below_unreadable(damage.seen, bytes) {
             plan.left.push(missed(path, "it was changed again since"));
             continue;
         }
@@ -175,8 +183,8 @@ fn emptied(damage: &TouchedPaths<'_>) -> Vec<RestoreAction> {
     acts
 }
 
-/// Whether the path was inside an unreadable directory when the change was found.
-fn was_covered(seen: &Index, path: &[u8]) -> bool {
+/// Whether the path lies in a directory that could not be read.
+fn is_below_unreadable(seen: &Index, path: &[u8]) -> bool {
     let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     let dirs = ends.filter_map(|end| seen.get(path.get(..end).unwrap_or_default()));
     dirs.into_iter().any(|dir| dir.unreadable)

@@ -103,7 +103,7 @@ fn entries(bytes: &[u8], name_len: usize) -> Option<BTreeMap<Vec<u8>, u8>> {
 }
 
 /// A number as git's version 4 writes it, and how many bytes it took.
-fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
+pub(crate) fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value: usize = 0;
     for (n, byte) in bytes.iter().take(9).enumerate() {
         value = (value << 7) | usize::from(byte & 0x7f);

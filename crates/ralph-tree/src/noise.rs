@@ -1,7 +1,7 @@
 //! Names that are never work and never worth a look: build output, caches, other tools' memory.
 //!
 //! The list is fixed, applies at any depth and comes before the ignore rules. It also applies inside
-//! protected directories: running the tests leaves a `__pycache__` in `migrations/`, and nobody tampered.
+//! protected directories, except for byte code, which Python runs in the place of the source beside it.
 //! Only a protected glob that names such a directory literally makes the walk go in.
 
 use crate::index::Kind;
@@ -13,6 +13,11 @@ pub(crate) fn is_noise(name: &[u8], kind: Kind) -> bool {
         _ if name.starts_with(b".aider") => true,
         _ => matches!(kind, Kind::Directory | Kind::Symlink) && is_noise_directory(name),
     }
+}
+
+/// Python's byte code: whoever writes it changes what the protected source beside it does.
+pub(crate) fn is_byte_code(name: &[u8]) -> bool {
+    name == b"__pycache__"
 }
 
 /// Directories (or links to them) that tools fill by themselves.

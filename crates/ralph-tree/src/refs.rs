@@ -1,19 +1,30 @@
 //! Where a repository's refs stand, read from its files: loose refs, packed refs, every work tree's HEAD, and what
 //! HEAD's log says was there in between. No git is run.
 //!
-//! The caller compares two moments and has the commits in between looked at. Refs that cannot be read are not there.
+//! The caller compares two moments and has the commits in between looked at. What cannot be read is kept by name, so that
+//! it is not taken for unchanged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::content::{regular_file, small_file};
+use ralph_os::{Links, ReadError, read_regular, read_start};
+
+use crate::content::regular_file;
+use crate::odd_places::{Expected, odd};
+use crate::path::shown;
+use crate::reftable;
 use crate::repository::Repository;
 
-/// Directories below `refs/` are not followed deeper than this.
-const DEEPEST: usize = 24;
+/// More files below `refs/` are not read: git packs them long before.
+const MOST_LOOSE: usize = 200_000;
 const PACKED_REFS: u64 = 256 << 20;
+/// A file with one object's name, or the name of another ref.
+const SMALL: u64 = 4096;
+/// One table of refs.
+const TABLE: u64 = 256 << 20;
 /// How much of a log is read from where it ended before.
 const LOG: u64 = 16 << 20;
 
@@ -24,6 +35,8 @@ pub struct Refs {
     pub local: BTreeSet<String>,
     /// What remote-tracking refs name.
     pub remote: BTreeSet<String>,
+    /// What could not be read, by its shown path, with the reason.
+    pub unread: BTreeMap<String, String>,
     /// How long HEAD's and the stash's logs were.
     logs: [u64; 2],
 }
@@ -35,13 +48,15 @@ impl Refs {
     #[must_use]
     pub fn read(repository: &Repository) -> Refs {
         let mut refs = Refs::default();
-        for dir in [&repository.own, &repository.common] {
-            refs.head(&dir.join("HEAD"));
-            refs.loose(&dir.join("refs"), "refs", 0);
-        }
-        refs.packed(&repository.common.join("packed-refs"));
-        for work_tree in fs::read_dir(repository.common.join("worktrees")).into_iter().flatten().flatten() {
-            refs.head(&work_tree.path().join("HEAD"));
+        for (dir, name) in repository.directories() {
+            refs.head(&dir.join("HEAD"), &format!("{name}/HEAD"));
+            refs.loose(dir, &name, repository);
+            refs.tables(&dir.join("reftable"), &format!("{name}/reftable"));
+            refs.packed(&dir.join("packed-refs"), &format!("{name}/packed-refs"));
+            for work_tree in fs::read_dir(dir.join("worktrees")).into_iter().flatten().flatten() {
+                let called = shown(work_tree.file_name().as_bytes());
+                refs.head(&work_tree.path().join("HEAD"), &format!("{name}/worktrees/{called}/HEAD"));
+            }
         }
         refs.logs = LOGS.map(|log| length(&repository.own.join(log)));
         refs
@@ -54,7 +69,10 @@ impl Refs {
             ids.iter().map(|id| format!("{kind} {id}\n")).collect()
         };
         let [head, stash] = self.logs;
-        format!("{}{}logs {head} {stash}\n", lines("local", &self.local), lines("remote", &self.remote))
+        let unread: String =
+            self.unread.iter().map(|(path, why)| format!("unread {path}\t{why}\n")).collect();
+        let named = lines("local", &self.local) + &lines("remote", &self.remote);
+        format!("{named}logs {head} {stash}\n{unread}")
     }
 
     /// The same, read back; what cannot be read is left out.
@@ -62,9 +80,13 @@ impl Refs {
     pub fn from_text(text: &str) -> Refs {
         let mut refs = Refs::default();
         for line in text.lines() {
+            if let Some((path, why)) = line.strip_prefix("unread ").and_then(|rest| rest.split_once('\t')) {
+                refs.unread.insert(path.to_owned(), why.to_owned());
+                continue;
+            }
             match line.split(' ').collect::<Vec<_>>()[..] {
-                ["local", id] => refs.local.extend(name(id.as_bytes())),
-                ["remote", id] => refs.remote.extend(name(id.as_bytes())),
+                ["local", id] => refs.local.extend(object_name(id.as_bytes())),
+                ["remote", id] => refs.remote.extend(object_name(id.as_bytes())),
                 ["logs", head, stash] => refs.logs = [head, stash].map(|n| n.parse().unwrap_or(0)),
                 _ => continue,
             };
@@ -91,39 +113,101 @@ impl Refs {
             if file.seek(SeekFrom::Start(from)).is_err() || file.take(LOG).read_to_end(&mut text).is_err() {
                 continue;
             }
-            let new = |line: &[u8]| name(line.split(|b| *b == b' ').nth(1)?);
+            let new = |line: &[u8]| object_name(line.split(|b| *b == b' ').nth(1)?);
             found.extend(text.split(|b| *b == b'\n').filter_map(new));
         }
         found
     }
 
-    fn head(&mut self, path: &Path) {
-        self.local.extend(small_file(path, 4096).and_then(|text| name(text.trim_ascii())));
+    fn head(&mut self, path: &Path, called: &str) {
+        let text = self.read_or_note(read_start(path, SMALL, Links::Follow), called);
+        self.local.extend(text.and_then(|text| object_name(text.trim_ascii())));
     }
 
-    fn loose(&mut self, dir: &Path, prefix: &str, depth: usize) {
-        if depth > DEEPEST {
-            return;
-        }
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            let called = format!("{prefix}/{}", entry.file_name().to_string_lossy());
-            if kind.is_dir() {
-                self.loose(&entry.path(), &called, depth + 1);
-            } else if let Some(id) = small_file(&entry.path(), 4096).and_then(|text| name(text.trim_ascii()))
-            {
-                self.add(&called, id);
+    /// What was read; what is there but cannot be read is noted.
+    fn read_or_note(&mut self, read: Result<Vec<u8>, ReadError>, called: &str) -> Option<Vec<u8>> {
+        match read {
+            Ok(bytes) => Some(bytes),
+            Err(ReadError::System(error)) if is_nothing(&error) => None,
+            Err(error) => {
+                self.unread.insert(called.to_owned(), error.to_string());
+                None
             }
         }
     }
 
-    fn packed(&mut self, path: &Path) {
-        let Some(file) = regular_file(path) else { return };
-        let mut text = Vec::new();
-        let _ = file.take(PACKED_REFS).read_to_end(&mut text);
+    /// The files below `refs/`. A directory behind a link is not entered, as deep a one as the system allows is.
+    fn loose(&mut self, git_dir: &Path, name: &str, repository: &Repository) {
+        let mut open = vec!["refs".to_owned()];
+        let mut left = MOST_LOOSE;
+        while let Some(called) = open.pop() {
+            let entries = match fs::read_dir(git_dir.join(&called)) {
+                Ok(entries) => entries,
+                Err(error) if is_nothing(&error) => continue,
+                Err(error) => {
+                    self.unread.insert(format!("{name}/{}", shown(called.as_bytes())), error.to_string());
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let called = format!("{called}/{}", entry.file_name().to_string_lossy());
+                let path = entry.path();
+                if let Some(what) = odd(&path, Expected::Either, repository, Links::Refuse) {
+                    self.unread
+                        .insert(format!("{name}/{}", shown(called.as_bytes())), format!("it is {what}"));
+                } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    open.push(called);
+                } else if left == 0 {
+                    self.unread.insert(format!("{name}/refs"), "it has too many files".into());
+                    return;
+                } else {
+                    left -= 1;
+                    let shown = format!("{name}/{}", shown(called.as_bytes()));
+                    let text = self.read_or_note(read_start(&path, SMALL, Links::Follow), &shown);
+                    if let Some(id) = text.and_then(|text| object_name(text.trim_ascii())) {
+                        self.add(&called, id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The tables of the `reftable` format, whether they are listed or not.
+    fn tables(&mut self, dir: &Path, name: &str) {
+        let entries = match fs::read_dir(dir) {
+            Ok(entries) => entries,
+            Err(error) if is_nothing(&error) => return,
+            Err(error) => {
+                self.unread.insert(name.to_owned(), error.to_string());
+                return;
+            }
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_none_or(|end| end != "ref") {
+                continue;
+            }
+            let called = format!("{name}/{}", path.file_name().unwrap_or_default().to_string_lossy());
+            let table = read_regular(&path, TABLE, Links::RefuseLast).map_err(|error| error.to_string());
+            match table.and_then(|bytes| reftable::refs(&bytes).ok_or_else(|| "it is damaged".into())) {
+                Ok(refs) => refs.iter().for_each(|(called, id)| self.add_bytes(called, id)),
+                Err(why) => drop(self.unread.insert(called, why)),
+            }
+        }
+    }
+
+    fn add_bytes(&mut self, called: &[u8], id: &[u8]) {
+        let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        if let Some(id) = object_name(hex.as_bytes()) {
+            self.add(&String::from_utf8_lossy(called), id);
+        }
+    }
+
+    fn packed(&mut self, path: &Path, called: &str) {
+        let read = read_regular(path, PACKED_REFS, Links::Follow);
+        let Some(text) = self.read_or_note(read, called) else { return };
         for line in text.split(|b| *b == b'\n') {
             let mut words = line.splitn(2, |b| *b == b' ');
-            if let (Some(id), Some(called)) = (words.next().and_then(name), words.next()) {
+            if let (Some(id), Some(called)) = (words.next().and_then(object_name), words.next()) {
                 self.add(&String::from_utf8_lossy(called), id);
             }
         }
@@ -134,12 +218,17 @@ impl Refs {
     }
 }
 
+/// Nothing is there; that a file stands in the place of a directory is told elsewhere, once.
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
 fn length(path: &Path) -> u64 {
     path.symlink_metadata().map_or(0, |meta| meta.len())
 }
 
 /// An object's name: 40 or 64 hexadecimal digits.
-fn name(text: &[u8]) -> Option<String> {
+fn object_name(text: &[u8]) -> Option<String> {
     let hex = matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
     let zero = text.iter().all(|b| *b == b'0');
     (hex && !zero).then(|| String::from_utf8_lossy(text).to_ascii_lowercase())

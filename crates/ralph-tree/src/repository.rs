@@ -49,6 +49,13 @@ pub struct Repository {
 }
 
 impl Repository {
+    /// Its own directory and, where that is another one, the shared one; each with the name it is shown under.
+    pub fn directories(&self) -> impl Iterator<Item = (&Path, String)> {
+        let common = (self.common != self.own)
+            .then(|| (self.common.as_path(), shown(self.common.as_os_str().as_bytes())));
+        [(self.own.as_path(), self.name.clone())].into_iter().chain(common)
+    }
+
     /// A path of the repository as one of the workspace; none where it lies outside.
     #[must_use]
     pub fn in_workspace(&self, path: &[u8]) -> Option<Vec<u8>> {

@@ -110,10 +110,11 @@ fn holds_protected(index: &Index, dir: &[u8]) -> bool {
     index.entries().any(|entry| entry.protected && entry.path.starts_with(dir))
 }
 
-/// An empty directory that comes or goes holds nobody's work: what lies in directories speaks for them.
+/// An empty directory that comes or goes holds nobody's work: what lies in directories speaks for them. One that cannot
+/// be read may hold anything.
 fn touched(old: Option<Entry<'_>>, new: Option<Entry<'_>>) -> Option<How> {
     match (old, new) {
-        (None, Some(new)) => (new.kind != Kind::Directory).then_some(How::Added),
+        (None, Some(new)) => (new.kind != Kind::Directory || new.unreadable).then_some(How::Added),
         (Some(old), None) => (old.kind != Kind::Directory).then_some(How::Deleted),
         (Some(old), Some(new)) => altered(&old, &new),
         (None, None) => None,
@@ -125,6 +126,9 @@ fn altered(old: &Entry<'_>, new: &Entry<'_>) -> Option<How> {
         return Some(How::TypeChanged);
     }
     let content = match old.kind {
+        Kind::Directory if old.unreadable && new.unreadable => {
+            (old.ino, old.mtime, old.ctime) != (new.ino, new.mtime, new.ctime)
+        }
         Kind::Directory | Kind::Special => false,
         // What nobody could read before or after can only be told by what a program cannot set.
         _ if old.unreadable && new.unreadable => old.hash != new.hash || old.ctime != new.ctime,

@@ -17,7 +17,7 @@ use crate::content::{Reader, Stat};
 use crate::ignores::{Compiled, CopyRules, Rules};
 use crate::index::{COUNTS, Cursor, Index, Kind, NOISE, PROTECTED, Skipped, UNREADABLE, short};
 use crate::listing::{Item, Listing};
-use crate::noise::is_noise;
+use crate::noise::{is_byte_code, is_noise};
 use crate::path::{order, shown};
 use crate::protect::Protect;
 use crate::tree::WalkError;
@@ -182,7 +182,8 @@ impl<'a> Walk<'a> {
         if self.is_own(kind) {
             return Ok(None);
         }
-        if noise && !self.protect.names(&self.path) {
+        let executed = is_byte_code(name.to_bytes()) && here.flags & PROTECTED != 0;
+        if noise && !executed && !self.protect.names(&self.path) {
             return self.note_repository(fd, name, kind).map(|()| None);
         }
         let old = self.seen_before().filter(|row| row.kind == kind);
@@ -258,10 +259,11 @@ impl<'a> Walk<'a> {
         if flags & NOISE != 0 && flags & PROTECTED == 0 && !self.protect.names(&self.path) {
             return Ok(None);
         }
-        let stat = match Stat::of(fd, name) {
-            Ok(stat) => Stat { mtime: 0, ctime: 0, size: 0, ..stat },
+        let whole = match Stat::of(fd, name) {
+            Ok(stat) => stat,
             Err(error) => return self.pass_over(error).map(|()| None),
         };
+        let stat = Stat { mtime: 0, ctime: 0, size: 0, ..whole };
         let opened = open_directory(fd, name, OFlags::NOFOLLOW).and_then(|below| {
             let long = self.path.len() >= LONGEST;
             if long {
@@ -274,7 +276,8 @@ impl<'a> Walk<'a> {
             Ok(opened) => opened,
             Err(error) => {
                 self.pass_over(error)?;
-                self.keep(&stat, flags | UNREADABLE, [0; 16]);
+                // Its times are all that tells whether somebody looked into it or changed it.
+                self.keep(&whole, flags | UNREADABLE, [0; 16]);
                 return Ok(None);
             }
         };

@@ -90,6 +90,37 @@ fn what_cannot_be_read_is_said_and_watched_by_its_stat() {
     assert!(without_privileges(|| w.tree.walk(Some(&third)).unwrap()).get(b"closed/b.txt").is_some());
 }
 
+/// What nobody could look into may hold anything: it is never taken for unchanged.
+#[test]
+fn a_protected_directory_that_cannot_be_read_is_told_by_its_times_and_never_unchanged() {
+    let w = Scratch::new();
+    w.write("secrets/key", "x").write("migrations/1.sql", "x").write("a.txt", "x");
+    let close = |path: &str| fs::set_permissions(w.at(path), Permissions::from_mode(0o0)).unwrap();
+    let open = |path: &str| fs::set_permissions(w.at(path), Permissions::from_mode(0o700)).unwrap();
+    close("secrets");
+    let walk = |before: Option<&ralph_tree::Index>| without_privileges(|| w.tree.walk(before).unwrap());
+    let first = walk(None);
+    assert_eq!(touched(&first, &walk(Some(&first))), Vec::<String>::new());
+    // Opened, changed and closed again; closed; new, filled and closed.
+    open("secrets");
+    w.write("secrets/key", "other");
+    close("secrets");
+    close("migrations");
+    w.write("app/secrets/new", "x");
+    close("app/secrets");
+    let second = walk(Some(&first));
+    let want = [
+        "app/secrets (added)",
+        "migrations (permissions changed)",
+        "migrations/1.sql (deleted)",
+        "secrets (modified)",
+    ];
+    assert_eq!(touched(&first, &second), want);
+    for path in ["secrets", "migrations", "app/secrets"] {
+        open(path);
+    }
+}
+
 #[test]
 fn paths_beyond_all_use_are_left_out_and_said() {
     let w = Scratch::new();

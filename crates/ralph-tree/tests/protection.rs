@@ -26,8 +26,22 @@ fn work_elsewhere_is_no_violation() {
     let (w, first) = guarded();
     w.write("src/main.rs", "changed").write(".env.example", "KEY=\nMORE=").write(".envrc", "x");
     w.write("src/authors.rs", "x").write(".ralph/status.json", "{}").write("docs/src/auth/x", "x");
-    w.write("db/migrations/__pycache__/m.pyc", "left by a test run");
+    w.write("db/migrations/node_modules/m/index.js", "left by a test run");
     assert_eq!(touched(&first, &w.walk_after(&first)), Vec::<String>::new());
+}
+
+/// Python runs what it finds there in the place of the source.
+#[test]
+fn byte_code_below_a_protected_directory_counts_but_is_no_work() {
+    let (w, _) = guarded();
+    w.write("secrets/__pycache__/known.pyc", "as it was").write("docs/__pycache__/x.pyc", "one");
+    let first = w.walk();
+    w.write("db/migrations/__pycache__/m.pyc", "code").write("docs/__pycache__/x.pyc", "two");
+    w.write("secrets/__pycache__/known.pyc", "another");
+    let after = w.walk_after(&first);
+    let want = ["db/migrations/__pycache__/m.pyc (added)", "secrets/__pycache__/known.pyc (modified)"];
+    assert_eq!(touched(&first, &after), want);
+    assert_eq!(first.id(), after.id(), "byte code is not progress");
 }
 
 #[test]
