@@ -1,6 +1,8 @@
 //! Writes the files of a commit into a directory, with plumbing commands only: no checkout, no filters, no hooks, no
 //! configuration of the repository that could run code.
 
+use crate::protection::odd_in_repository;
+use ralph_tree::{Index, check_objects, repositories};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -17,8 +19,18 @@ fn git(repo: &Path) -> Command {
     git
 }
 
+/// Whether git can read the repository around a directory. The error names what it would wait on, such as a FIFO in the
+/// place of a file.
+pub fn check(repo: &Path) -> io::Result<()> {
+    if let Some(odd) = odd_in_repository(repo).into_iter().next() {
+        return Err(io::Error::other(odd));
+    }
+    repositories(repo, &Index::default()).first().map_or(Ok(()), check_objects)
+}
+
 /// Git's answer in one line; `None` if it has none.
 pub fn ask(repo: &Path, args: &[&str]) -> Option<String> {
+    check(repo).ok()?;
     let output = git(repo).args(args).output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -45,6 +57,7 @@ pub fn prefix(dir: &Path) -> PathBuf {
 
 /// Writes the commit's files into an empty directory. Submodules are left out.
 pub fn lay_out(repo: &Path, commit: &str, to: &Path) -> io::Result<()> {
+    check(repo)?;
     std::fs::create_dir_all(to)?;
     let listed = git(repo).args(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
     if !listed.status.success() {

@@ -12,14 +12,16 @@ mod repositories;
 
 pub use hidden_paths::{hidden, show};
 pub use history::Touched;
-pub use repositories::{GitDir, Repositories, obeyed};
+pub use repositories::{GitDir, Repositories, obeyed, odd_in_repository};
 
 use crate::step_context::StepContext;
 use git::Git;
 use known_commits::KnownCommits;
 use ralph_diagnostics::Discard;
+use ralph_os::{Links, read_regular};
 use ralph_rules::record::{How, Violation};
 use ralph_tree::{Index, TreePath, violations};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,8 @@ pub const BEFORE: &str = "before";
 pub const SEEN: &str = "seen";
 /// Most names kept in a record.
 const NAMES: usize = 1000;
+/// A larger configuration of a repository is not looked into: that it changed is enough.
+const CONFIG: u64 = 1 << 20;
 
 /// The repositories before the current step.
 #[derive(Debug, Default)]
@@ -102,6 +106,9 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation>
     }
     let path = |path: Vec<u8>| TreePath::from(path.as_slice()).to_string();
     all.extend(hidden(&was, &is, after).into_iter().map(|p| Violation::new(path(p), How::Hidden)));
+    let known: BTreeSet<String> = all.iter().map(|violation| violation.path.clone()).collect();
+    let unread = is.unread_since(&was).into_iter().filter(|path| !known.contains(path));
+    all.extend(unread.map(|path| Violation::new(path, How::TypeChanged)));
     let commits = histories(ctx, before, &was, &is);
     all.extend(commits.iter().map(|touched| Violation {
         commit: Some(touched.commit.clone()).filter(|commit| !commit.is_empty()),
@@ -141,7 +148,7 @@ pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) ->
         return false;
     };
     let before = fs::read(ctx.snapshots.store().blobs().path(old.hash));
-    let after = fs::read(is.dir.join("config"));
+    let after = read_regular(&is.dir.join("config"), CONFIG, Links::Refuse);
     match (before, after) {
         (Ok(before), Ok(after)) if after.len() as u64 == new.size => config::only_ordinary(&before, &after),
         _ => false,

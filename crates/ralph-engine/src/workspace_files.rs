@@ -1,7 +1,7 @@
 //! Files that ralph writes into a workspace for people and other programs: status views, metrics, reports. An agent may
 //! have put a link or a pipe anywhere, so nothing is followed; what is written goes into the workspace or nowhere.
 
-use ralph_os::{Draft, NoFollowDir};
+use ralph_os::{Draft, NoFollowDir, ReadError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -36,7 +36,7 @@ impl WorkspaceFiles {
         let mut bytes = Vec::new();
         file.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
-            return Err(io::Error::other("it is too large"));
+            return Err(ReadError::LargerThan(most).into());
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }

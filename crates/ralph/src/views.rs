@@ -10,6 +10,7 @@ use ralph_engine::home::Home;
 use ralph_engine::ledger;
 use ralph_engine::watch::Watcher;
 use ralph_engine::workspace_files::{Durable, WorkspaceFiles};
+use ralph_os::{Links, read_regular};
 use ralph_rules::next::Next;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_store::{Database, WindowUse};
@@ -23,6 +24,9 @@ use std::time::{Duration, Instant};
 const PACE: Duration = Duration::from_millis(250);
 /// Progress is written this often at least while a run is under way: readers see that it is alive.
 const ALIVE: Duration = Duration::from_secs(5);
+
+/// A larger file is not a view.
+const LARGEST_VIEW: u64 = 16 << 20;
 
 /// Where each view lies, relative to the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +103,7 @@ impl Paths {
 /// A file that is there and was not written as this view.
 fn is_something_else(path: &Path, mark: &str) -> bool {
     let Ok(kind) = path.symlink_metadata() else { return false };
-    let text = if kind.is_file() { std::fs::read(path).ok() } else { None };
+    let text = if kind.is_file() { read_regular(path, LARGEST_VIEW, Links::Refuse).ok() } else { None };
     let view = text.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
     view.is_none_or(|view| view.get(mark).is_none())
 }

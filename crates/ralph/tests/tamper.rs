@@ -3,6 +3,8 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "tamper/hostile_places.rs"]
+mod hostile_places;
 #[path = "tamper/place.rs"]
 mod place;
 #[path = "tamper/scenario.rs"]
@@ -76,7 +78,21 @@ fn honest_work_of_an_ordinary_user() {
 }
 
 #[test]
+fn nothing_waits_on_what_an_agent_puts_in_the_place_of_a_file() {
+    hostile_places::all(Who::Myself);
+}
+
+#[test]
+fn nothing_waits_for_an_ordinary_user_either() {
+    if let Some(who) = Who::somebody() {
+        hostile_places::all(who);
+    }
+}
+
+#[test]
 fn there_are_enough_of_them() {
+    let (rows, places) = hostile_places::count();
+    assert!(rows >= 120 && places >= 40, "{rows} things at {places} places");
     let names: Vec<String> = [FILES, GIT].iter().flat_map(|text| read(text)).map(|s| s.name).collect();
     let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
     assert!(names.len() >= 80 && distinct.len() == names.len(), "{}", names.len());

@@ -2,7 +2,8 @@
 //! real one is where its objects lie. No config, hook, attribute, graft, replacement or ref of the agent's is ever read,
 //! because git is never told where they are. Only plumbing that reads objects is run, with a deadline.
 
-use ralph_tree::Repository;
+use ralph_os::{Links, read_regular};
+use ralph_tree::{Repository, check_objects};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ const DEADLINE: Duration = Duration::from_secs(120);
 /// More output than this is not read.
 const MOST: u64 = 512 << 20;
 
+/// A larger configuration or list of shallow commits is not read.
+const OWN_FILE: u64 = 16 << 20;
+
 /// A git that sees one repository's objects and nothing else of it.
 pub struct Git {
     program: PathBuf,
@@ -24,19 +28,21 @@ pub struct Git {
 impl Git {
     /// Makes the empty repository in this directory, anew.
     pub fn beside(program: &Path, repository: &Repository, dir: &Path) -> io::Result<Git> {
+        // Git would wait on a FIFO until the deadline.
+        check_objects(repository)?;
         if dir.exists() {
             fs::remove_dir_all(dir)?;
         }
         fs::create_dir_all(dir.join("objects/info"))?;
         fs::create_dir_all(dir.join("refs"))?;
         fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
-        fs::write(dir.join("config"), config(repository))?;
+        fs::write(dir.join("config"), config(repository)?)?;
         let objects = repository.common.join("objects");
         let mut alternates = quoted(objects.as_os_str().as_encoded_bytes());
         alternates.push(b'\n');
         fs::write(dir.join("objects/info/alternates"), alternates)?;
         // A shallow history ends where this file says; without it git would miss the parents.
-        if let Ok(shallow) = fs::read(repository.common.join("shallow")) {
+        if let Some(shallow) = own_file(repository, "shallow")? {
             fs::write(dir.join("shallow"), shallow)?;
         }
         Ok(Git { program: program.to_owned(), dir: dir.to_owned() })
@@ -103,17 +109,26 @@ impl Git {
 }
 
 /// What the empty repository must know to read the objects: how their names are made.
-fn config(repository: &Repository) -> String {
-    let format = fs::read_to_string(repository.common.join("config")).unwrap_or_default();
-    let sha256 = format.lines().any(|line| {
+fn config(repository: &Repository) -> io::Result<String> {
+    let format = own_file(repository, "config")?.unwrap_or_default();
+    let sha256 = String::from_utf8_lossy(&format).lines().any(|line| {
         let line: String = line.to_ascii_lowercase().split_whitespace().collect();
         line == "objectformat=sha256"
     });
-    match sha256 {
+    Ok(match sha256 {
         true => {
             "[core]\nrepositoryformatversion = 1\nbare = true\n[extensions]\nobjectformat = sha256\n".into()
         }
         false => "[core]\nrepositoryformatversion = 0\nbare = true\n".into(),
+    })
+}
+
+/// A file of the repository's own, if there is one.
+fn own_file(repository: &Repository, name: &str) -> io::Result<Option<Vec<u8>>> {
+    match read_regular(&repository.common.join(name), OWN_FILE, Links::Follow).map_err(io::Error::from) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io::Error::other(format!("{}/{name}: {error}", repository.name))),
     }
 }
 

@@ -5,7 +5,8 @@
 use super::repositories::{GitDir, History, Repositories};
 use crate::step_context::StepContext;
 use ralph_diagnostics::Discard;
-use ralph_tree::{ASSUMED, Index, SKIPPED};
+use ralph_os::Links;
+use ralph_tree::{ASSUMED, Index, SKIPPED, odd_places};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -42,7 +43,8 @@ pub fn show(ctx: &StepContext, was: &Repositories) {
                 .filter(|(_, how)| how & flag != 0)
                 .map(|(path, _)| path)
                 .collect();
-            if paths.is_empty() {
+            // Git would wait on what it cannot read.
+            if paths.is_empty() || !odd_places(&new.repository, Links::Follow).is_empty() {
                 continue;
             }
             let mut git = Command::new(program);

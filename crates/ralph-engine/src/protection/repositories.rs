@@ -1,9 +1,10 @@
 //! The git repositories of a workspace at one moment: configuration and hooks that git obeys, and the refs. Recorded before
 //! every step that runs an agent or a verify command, and kept in the run's folder for recovery after a crash.
 
-use ralph_tree::{Hidden, Index, OBEYED, Protect, REFS, Refs, Repository, Tree, repositories};
+use ralph_os::{Links, what_it_is};
+use ralph_tree::{Hidden, Index, OBEYED, Protect, REFS, Refs, Repository, Tree, odd_places, repositories};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,8 @@ pub struct History {
     pub refs: Refs,
     /// Paths that its index hides from `git status`.
     pub hidden: Hidden,
+    /// What git cannot read as it expects to, by its shown path.
+    odd: BTreeMap<String, String>,
 }
 
 /// Name, the four paths, refs, and what is hidden.
@@ -54,6 +57,9 @@ struct Listed {
     #[serde(rename = "places")]
     git_dirs: Vec<(String, Vec<u8>)>,
     histories: Vec<KeptHistory>,
+    /// What git could not read, history by history.
+    #[serde(default)]
+    odd: Vec<BTreeMap<String, String>>,
 }
 
 impl Repositories {
@@ -111,6 +117,7 @@ impl Repositories {
                 .map(|git_dir| (git_dir.name.clone(), bytes(&git_dir.dir)))
                 .collect(),
             histories: self.histories.iter().map(history).collect(),
+            odd: self.histories.iter().map(|history| history.odd.clone()).collect(),
         };
         let draft = folder.join("list.tmp");
         fs::write(&draft, serde_json::to_vec(&listed)?)?;
@@ -126,10 +133,12 @@ impl Repositories {
             let index = Arc::new(Index::load(&folder.join(format!("{n}.tree")))?);
             Some(GitDir { name, dir: path(dir), index })
         };
+        let mut odd = listed.odd.into_iter();
         let history = |(name, [own, common, files, within], refs, hidden): KeptHistory| {
+            let odd = odd.next().unwrap_or_default();
             let repository = Repository { name, own: path(own), common: path(common), files, within };
             let hidden = Hidden::of(hidden);
-            History { repository, stamp: Index::default(), refs: Refs::from_text(&refs), hidden }
+            History { repository, stamp: Index::default(), refs: Refs::from_text(&refs), hidden, odd }
         };
         Some(Repositories {
             git_dirs: listed.git_dirs.into_iter().enumerate().map(git_dir).collect::<Option<_>>()?,
@@ -137,10 +146,29 @@ impl Repositories {
         })
     }
 
+    /// What could be read before and cannot be read now, by its shown path.
+    pub fn unread_since(&self, before: &Repositories) -> BTreeSet<String> {
+        let pairs = before.histories.iter().zip(&self.histories);
+        pairs.flat_map(|(was, is)| is.newly_unread(was).cloned()).collect()
+    }
+
     /// Every commit that any remote-tracking ref names.
     pub fn remote(&self) -> BTreeSet<String> {
         self.histories.iter().flat_map(|history| history.refs.remote.iter().cloned()).collect()
     }
+}
+
+/// What git cannot read as it expects to in the repository around a directory, in words: `.git/HEAD is a FIFO`.
+pub fn odd_in_repository(root: &Path) -> Vec<String> {
+    let dot_git = root.join(".git");
+    let kind = dot_git.symlink_metadata().map(|meta| meta.file_type());
+    let blocked = kind.ok().filter(|kind| !kind.is_dir() && !kind.is_symlink()).and_then(what_it_is);
+    let found = repositories(root, &Index::default());
+    let odd = found
+        .iter()
+        .flat_map(|repository| odd_places(repository, Links::Follow))
+        .map(|(path, what)| format!("{path} is {what}"));
+    blocked.map(|what| format!(".git is {what}")).into_iter().chain(odd).collect()
 }
 
 impl History {
@@ -152,7 +180,16 @@ impl History {
             None => Refs::read(&repository),
         };
         let hidden = Hidden::read(&repository.own.join("index"), earlier.map(|earlier| &earlier.hidden));
-        History { repository, stamp, refs, hidden }
+        let odd = odd_places(&repository, Links::Refuse);
+        History { repository, stamp, refs, hidden, odd }
+    }
+
+    /// What git cannot read now, or ralph cannot, and could before: by its shown path.
+    fn newly_unread<'a>(&'a self, before: &'a History) -> impl Iterator<Item = &'a String> {
+        let new = |now: &'a BTreeMap<String, String>, was: &'a BTreeMap<String, String>| {
+            now.iter().filter(|(path, what)| was.get(*path) != Some(what)).map(|(path, _)| path)
+        };
+        new(&self.odd, &before.odd).chain(new(&self.refs.unread, &before.refs.unread))
     }
 }
 

@@ -2,10 +2,9 @@
 //! What the file is is told by what is in it. Read with a bound, and only a regular file.
 
 use super::{Secret, env};
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use ralph_os::{Links, read_regular};
 use serde_json::Value;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// A file of secrets larger than this is a mistake.
@@ -14,20 +13,13 @@ pub const MOST: u64 = 1 << 20;
 /// The secrets in this file, by the names they have there; none where there is no such file. `sure` takes every value
 /// that is no ordinary word; else a value's name must say that it is secret.
 pub fn secrets_in_file(path: &Path, sure: bool) -> io::Result<Vec<(String, Secret)>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = match openat(CWD, path, flags, Mode::empty()) {
-        Ok(file) => File::from(file),
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
+    let bytes = match read_regular(path, MOST, Links::Follow).map_err(io::Error::from) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
     };
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
-        return Err(io::Error::other("it is larger than 1 MiB"));
-    }
     let own = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(secrets(&own, &bytes, sure))
 }
@@ -149,6 +141,7 @@ fn leaves(name: &str, value: Value, found: &mut Vec<(String, String)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, Mode};
 
     fn found(text: &str, sure: bool) -> Vec<(String, String)> {
         let shown = |(name, value): (String, Secret)| (name, value.expose_text().unwrap().to_owned());

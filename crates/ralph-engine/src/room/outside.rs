@@ -3,12 +3,13 @@
 
 use super::bytes;
 use super::dependencies::{PythonPlaces, site_directories};
+use ralph_os::{Links, read_start};
 use ralph_tree::hash_bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -217,9 +218,10 @@ fn state(path: &Path) -> Option<String> {
     if !meta.is_file() || meta.len() > LARGEST_READ {
         return Some(look(&meta));
     }
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(LARGEST_READ).read_to_end(&mut bytes));
-    Some(if read.is_ok() { format!("{:032x}", hash_bytes(&bytes)) } else { look(&meta) })
+    Some(match read_start(path, LARGEST_READ, Links::Follow) {
+        Ok(bytes) => format!("{:032x}", hash_bytes(&bytes)),
+        Err(_) => look(&meta),
+    })
 }
 
 fn look(meta: &Metadata) -> String {

@@ -1,6 +1,7 @@
 //! Copies a workspace, ignored files included, for systems that refuse overlays. Blocks are shared where the file system
 //! can; modification times are kept, because builds compare them.
 
+use ralph_os::{Links, open_regular};
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -36,7 +37,7 @@ pub fn copy(from: &Path, to: &Path, without: &[PathBuf]) -> io::Result<()> {
 }
 
 fn file(source: &Path, target: &Path) -> io::Result<()> {
-    let from = File::open(source)?;
+    let from = open_regular(source, Links::RefuseLast)?;
     let meta = from.metadata()?;
     let to = File::create(target)?;
     if ralph_os::share_blocks(&to, &from).is_err() {

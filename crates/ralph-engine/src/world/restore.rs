@@ -184,7 +184,9 @@ fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
         let touched = touched.filter(|v| !is_ordinary(ctx, was, &is, v.path.as_bytes()));
         still.extend(touched.map(|v| format!("{}/{}", was.name, v.path)));
     }
-    let hidden = protection::hidden(&before.repositories, &before.repositories.again(), &after);
+    let now = before.repositories.again();
+    still.extend(now.unread_since(&before.repositories));
+    let hidden = protection::hidden(&before.repositories, &now, &after);
     still.extend(hidden.iter().map(|path| TreePath::from(path.as_slice()).to_string()));
     still
 }

@@ -6,8 +6,9 @@ use crate::redact::Redactor;
 use crate::step_context::StepContext;
 use ralph_agents::{Launch, Reader};
 use ralph_diagnostics::Discard;
+use ralph_os::{Links, read_start};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Most bytes read of a report.
@@ -27,6 +28,11 @@ impl Scratch {
     /// Its path, as an adapter writes it into a command line.
     pub(super) fn path(&self) -> String {
         self.dir.to_string_lossy().into_owned()
+    }
+
+    /// Where the agent's Python keeps its byte code: not where a verification does, which must not run the agent's.
+    pub(super) fn byte_code(&self) -> PathBuf {
+        self.dir.join("bytecode")
     }
 
     /// Creates the files a launch needs. What a crashed call left is removed first.
@@ -65,10 +71,5 @@ impl Drop for Scratch {
 
 /// Reads regular files only: a pipe put there by the agent would never end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(REPORT).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(read_start(path, REPORT, Links::Refuse)?)
 }

@@ -14,9 +14,13 @@ use crate::problem::{Code, Problem};
 use crate::style::Style;
 use crate::values;
 use ralph_agents::registry::AGENTS;
+use ralph_os::{Links, read_regular};
 use ralph_rules::money::Micro;
 use std::fmt::Write;
 use std::path::Path;
+
+/// A `.gitignore` larger than this is not ours to add to.
+const GITIGNORE: u64 = 1 << 20;
 
 /// Arguments of `ralph init`.
 #[derive(Debug, clap::Args)]
@@ -256,7 +260,7 @@ fn write(files: &[(&str, String)], lines: &[&str], here: &Here) -> Result<(), Pr
     }
     let place = here.workspace.join(".gitignore");
     if !lines.is_empty() {
-        let now = std::fs::read(&place).unwrap_or_default();
+        let now = read_regular(&place, GITIGNORE, Links::RefuseLast).unwrap_or_default();
         let word = match append(&place, &ignore::addition(&now, lines)) {
             Ok(()) => style.good(format!("{} added", lines.join(" and "))),
             Err(e) => style.warn(format!("unchanged ({e}); add {} yourself", lines.join(" and "))),

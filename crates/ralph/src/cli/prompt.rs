@@ -4,7 +4,9 @@ use super::Here;
 use super::run::Args;
 use crate::config::Settings;
 use crate::problem::{Code, Problem};
-use std::io::Read;
+use ralph_os::{Links, ReadError, open_regular};
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// A prompt larger than this is a mistake, or an endless device.
@@ -20,9 +22,9 @@ pub fn prompt(args: &Args, settings: &Settings, here: &Here) -> Result<(String, 
         };
     }
     let file = PathBuf::from(&settings.prompt_file);
-    let text = read(&here.workspace.join(&file)).map_err(|error| {
+    let text = read(&here.workspace, &file).map_err(|error| {
         let problem = match settings.prompt_file.as_str() {
-            "PROMPT.md" if error.kind() == std::io::ErrorKind::NotFound => {
+            "PROMPT.md" if error.kind() == ErrorKind::NotFound => {
                 Problem::new(Code::Usage, "no task: none was given, and there is no PROMPT.md here")
             }
             _ => {
@@ -38,13 +40,19 @@ pub fn prompt(args: &Args, settings: &Settings, here: &Here) -> Result<(String, 
     Ok((text, file.display().to_string()))
 }
 
-/// Text of a bounded size; pipes are welcome.
-pub fn read(path: &Path) -> std::io::Result<String> {
+/// Text of a bounded size. In the workspace an agent may have put anything, so only a regular file (or a link to one) is
+/// read there. A pipe that the user names elsewhere (`--prompt <(generate)`) is welcome.
+pub fn read(workspace: &Path, file: &Path) -> std::io::Result<String> {
+    let path = workspace.join(file);
+    let from = match path.starts_with(workspace) {
+        true => open_regular(&path, Links::Follow)?,
+        false => File::open(&path)?,
+    };
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
+    from.take(MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {
-        return Err(std::io::Error::other("it is larger than 1 MiB"));
+        return Err(ReadError::LargerThan(MOST).into());
     }
-    let text = String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8 text"))?;
+    let text = String::from_utf8(bytes).map_err(|_| Error::other("it is not UTF-8 text"))?;
     Ok(text.strip_prefix('\u{feff}').map(Into::into).unwrap_or(text))
 }

@@ -6,6 +6,7 @@ use crate::config::{Preset, Sandbox, Settings, Sources};
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
 use jiff::tz::TimeZone;
+use ralph_engine::protection::odd_in_repository;
 use ralph_engine::run_deps::RunDeps;
 use ralph_engine::run_spec::RunSpec;
 use ralph_rules::estimate::Estimate;
@@ -83,6 +84,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let mut policy = policy(args, settings)?;
     let mut warnings = config.warnings();
     warnings.extend(here.env.strange());
+    let odd = odd_in_repository(&here.workspace);
+    warnings.extend(odd.iter().map(|odd| format!("git cannot read this repository: {odd}")));
     let (prompt, prompt_from) = prompt::prompt(args, settings, here)?;
     let chosen = agent::choose(&args.rest, settings, here)?;
     let history = history(&chosen, here);

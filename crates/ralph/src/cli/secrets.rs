@@ -46,8 +46,8 @@ pub fn redactor_anyway(workspace: &Path, here: &Here) -> Redactor {
 pub fn whole(start: RunStarted, redactor: &Redactor, typed: Option<&str>) -> RunStarted {
     let kept = start.prompt.clone();
     let from_file = || {
-        let path = Path::new(&start.workspace).join(&start.prompt_from);
-        super::prompt::read(&path).ok().filter(|_| start.prompt_from != "argument")
+        let read = super::prompt::read(Path::new(&start.workspace), Path::new(&start.prompt_from));
+        read.ok().filter(|_| start.prompt_from != "argument")
     };
     let same = |text: &String| redactor.redact(text) == kept;
     let prompt = typed.map(ToOwned::to_owned).filter(same);

@@ -3,10 +3,10 @@
 use super::Here;
 use crate::config::Settings;
 use crate::problem::{Code, Problem};
+use ralph_os::{Links, read_regular};
 use ralph_rules::prompt::template::{Mistake, OWN, check};
 use ralph_rules::record::Prompting;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 /// A template larger than this is a mistake.
@@ -53,15 +53,8 @@ fn all(dir: &Path) -> Result<BTreeMap<String, String>, (String, std::io::Error)>
 }
 
 fn text(path: &Path) -> std::io::Result<String> {
-    if !path.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    let mut text = String::new();
-    std::fs::File::open(path)?.take(MOST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST {
-        return Err(std::io::Error::other("it is larger than 64 KiB"));
-    }
-    Ok(text)
+    let bytes = read_regular(path, MOST, Links::Follow)?;
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8 text"))
 }
 
 fn wrong(mistake: &Mistake, dir: &Path) -> Problem {

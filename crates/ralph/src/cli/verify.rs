@@ -12,6 +12,7 @@ use ralph_engine::receipt::{Receipt, diff_hash};
 use ralph_engine::snapshots::Snapshots;
 use ralph_engine::verification::standalone::{self, Progress, StandaloneVerify};
 use ralph_engine::{git_checkout, open};
+use ralph_os::{Links, read_regular};
 use ralph_rules::grade::Grade;
 use ralph_rules::record::{Check, CheckOutcome};
 use ralph_rules::state::State;
@@ -56,6 +57,11 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         say(&format!("warning: {warning}\n"));
     }
     let commands = commands(args, &settings.verify)?;
+    git_checkout::check(&here.workspace).map_err(|error| {
+        Problem::new(Code::Input, "git cannot read this repository")
+            .cause(&error)
+            .hint("remove it, or put back the file that was there")
+    })?;
     let rev = |word: &Option<String>| {
         word.as_deref()
             .map(|word| {
@@ -146,12 +152,15 @@ fn tried_words(tried: &Tried) -> String {
     plain(&format!("the checks {how} {without} ({})", seconds(tried.ms)))
 }
 
+/// A receipt larger than this is something else.
+const LARGEST_RECEIPT: u64 = 64 << 20;
+
 /// Which parts of a receipt are still valid.
 fn check(path: &Path, as_json: bool, here: &Here) -> Result<u8, Problem> {
-    let text = std::fs::read_to_string(path).map_err(|e| {
+    let text = read_regular(path, LARGEST_RECEIPT, Links::Follow).map_err(|e| {
         Problem::new(Code::Input, format!("cannot read the receipt {}", path.display())).cause(&e)
     })?;
-    let receipt: Receipt = serde_json::from_str(&text)
+    let receipt: Receipt = serde_json::from_slice(&text)
         .ok()
         .filter(|receipt: &Receipt| receipt.r#type == "receipt")
         .ok_or_else(|| {

@@ -1,7 +1,8 @@
 //! The text of a config file, bounded: a device, a pipe or a huge file is a mistake, not a setting.
 
 use crate::problem::{Code, Problem};
-use std::io::{Error, ErrorKind, Read};
+use ralph_os::{Links, read_regular};
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 /// The largest config file that is read.
@@ -19,14 +20,7 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
 }
 
 fn bounded(path: &Path) -> std::io::Result<String> {
-    if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        return Err(Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Error::other("it is larger than 1 MiB"));
-    }
+    let bytes = read_regular(path, MAX_BYTES, Links::Follow)?;
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.as_bytes().get(..e.utf8_error().valid_up_to()).unwrap_or_default();
         let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;

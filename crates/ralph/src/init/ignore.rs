@@ -1,6 +1,7 @@
 //! The lines of `.gitignore` that ralph needs, and only where git does not leave those files alone already.
 
 use ::ignore::gitignore::GitignoreBuilder;
+use ralph_os::{Links, read_regular};
 use std::path::Path;
 
 /// What must not be committed: the views, and one person's own settings.
@@ -22,9 +23,9 @@ pub fn missing(workspace: &Path) -> Vec<&'static str> {
     }
     let mut builder = GitignoreBuilder::new(workspace);
     for file in [".git/info/exclude", ".gitignore"] {
-        let path = workspace.join(file);
-        if path.metadata().is_ok_and(|meta| meta.is_file() && meta.len() < 1 << 20) {
-            let _ = builder.add(path);
+        let text = read_regular(&workspace.join(file), 1 << 20, Links::Follow).unwrap_or_default();
+        for line in String::from_utf8_lossy(&text).lines() {
+            let _ = builder.add_line(None, line);
         }
     }
     let Ok(known) = builder.build() else { return LINES.map(|(line, _)| line).to_vec() };

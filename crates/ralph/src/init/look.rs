@@ -1,9 +1,9 @@
 //! A bounded look at one directory: its names, and the text of small files in it. Nothing is started, no link is
 //! followed out of curiosity, and a directory of any size costs the same at most.
 
+use ralph_os::{Links, read_start};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Names of one directory that are looked at, at most.
@@ -63,11 +63,10 @@ impl Look {
 
     /// The beginning of a file's text; empty where it cannot be read.
     pub fn text(&self, name: &str) -> String {
-        let mut bytes = Vec::new();
-        if self.has(name) && self.dir.join(name).metadata().is_ok_and(|meta| meta.is_file()) {
-            let file = fs::File::open(self.dir.join(name));
-            let _ = file.and_then(|file| file.take(TEXT).read_to_end(&mut bytes));
-        }
+        let bytes = match self.has(name) {
+            true => read_start(&self.dir.join(name), TEXT, Links::Follow).unwrap_or_default(),
+            false => Vec::new(),
+        };
         let text = String::from_utf8_lossy(&bytes);
         text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()
     }

@@ -1,5 +1,6 @@
 //! Writing the files: each is made whole or not at all, and what is there already is left alone.
 
+use ralph_os::{Links, open_regular, read_regular};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -41,7 +42,8 @@ fn mode() -> fs::Permissions {
 
 /// Replaces a file that is ralph's own, where its text differs.
 pub fn refresh(path: &Path, text: &str) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes()) {
+    let same = read_regular(path, text.len() as u64, Links::Follow);
+    if same.is_ok_and(|bytes| bytes == text.as_bytes()) {
         return Ok(());
     }
     let dir = path.parent().unwrap_or(Path::new("."));
@@ -53,8 +55,8 @@ pub fn refresh(path: &Path, text: &str) -> io::Result<()> {
 
 /// Adds to the end of a regular file of the workspace, made where it is not there. A link is nobody's to follow.
 pub fn append(path: &Path, text: &str) -> io::Result<()> {
-    if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
-        return Err(io::Error::other("it is not a regular file"));
+    if is_there(path) {
+        open_regular(path, Links::RefuseLast)?;
     }
     fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
 }

@@ -106,24 +106,44 @@ impl Place {
         }
     }
 
-    fn sh(&self, script: &str) -> Result<(), String> {
+    /// The directory around the workspace.
+    pub fn root(&self) -> &Path {
+        self.scratch.root()
+    }
+
+    /// Makes what the user has.
+    pub fn begin(&self) -> Result<(), String> {
+        self.sh(BEFORE)
+    }
+
+    /// The program under test, in the workspace.
+    pub fn ralph(&self) -> Command {
+        self.command(ralph())
+    }
+
+    /// A script that an agent runs, outside the workspace.
+    pub fn agent(&self, script: &str) -> PathBuf {
+        let agent = self.scratch.root().join("agent.sh");
+        fs::write(&agent, script).unwrap();
+        agent
+    }
+
+    pub fn sh(&self, script: &str) -> Result<(), String> {
         let output = self.command(Path::new("sh")).args(["-c", script]).output().unwrap();
         output.status.success().then_some(()).ok_or_else(|| format!("setting up failed: {}", said(&output)))
     }
 
     /// Plays a scenario and says what is not as it should be.
     pub fn play(&self, scenario: &Scenario) -> Result<(), String> {
-        self.sh(BEFORE)?;
+        self.begin()?;
         for given in &scenario.given {
             self.sh(&format!("set -e; {given}"))?;
         }
         let before = self.look();
         let does = scenario.does.join("\n");
-        let agent = self.scratch.root().join("agent.sh");
-        fs::write(&agent, format!("cat > /dev/null\necho work > legit.txt\n{does}\necho I worked.\n"))
-            .unwrap();
+        let agent = self.agent(&format!("cat > /dev/null\necho work > legit.txt\n{does}\necho I worked.\n"));
         let output = self
-            .command(ralph())
+            .ralph()
             .args(["run", "Work", "--agent", "command", "--max-iterations", "1", "--max-cost", "1", "--json"])
             .args(["--", "sh"])
             .arg(&agent)
@@ -206,7 +226,9 @@ fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Thing>) {
         let view =
             name.starts_with(".ralph/") && !["skills", "templates"].iter().any(|own| name.contains(own));
         let git_own = view
-            || [".git/objects/", ".git/refs/", ".git/logs/"].iter().any(|own| name.starts_with(own))
+            || [".git/objects/", ".git/refs/", ".git/logs/", ".git/reftable/"]
+                .iter()
+                .any(|own| name.starts_with(own))
             || ["index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "packed-refs", "MERGE_HEAD"]
                 .iter()
                 .any(|own| name == format!(".git/{own}"))
@@ -214,6 +236,7 @@ fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Thing>) {
                 "AUTO_MERGE",
                 "objects",
                 "refs",
+                "reftable",
                 "logs",
                 "gc.log",
                 "gc.pid",

@@ -1,9 +1,12 @@
 //! Which package an installed file belongs to.
 
+use ralph_os::{Links, read_regular};
 use std::collections::HashMap;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+/// A larger list of a distribution's files is not read.
+const LARGEST_LIST: u64 = 16 << 20;
 
 /// What a file of a dependency folder belongs to.
 #[derive(Debug, PartialEq, Eq)]
@@ -137,7 +140,7 @@ impl Distributions {
         let (site, name) = (info.get(..end).unwrap_or_default(), info.get(end + 1..).unwrap_or_default());
         let Some(distribution) = of_metadata(site, name) else { return };
         let list = root.join(std::ffi::OsStr::from_bytes(info)).join("RECORD");
-        let list = fs::read(list).unwrap_or_default();
+        let list = read_regular(&list, LARGEST_LIST, Links::Follow).unwrap_or_default();
         for line in list.split(|byte| *byte == b'\n') {
             let file = line.split(|byte| *byte == b',').next().unwrap_or_default();
             if file.is_empty() || file.starts_with(b"..") || file.starts_with(b"/") {

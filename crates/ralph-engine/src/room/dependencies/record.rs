@@ -5,6 +5,7 @@ use super::DependencyFolder;
 use super::content_cache::ContentCache;
 use super::packages::{Distributions, unit_of};
 use super::scan::{Installed, scan};
+use ralph_os::{Links, read_regular};
 use ralph_tree::shown;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -104,7 +105,6 @@ fn node_version(root: &Path, package: &[u8], file: &[u8]) -> Option<String> {
         return None;
     }
     let at = root.join(std::ffi::OsStr::from_bytes(file));
-    let small = at.metadata().ok()?.len() <= LARGEST_MANIFEST;
-    let manifest = fs::read(at).ok().filter(|_| small)?;
+    let manifest = read_regular(&at, LARGEST_MANIFEST, Links::Follow).ok()?;
     serde_json::from_slice::<Manifest>(&manifest).ok().map(|manifest| manifest.version)
 }

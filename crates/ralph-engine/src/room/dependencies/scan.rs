@@ -2,9 +2,10 @@
 
 use super::CACHES;
 use super::content_cache::{ContentCache, key};
+use ralph_os::{Links, open_regular};
 use ralph_tree::{hash_bytes, hash_file};
 use std::ffi::OsStr;
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, DirEntry};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -112,7 +113,8 @@ fn look_at(root: &Path, cache: &ContentCache, entry: &DirEntry) -> Option<Instal
     }
     let key = key(&at, &meta);
     let known = key.and_then(|key| cache.get(key));
-    let content = known.or_else(|| File::open(&at).and_then(hash_file).ok());
+    let content =
+        known.or_else(|| open_regular(&at, Links::RefuseLast).ok().and_then(|file| hash_file(file).ok()));
     let kind =
         if std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o100 != 0 { b'x' } else { b'f' };
     let content = content.unwrap_or_else(|| hash_bytes(b"it cannot be read"));

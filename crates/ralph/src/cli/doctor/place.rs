@@ -6,6 +6,7 @@ use crate::init::ignore::repository;
 use crate::problem::Code;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
+use ralph_engine::protection::odd_in_repository;
 use ralph_store::{RunFilter, Store, disk_free};
 use rustix::fs::{Access, access};
 use std::io::IsTerminal;
@@ -30,6 +31,10 @@ pub fn rows(here: &Here) -> Vec<Row> {
 fn git(here: &Here) -> Row {
     let program = here.env.which("git", &here.workspace);
     let repository = repository(&here.workspace);
+    if let Some(odd) = odd_in_repository(&here.workspace).first() {
+        let remedy = "remove it, or put back the file that was there; every git command may wait for ever";
+        return Row::warn("git", format!("git cannot read this repository: {odd}"), remedy);
+    }
     match (program, repository) {
         (Some(program), Some(root)) => {
             Row::ok("git", format!("{}, repository {}", program.display(), root.display()))

@@ -7,7 +7,7 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::clock::utc;
 use ralph_engine::quarantine::{Case, Folder, Found, Item};
-use ralph_os::{Draft, NoFollowDir};
+use ralph_os::{Draft, Links, NoFollowDir, read_regular};
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
@@ -80,7 +80,10 @@ fn is_same(from: &Path, to: &Path, link: bool) -> bool {
             .is_ok_and(|at| fs::read(from).is_ok_and(|kept| kept == at.as_os_str().as_bytes())),
         false => {
             to.symlink_metadata().is_ok_and(|meta| meta.is_file())
-                && fs::read(from).is_ok_and(|kept| fs::read(to).is_ok_and(|now| kept == now))
+                && fs::read(from).is_ok_and(|kept| {
+                    let now = read_regular(to, kept.len() as u64, Links::RefuseLast);
+                    now.is_ok_and(|now| kept == now)
+                })
         }
     }
 }
