@@ -11,8 +11,9 @@ pub use files::{
 };
 pub use overlay::{make_whiteout, mount_overlay};
 pub use processes::{
-    ADOPTS, adopt_orphans, descendants, each_descendant, everyone, hang_up_is_ignored, has_in_environment,
-    kill_if, read_process, tree_cpu, widen,
+    ADOPTS, SHOWS_IGNORED_SIGNALS, adopt_orphans, boot, children, continue_when_parent_dies, descendants,
+    each_descendant, everyone, hang_up_is_ignored, has_in_environment, kill_if, read_process, tree_cpu,
+    widen, with_ancestors, works_below,
 };
 pub use room::mount_room;
 

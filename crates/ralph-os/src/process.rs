@@ -17,6 +17,8 @@ pub struct Process {
     /// False for a zombie, which is dead and only waits to be counted. (One whose first thread alone has
     /// ended looks like a zombie but lives on in the others.)
     pub alive: bool,
+    /// It was stopped (SIGSTOP, Ctrl-Z) and does nothing until it is continued.
+    pub stopped: bool,
     /// When it began; with the pid this names one process for good.
     pub began: u64,
     /// Milliseconds of its own work.

@@ -22,6 +22,9 @@ pub struct Exit {
     pub left: u32,
     /// Why it ended.
     pub how: How,
+    /// Its supervisor was killed or did not answer, whatever else ended it. What was found of its tree was killed; what
+    /// was not can only be found by its tag.
+    pub supervisor_lost: bool,
     /// Both streams were read to their end; false if an unrelated process held a pipe open.
     pub drained: bool,
     /// Milliseconds from start to end, without the pauses.
@@ -39,7 +42,7 @@ pub enum How {
     Lingered,
     /// It was never started.
     NotStarted,
-    /// Its supervisor died. What could be found was killed; sweep by tag before continuing.
+    /// Its supervisor died, and nobody had ordered an end.
     SupervisorLost,
 }
 

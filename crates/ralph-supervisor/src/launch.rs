@@ -21,7 +21,9 @@ use crate::feed::Feed;
 use crate::overlay::Overlay;
 use crate::process_handle::ProcessHandle;
 use crate::pump::Pump;
+use crate::record::RECORD;
 use crate::room_mount::RoomMount;
+use crate::supervisors;
 
 /// Room of the program's output pipes, where the system grants it.
 pub(crate) const PIPE_BYTES: usize = 1024 * 1024;
@@ -56,6 +58,10 @@ pub struct Launch {
     pub overlay: Option<Overlay>,
     /// A directory that only the program sees at the path of another one. Not together with `overlay`.
     pub room: Option<RoomMount>,
+    /// A file in which the supervisor notes who it is and, at its end, that nobody is left ([`lost_supervisor`]).
+    ///
+    /// [`lost_supervisor`]: crate::lost_supervisor
+    pub record: Option<PathBuf>,
     /// Grace periods and timeouts.
     pub limits: Limits,
 }
@@ -139,6 +145,7 @@ impl Launch {
             merge_stderr: false,
             overlay: None,
             room: None,
+            record: None,
             limits: Limits::default(),
         }
     }
@@ -146,6 +153,9 @@ impl Launch {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.supervisor);
         command.args(&self.supervisor_args);
+        if let Some(record) = &self.record {
+            command.arg(RECORD).arg(record);
+        }
         if let Some(overlay) = &self.overlay {
             command.arg(OVERLAY).arg(&overlay.over).arg(&overlay.upper).arg(&overlay.work);
         }
@@ -192,7 +202,7 @@ pub fn start(mut launch: Launch) -> Result<(ProcessHandle, Pump), StartError> {
     let mut command = launch.command();
     let (stdout, stderr) = open_outputs(&mut command, launch.merge_stderr).map_err(pipes)?;
     command.stdin(Stdio::from(OwnedFd::from(theirs)));
-    let supervisor = command.spawn().map_err(|source| match source.raw_os_error() {
+    let supervisor = supervisors::spawn(&mut command).map_err(|source| match source.raw_os_error() {
         Some(errno) if errno == Errno::TOOBIG.raw_os_error() => {
             StartError::TooLong { program: launch.program.clone() }
         }

@@ -3,7 +3,8 @@
 //! Two halves. [`supervise`] is the small program `ralph __supervise`: it starts the real program, adopts every
 //! descendant, and leaves only when all of them are dead. [`start`] is ralph's side of it: it starts a
 //! supervisor and returns a [`ProcessHandle`] (to give orders from any thread) and a [`Pump`] (which one thread runs).
-//! Mechanism only: deadlines are decided by the rules.
+//! A program may attack its supervisor: one that is stopped is continued, one that does not answer is replaced by ralph
+//! itself, and what a killed one leaves comes to ralph, which ends it. Mechanism only: deadlines are decided by the rules.
 
 mod clear;
 mod clock;
@@ -14,8 +15,11 @@ mod line_splitter;
 mod overlay;
 mod process_handle;
 mod pump;
+mod record;
 mod room_mount;
+mod strays;
 mod supervisor;
+mod supervisors;
 mod tag;
 mod wire;
 
@@ -26,6 +30,8 @@ pub use overlay::Overlay;
 pub use process_handle::ProcessHandle;
 pub use pump::{Pump, Sink};
 pub use ralph_os::RoomLayer;
+pub use record::{LostSupervisor, lost_supervisor};
 pub use room_mount::RoomMount;
 pub use supervisor::supervise;
+pub use supervisors::end_stopped;
 pub use tag::{find, sweep};

@@ -7,7 +7,7 @@ use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::clock::Clock;
 use crate::exit::How;
@@ -16,6 +16,10 @@ use crate::wire::Order;
 /// A tree that uses less than this part of one processor is idle: an agent that waits for its model still
 /// turns over now and then.
 const IDLE_SHARE: u32 = 100;
+
+/// How long after the grace a supervisor may take to kill everybody and to report it: more than it waits itself for
+/// those that withstand SIGKILL.
+const ANSWER: Duration = Duration::from_secs(8);
 
 /// A running program.
 #[derive(Debug, Clone)]
@@ -41,6 +45,8 @@ pub(crate) struct Known {
     pub(crate) program: Option<u32>,
     /// All processes are gone.
     pub(crate) over: bool,
+    /// An end was ordered: how long the supervisor may still take to report it.
+    pub(crate) answer_within: Option<Duration>,
     cpu: Option<(Duration, Duration)>,
 }
 
@@ -61,6 +67,7 @@ impl ProcessHandle {
             cause: None,
             program: None,
             over: false,
+            answer_within: None,
             cpu: None,
         };
         Self(Arc::new(Shared {
@@ -79,6 +86,7 @@ impl ProcessHandle {
     /// KILL to the whole tree, now.
     pub fn kill(&self) {
         self.known().cause.get_or_insert(How::Told);
+        self.expect_end(Duration::ZERO);
         self.order(Order::Kill);
     }
 
@@ -164,6 +172,7 @@ impl ProcessHandle {
 
     pub(crate) fn end_because(&self, cause: How, grace: Duration) {
         self.known().cause.get_or_insert(cause);
+        self.expect_end(grace);
         self.order(Order::End(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)));
     }
 
@@ -172,9 +181,24 @@ impl ProcessHandle {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Lets the pump replace a supervisor that does not report the end in time.
+    fn expect_end(&self, grace: Duration) {
+        let mut known = self.known();
+        let bound = grace.saturating_add(ANSWER);
+        known.answer_within = Some(known.answer_within.map_or(bound, |earlier| earlier.min(bound)));
+        drop(known);
+        self.ring();
+    }
+
     /// One short write, which the socket takes whole. If the supervisor is gone the pump will notice.
     fn order(&self, order: Order) {
-        let _ = (&self.0.control).write_all(order.to_string().as_bytes());
+        // Not after the end, when its number may belong to another process.
+        let known = self.known();
+        if !known.over {
+            let _ = (&self.0.control).write_all(order.to_string().as_bytes());
+            // A program can stop its supervisor, which would then hear nothing.
+            let _ = kill_process(self.0.supervisor, Signal::CONT);
+        }
     }
 
     /// Wakes the pump. A full pipe wakes it as well.

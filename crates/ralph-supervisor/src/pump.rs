@@ -14,11 +14,17 @@ use crate::exit::{Exit, How, NotStarted};
 use crate::launch::{Ends, Launch, PIPE_BYTES};
 use crate::process_handle::{Feeding, ProcessHandle};
 use crate::wire::{FailedAt, Report, Words};
+use crate::{strays, supervisors};
 
 /// Most bytes of one read.
 const CHUNK: usize = 256 * 1024;
-/// How long a dropped pump waits for its supervisor to finish the killing.
-const DROP_PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+/// How long a pump that is closed waits for its supervisor to exit.
+const EXIT_PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+/// How often to look whether the supervisor was stopped; more often once it was told to end the program.
+const LOOK: Duration = Duration::from_secs(1);
+const LOOK_WHEN_TOLD: Duration = Duration::from_millis(50);
+/// A supervisor that was told to end the program and is stopped this often is replaced.
+const STOPPED_TOO_OFTEN: u32 = 3;
 
 /// Takes the program's output as it comes, in chunks of up to 256 KiB that break anywhere.
 pub trait Sink {
@@ -43,6 +49,10 @@ pub struct Pump {
     /// The supervisor sent its last report, or is gone.
     settled: bool,
     control_open: bool,
+    /// How often the supervisor was found stopped since it was told to end the program.
+    stopped: u32,
+    /// The supervisor is waited for.
+    buried: bool,
     drain: Drain,
 }
 
@@ -81,6 +91,7 @@ impl Pump {
             outlived: 0,
             left: 0,
             how: How::Ended,
+            supervisor_lost: false,
             drained: false,
             ms: 0,
         };
@@ -96,6 +107,8 @@ impl Pump {
             exit,
             settled: false,
             control_open: true,
+            stopped: 0,
+            buried: false,
             drain,
         }
     }
@@ -121,6 +134,7 @@ impl Pump {
                 self.recv();
             }
             self.end_if_it_lingers();
+            self.continue_supervisor();
         }
     }
 
@@ -158,14 +172,46 @@ impl Pump {
 
     /// Sleeps until an end is ready or a timer is due.
     fn wait(&mut self) -> Ready {
-        let timeout = if self.settled { Some(self.drain.time) } else { self.grace_left() };
+        let look = if self.process.known().answer_within.is_some() { LOOK_WHEN_TOLD } else { LOOK };
+        let timeout =
+            if self.settled { self.drain.time } else { self.grace_left().map_or(look, |it| it.min(look)) };
         let since = Instant::now();
-        let ready = self.poll(timeout);
+        let ready = self.poll(Some(timeout));
         if self.settled {
             self.drain.time = self.drain.time.saturating_sub(since.elapsed());
             self.drain.dry = !ready.stdout && !ready.stderr;
+        } else if !ready.control {
+            // At most what was waited for: the time during which ralph itself was stopped does not count.
+            self.wait_for_answer(since.elapsed().min(timeout));
         }
         ready
+    }
+
+    /// A supervisor that does not do what it was told in time is replaced.
+    fn wait_for_answer(&mut self, waited: Duration) {
+        let mut known = self.process.known();
+        let late = known.answer_within.as_mut().is_some_and(|left| {
+            *left = left.saturating_sub(waited);
+            left.is_zero()
+        });
+        drop(known);
+        if late {
+            self.lose_supervisor();
+        }
+    }
+
+    /// Continues a supervisor that was stopped. Only its own program has reason to do that; if it does so again and
+    /// again to escape its end, ralph does the ending itself.
+    fn continue_supervisor(&mut self) {
+        let supervisor = Pid::from_child(&self.ends.supervisor);
+        if self.settled || !supervisors::was_stopped(supervisor) {
+            return;
+        }
+        let _ = kill_process(supervisor, Signal::CONT);
+        self.stopped += u32::from(self.process.known().answer_within.is_some());
+        if self.stopped >= STOPPED_TOO_OFTEN {
+            self.lose_supervisor();
+        }
     }
 
     fn poll(&self, timeout: Option<Duration>) -> Ready {
@@ -288,25 +334,51 @@ impl Pump {
         }
     }
 
+    /// The supervisor is gone, or of no use any more: ends its tree from here.
     fn lose_supervisor(&mut self) {
         self.control_open = false;
         if self.settled {
             return;
         }
         let met = self.process.known().program.is_some();
-        if met {
-            self.kill_orphans();
-            self.settle(Some(How::SupervisorLost));
+        self.kill_orphans();
+        self.bury_supervisor();
+        self.end_strays();
+        // A program that was quick to kill its supervisor did run, though nobody said so.
+        if met || self.exit.supervisor_lost {
+            self.exit.supervisor_lost = true;
+            let how = *self.process.known().cause.get_or_insert(How::SupervisorLost);
+            self.settle(Some(how));
         } else {
             self.exit.not_started =
                 Some(NotStarted::Supervisor { supervisor: self.launch.supervisor.clone() });
             self.settle(Some(How::NotStarted));
         }
+        self.ends.stdin.give_up();
     }
 
-    /// The program and what is below it. What had left it before cannot be found from here.
+    /// Waits for the end of a supervisor that has exited, or ends it.
+    fn bury_supervisor(&mut self) {
+        if std::mem::replace(&mut self.buried, true) {
+            return;
+        }
+        // From now on no order is given: the supervisor's number may become another process's.
+        self.process.known().over = true;
+        supervisors::bury(&mut self.ends.supervisor);
+    }
+
+    /// Ends what came to us from the supervisor.
+    fn end_strays(&mut self) {
+        let strays = strays::end(&supervisors::living());
+        self.exit.supervisor_lost |= strays != strays::Strays::default();
+        self.exit.outlived = self.exit.outlived.saturating_add(strays.killed);
+        self.exit.left = self.exit.left.saturating_add(strays.left);
+    }
+
+    /// The program and what is below it. What had left it before comes to us where orphans are adopted; elsewhere it
+    /// cannot be found from here.
     fn kill_orphans(&mut self) {
-        let Some(program) = self.program else { return };
+        let Some(program) = self.program.filter(|_| !ralph_os::ADOPTS) else { return };
         if read_process(program.pid).is_some_and(|now| now.began == program.began) {
             for process in ralph_os::descendants(program.pid) {
                 self.exit.outlived += u32::from(kill_process(process.pid, Signal::KILL).is_ok());
@@ -317,10 +389,31 @@ impl Pump {
 
     fn close(mut self) -> Exit {
         let mut known = self.process.known();
-        known.over = true;
         self.exit.ms = u64::try_from(known.clock.ran(Instant::now()).as_millis()).unwrap_or(u64::MAX);
+        known.over = true;
         drop(known);
+        self.part_from_supervisor();
         self.exit.clone()
+    }
+
+    /// A supervisor that has done its work closes the socket by exiting. One that some processes withstand keeps trying.
+    fn part_from_supervisor(&mut self) {
+        // Handles may keep the socket open for long; this is what tells the supervisor that nobody listens.
+        let _ = self.ends.control.shutdown(Shutdown::Write);
+        if self.control_open && self.exit.left > 0 {
+            return;
+        }
+        let mut late = false;
+        while self.control_open && !late {
+            let mut fds = [PollFd::new(&self.ends.control, PollFlags::IN)];
+            late = poll(&mut fds, Some(&EXIT_PATIENCE)) == Ok(0);
+            let closed = !late && self.ends.control.read(&mut [0; 512]).is_ok_and(|count| count == 0);
+            self.control_open = !closed;
+        }
+        self.bury_supervisor();
+        if late {
+            self.end_strays();
+        }
     }
 }
 
@@ -337,33 +430,12 @@ fn read<'a>(pipe: &mut PipeReader, buffer: &'a mut [u8]) -> &'a [u8] {
 /// Kills the tree when the pump is dropped, also by a panic of its sink.
 impl Drop for Pump {
     fn drop(&mut self) {
-        self.process.known().over = true;
         if !self.settled {
             self.process.kill();
         }
-        // Handles may keep the socket open for long; this is what tells the supervisor that nobody listens.
-        let _ = self.ends.control.shutdown(Shutdown::Write);
-        if self.control_open && self.exit.left == 0 {
-            self.wait_for_supervisor();
-        } else if !self.control_open {
-            let _ = self.ends.supervisor.kill();
-            let _ = self.ends.supervisor.wait();
-        }
-    }
-}
-
-impl Pump {
-    /// A supervisor that has done its work closes the socket by exiting.
-    fn wait_for_supervisor(&mut self) {
-        loop {
-            let mut fds = [PollFd::new(&self.ends.control, PollFlags::IN)];
-            if poll(&mut fds, Some(&DROP_PATIENCE)) == Ok(0) {
-                return;
-            }
-            if self.ends.control.read(&mut [0; 512]).is_ok_and(|count| count == 0) {
-                let _ = self.ends.supervisor.wait();
-                return;
-            }
+        self.process.known().over = true;
+        if !self.buried {
+            self.part_from_supervisor();
         }
     }
 }

@@ -1,6 +1,7 @@
-//! The program `ralph __supervise [--overlay OVER UPPER WORK | --room ROOM OVER N [FROM AT UPPER WORK]…] CWD PROGRAM
-//! [ARG…]`. Its stdin is the control socket to ralph, over which the program's own stdin arrives; stdout and stderr are the program's. It adopts every descendant and leaves
-//! only when all are dead: after the program ended, when told, or when ralph is gone and the socket closes.
+//! The program `ralph __supervise [--record FILE] [--overlay OVER UPPER WORK | --room ROOM OVER N [FROM AT UPPER WORK]…]
+//! CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the program's own stdin arrives; stdout and
+//! stderr are the program's. It adopts every descendant and leaves only when all are dead: after the program ended, when
+//! told, or when ralph is gone and the socket closes.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -21,6 +22,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use crate::clear::Tree;
 use crate::launch::OVERLAY;
 use crate::overlay::Overlay;
+use crate::record::{RECORD, Record};
 use crate::room_mount::{ROOM, RoomMount};
 use crate::wire::{FailedAt, Order, Report, Words};
 
@@ -40,6 +42,12 @@ const LONGEST_COUNT_OF_DEAD: Duration = Duration::from_millis(500);
 pub fn supervise(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let mut first = args.next();
+    let mut record = Record::none();
+    if first.as_ref().is_some_and(|word| word == RECORD) {
+        let Some(path) = args.next() else { return refuse() };
+        record = Record::begin(path.as_ref());
+        first = args.next();
+    }
     let mut view = View::Ordinary;
     if let Some(word) = first.as_ref().filter(|word| *word == OVERLAY || *word == ROOM) {
         match View::from_args(word, &mut args) {
@@ -56,10 +64,11 @@ pub fn supervise(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             supervisor.say(Report::Started(program.as_raw_pid()));
             let_go_of_stdio(&supervisor.control);
             supervisor.watch();
-            supervisor.clear();
+            supervisor.clear(&mut record);
             ExitCode::SUCCESS
         }
         Err((place, error)) => {
+            record.clear();
             let errno = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
             let _ = write!(control, "{}", Report::Failed(place, errno));
             ExitCode::FAILURE
@@ -131,6 +140,8 @@ fn begin(
 
 fn take_place() -> std::io::Result<UnixStream> {
     ralph_os::adopt_orphans()?;
+    // Whoever stops us and kills ralph must not be left alone. Without it only the next sweep finds them.
+    let _ = ralph_os::continue_when_parent_dies();
     // Refused only where we lead a session or group already, which serves as well.
     let _ = rustix::process::setsid();
     // A signal to everyone (a closing terminal, a service manager) is for ralph to answer: it tells us, or
@@ -292,9 +303,8 @@ impl Supervisor {
         let at = Instant::now() + grace.min(Duration::from_secs(86_400));
         self.kill_at = Some(self.kill_at.map_or(at, |earlier| earlier.min(at)));
         self.tree.terminate();
-        if self.frozen.is_some() {
-            self.thaw();
-        }
+        // Also those that somebody else has stopped: they receive the signal only when they run.
+        self.thaw();
     }
 
     /// Continues the tree; the time it was stopped does not count towards its grace.
@@ -306,7 +316,7 @@ impl Supervisor {
     }
 
     /// Kills until no process is left.
-    fn clear(&mut self) {
+    fn clear(&mut self, record: &mut Record) {
         self.clearing = true;
         if !self.ended {
             // Where orphans are not adopted, those in other groups are found only while their parents live.
@@ -329,6 +339,7 @@ impl Supervisor {
             rest = if told { REST_WHEN_STUCK } else { LONGEST_REST.min(rest * 2) };
             children = self.reap(if alive == 0 { LONGEST_COUNT_OF_DEAD } else { LONGEST_COUNT });
         }
+        record.clear();
         self.say(Report::Cleared(self.tree.killed_besides(self.program)));
     }
 }

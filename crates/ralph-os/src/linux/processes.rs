@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::io;
@@ -13,9 +14,26 @@ use crate::Process;
 /// Whether orphans become children of the subreaper, so that a process without children has no descendants.
 pub const ADOPTS: bool = true;
 
+/// There if the kernel lists the children of a thread.
+const CHILDREN: &str = "/proc/thread-self/children";
+
 /// Orphans below this process become its children, also those that left its session.
 pub fn adopt_orphans() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+}
+
+/// From now on this process is continued whenever the thread that started it ends, so also when its parent is killed:
+/// one that somebody has stopped then runs again.
+pub fn continue_when_parent_dies() -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::CONT))
+}
+
+/// Names this boot of the machine or the container: processes of another one are gone for certain.
+#[must_use]
+pub fn boot() -> String {
+    let machine = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let container = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{}/{}", machine.trim(), container.display())
 }
 
 /// Asks for a roomier pipe; a refusal only costs speed.
@@ -41,6 +59,7 @@ fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
         group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
         alive: !matches!(*fields.first()?, "Z" | "X") || number(17)? > 1,
+        stopped: matches!(*fields.first()?, "T" | "t"),
         own_ms: ms(number(11)? + number(12)?),
         waited_ms: ms(number(13)? + number(14)?),
         began: number(19)?,
@@ -59,12 +78,40 @@ pub fn descendants(root: Pid) -> Vec<Process> {
 pub fn each_descendant(root: Pid, each: impl FnMut(Process)) {
     // Some kernels (and sandboxes that imitate one) do not list children; then every process is asked for
     // its parent.
-    if fs::exists("/proc/thread-self/children").unwrap_or(false) {
+    if fs::exists(CHILDREN).unwrap_or(false) {
         walk(root, listed_children, each);
     } else {
         let children = children_by_parent();
         walk(root, |pid| children.get(&pid.as_raw_pid()).cloned().unwrap_or_default(), each);
     }
+}
+
+/// The children of a process, dead ones that nobody has waited for included.
+#[must_use]
+pub fn children(parent: Pid) -> Vec<Process> {
+    let pids = match fs::exists(CHILDREN).unwrap_or(false) {
+        true => listed_children(parent),
+        false => children_by_parent().remove(&parent.as_raw_pid()).unwrap_or_default(),
+    };
+    pids.into_iter().filter_map(read_process).filter(|it| it.parent == parent.as_raw_pid()).collect()
+}
+
+/// A process and those above it, up to the first.
+#[must_use]
+pub fn with_ancestors(pid: Pid) -> Vec<Pid> {
+    let mut line = vec![pid];
+    while let Some(above) = line.last().and_then(|pid| Pid::from_raw(read_process(*pid)?.parent))
+        && !line.contains(&above)
+    {
+        line.push(above);
+    }
+    line
+}
+
+/// True if the directory a process works in is this one, or below it.
+#[must_use]
+pub fn works_below(pid: Pid, dir: &Path) -> bool {
+    fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
 }
 
 fn walk(root: Pid, children: impl Fn(Pid) -> Vec<Pid>, mut each: impl FnMut(Process)) {
@@ -127,6 +174,9 @@ pub fn kill_if(pid: Pid, is_it: impl Fn(Pid) -> bool) -> bool {
     let Ok(held) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return false };
     is_it(pid) && rustix::process::pidfd_send_signal(held, Signal::KILL).is_ok()
 }
+
+/// Whether `hang_up_is_ignored` is quick enough for the start of every command.
+pub const SHOWS_IGNORED_SIGNALS: bool = true;
 
 /// Whether SIGHUP was ignored when this process began (nohup); no where the system does not say.
 #[must_use]

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -17,6 +18,17 @@ pub const ADOPTS: bool = false;
 /// Nothing to ask for; orphans go to the first process.
 pub fn adopt_orphans() -> io::Result<()> {
     Ok(())
+}
+
+/// A process that was stopped stays so when its parent dies; the next sweep finds it.
+pub fn continue_when_parent_dies() -> io::Result<()> {
+    Ok(())
+}
+
+/// Not told.
+#[must_use]
+pub fn boot() -> String {
+    String::new()
 }
 
 /// Pipes keep the size the system gives them, which only costs speed.
@@ -37,6 +49,30 @@ pub fn descendants(root: Pid) -> Vec<Process> {
 /// Calls `each` with every living process below `root`, parents before their children.
 pub fn each_descendant(root: Pid, each: impl FnMut(Process)) {
     descendants(root).into_iter().for_each(each);
+}
+
+/// The children of a process, dead ones that nobody has waited for included.
+#[must_use]
+pub fn children(parent: Pid) -> Vec<Process> {
+    ps::list().into_iter().filter(|process| process.parent == parent.as_raw_pid()).collect()
+}
+
+/// A process and those above it, up to the first.
+#[must_use]
+pub fn with_ancestors(pid: Pid) -> Vec<Pid> {
+    let all = ps::list();
+    let parent = |pid: &Pid| Pid::from_raw(all.iter().find(|it| it.pid == *pid)?.parent);
+    let mut line = vec![pid];
+    while let Some(above) = line.last().and_then(parent).filter(|above| !line.contains(above)) {
+        line.push(above);
+    }
+    line
+}
+
+/// No: where another process works is not told.
+#[must_use]
+pub fn works_below(_pid: Pid, _dir: &Path) -> bool {
+    false
 }
 
 /// The children of whoever is found, and those who share a group that one of the found leads: a parent may have
@@ -82,6 +118,9 @@ pub fn has_in_environment(_pid: Pid, _entry: &[u8]) -> bool {
 pub fn kill_if(pid: Pid, is_it: impl Fn(Pid) -> bool) -> bool {
     is_it(pid) && rustix::process::kill_process(pid, Signal::KILL).is_ok()
 }
+
+/// Whether `hang_up_is_ignored` is quick enough for the start of every command: it starts a shell.
+pub const SHOWS_IGNORED_SIGNALS: bool = false;
 
 /// Whether SIGHUP was ignored when this process began (nohup): a shell inherits that and cannot change it, so it
 /// survives its own signal.

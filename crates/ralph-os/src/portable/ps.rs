@@ -25,13 +25,14 @@ fn parse(line: &str) -> Option<Process> {
     let pid = Pid::from_raw(fields.next()?.parse().ok()?)?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    let alive = !fields.next()?.starts_with(['Z', 'X']);
+    let state = fields.next()?;
+    let (alive, stopped) = (!state.starts_with(['Z', 'X']), state.starts_with('T'));
     let own_ms = milliseconds(fields.next()?)?;
     let mut began = DefaultHasher::new();
     fields.for_each(|field| field.hash(&mut began));
     // Which session a process is in is not printed alike anywhere; who leads one leads its group too.
     let session = if group == pid.as_raw_pid() { group } else { 0 };
-    Some(Process { pid, parent, group, session, alive, began: began.finish(), own_ms, waited_ms: 0 })
+    Some(Process { pid, parent, group, session, alive, stopped, began: began.finish(), own_ms, waited_ms: 0 })
 }
 
 /// `[[days-]hours:]minutes:seconds[.hundredths]`

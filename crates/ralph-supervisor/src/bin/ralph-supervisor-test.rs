@@ -1,5 +1,6 @@
 //! The supervisor as a program of its own, for this crate's tests; ralph's binary calls `tend` the same way.
 //! As `drive SCRIPT` it plays ralph: it supervises a shell and can be killed, to test what happens to the process tree.
+//! As `adopt PROGRAM [ARG…]` it keeps the orphans of a program away from the test, which would end them.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -33,6 +34,15 @@ fn main() -> ExitCode {
                 Err(_) => ExitCode::FAILURE,
             }
         }
+        Some(word) if word == "adopt" => adopt(args),
         _ => ralph_supervisor::supervise(None),
     }
+}
+
+/// Runs a program and stays until all that it leaves has ended.
+fn adopt(mut args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
+    let (Some(program), Ok(())) = (args.next(), ralph_os::adopt_orphans()) else { return ExitCode::FAILURE };
+    let started = std::process::Command::new(program).args(args).spawn();
+    while rustix::process::wait(rustix::process::WaitOptions::empty()).is_ok() {}
+    if started.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

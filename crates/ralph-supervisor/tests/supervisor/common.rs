@@ -106,6 +106,23 @@ pub fn alive(tag: &str) -> HashMap<u32, char> {
     found
 }
 
+/// A time to sleep that no other test sleeps for: it marks a process that has no environment.
+pub fn mark() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("7777.{:08}{:03}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Every living process with this mark as an argument of its own.
+pub fn marked(mark: &str) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
+    let has = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|word| word == mark.as_bytes())
+    };
+    pids.filter(has).collect()
+}
+
 /// Waits until it is so, at most a minute: a busy machine is slow, and what never happens fails all the same.
 pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let since = Instant::now();

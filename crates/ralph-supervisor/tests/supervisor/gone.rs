@@ -3,8 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::common::{NO_ORPHANS, SUPERVISOR, TAG, alive, eventually, tag};
+use crate::common::{NO_ORPHANS, SUPERVISOR, TAG, alive, eventually, mark, marked, tag};
 use ralph_testkit::skip;
+use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
 fn the_whole_tree_goes_when_ralph_is_killed() {
@@ -14,20 +15,43 @@ fn the_whole_tree_goes_when_ralph_is_killed() {
     let tag = tag();
     let script = "sleep 300 & setsid sleep 300 & setsid -f sh -c 'trap \"\" TERM; sleep 300; :'
         nohup sleep 300 >/dev/null 2>&1 & echo ready; sleep 300";
-    let mut ralph = Command::new(SUPERVISOR)
-        .args(["drive", script])
-        .env(TAG, &tag)
+    let kill_ralph = drive(&tag, script);
+    eventually("all run", || alive(&tag).len() >= 8);
+    kill_ralph();
+    eventually("all dead", || alive(&tag).is_empty());
+}
+
+#[test]
+fn a_stopped_supervisor_does_its_work_when_ralph_is_killed() {
+    if !ralph_os::ADOPTS {
+        return skip(NO_ORPHANS);
+    }
+    let (tag, unmarked) = (tag(), mark());
+    let script = format!("env -i setsid sleep {unmarked} & kill -STOP $PPID; echo ready; sleep 300");
+    let kill_ralph = drive(&tag, &script);
+    eventually("all run", || !marked(&unmarked).is_empty());
+    kill_ralph();
+    eventually("all dead", || alive(&tag).is_empty() && marked(&unmarked).is_empty());
+}
+
+/// Supervises a script until it has said `ready`, in a process that the result kills. What is left then does not come
+/// to this test, which would end it.
+fn drive(tag: &str, script: &str) -> impl FnOnce() {
+    let mut keeper = Command::new(SUPERVISOR)
+        .args(["adopt", "env", &format!("{TAG}={tag}"), SUPERVISOR, "drive", script])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(ralph.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(keeper.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "ready\n");
-    eventually("all run", || alive(&tag).len() >= 8);
-    ralph.kill().unwrap();
-    ralph.wait().unwrap();
-    eventually("all dead", || alive(&tag).is_empty());
+    move || {
+        let [ralph] = ralph_os::children(Pid::from_child(&keeper))[..] else { panic!("one ralph") };
+        kill_process(ralph.pid, Signal::KILL).unwrap();
+        // It stays until nobody is left.
+        keeper.wait().unwrap();
+    }
 }
 
 #[test]

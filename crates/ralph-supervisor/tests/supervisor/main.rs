@@ -8,6 +8,7 @@
     clippy::needless_pass_by_value
 )]
 
+mod attacks;
 mod common;
 mod endings;
 mod gone;

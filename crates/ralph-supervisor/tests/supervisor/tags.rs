@@ -2,13 +2,16 @@
 
 use std::process::Command;
 
-use crate::common::{NO_ORPHANS, TAG, alive, eventually, run_and, shell, tag, tagged};
+use crate::common::{
+    NO_ORPHANS, SUPERVISOR, TAG, alive, eventually, mark, marked, run_and, shell, tag, tagged,
+};
 use ralph_testkit::skip;
 
-/// A process that is nobody's child any more.
-fn orphan(value: &str) {
-    let started = Command::new("setsid").args(["-f", "sleep", "300"]).env(TAG, value).status().unwrap();
-    assert!(started.success());
+/// A process that is nobody's child any more, least of all this test's.
+fn orphan(value: &str, script: &str) {
+    let tag = format!("{TAG}={value}");
+    let setsid = ["setsid", "-f", "sh", "-c", script];
+    Command::new(SUPERVISOR).args(["adopt", "env", &tag]).args(setsid).spawn().unwrap();
 }
 
 #[test]
@@ -18,7 +21,7 @@ fn a_sweep_kills_exactly_those_with_the_tag() {
     }
     let (ours, other) = (tag(), format!("{}-other", tag()));
     for value in [&ours, &ours, &other] {
-        orphan(value);
+        orphan(value, "exec sleep 300");
     }
     eventually("all run", || alive(&ours).len() == 2 && alive(&other).len() == 1);
     assert_eq!(ralph_supervisor::find(TAG, &ours).len(), 2);
@@ -26,6 +29,18 @@ fn a_sweep_kills_exactly_those_with_the_tag() {
     assert_eq!((alive(&ours).len(), alive(&other).len()), (0, 1), "a longer value is another tag");
     assert_eq!(ralph_supervisor::sweep(TAG, &ours), 0);
     assert_eq!(ralph_supervisor::sweep(TAG, &other), 1);
+}
+
+#[test]
+fn what_is_below_a_tagged_process_goes_with_it() {
+    if !ralph_os::ADOPTS {
+        return skip(NO_ORPHANS);
+    }
+    let (ours, unmarked) = (tag(), mark());
+    orphan(&ours, &format!("env -i sleep {unmarked} & wait"));
+    eventually("all run", || !marked(&unmarked).is_empty());
+    assert_eq!(ralph_supervisor::sweep(TAG, &ours), 2);
+    assert_eq!(marked(&unmarked), Vec::<u32>::new());
 }
 
 #[test]
