@@ -16,6 +16,7 @@ pub mod home;
 pub mod inbox;
 pub mod journal;
 pub mod ledger;
+pub mod leftovers;
 pub mod live_world;
 pub mod metrics;
 pub mod observation;

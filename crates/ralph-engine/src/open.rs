@@ -7,6 +7,7 @@ use crate::drive::drive;
 use crate::event_source::ChannelEvents;
 use crate::home::Home;
 use crate::journal::{self, JournalError};
+use crate::leftovers::{self, Loss};
 use crate::live_world::LiveWorld;
 use crate::metrics::MetricsWriter;
 use crate::observation::Observation;
@@ -18,7 +19,7 @@ use crate::run::{Run, Unwritable, stream_of};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
 use crate::snapshots::Snapshots;
-use crate::step_context::{StepContext, TAG};
+use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
 use crate::{bound_files, inbox, receipt, signals};
@@ -141,6 +142,10 @@ pub fn resume(
     let now = tree.walk(left.as_ref())?;
     let index = match before_the_crash(home, &state, id) {
         Some(moment) => moment.files,
+        None if Loss::of_run(&home.run(id)).happened() => {
+            let last = left.or_else(|| Some(Moment::load(&home.run(id), BEFORE)?.files));
+            last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last))
+        }
         None => {
             // What the user changed belongs to the baseline from now on, so its contents are needed.
             let snapshots = Snapshots::of(home, Path::new(&workspace), id);
@@ -198,7 +203,7 @@ fn go(
         watchers.clone(),
         sender,
     ));
-    if let Some(moment) = before_the_crash(home, &state, &id) {
+    if let Some(moment) = before_the_crash(home, &state, &id).or_else(|| before_the_loss(&ctx)) {
         ctx.protection.restore_from(moment.repositories);
     }
     let world = LiveWorld::new(Arc::clone(&ctx), store).map_err(system("cannot start a thread"))?;
@@ -272,6 +277,11 @@ fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
     Some(Moment { files: moment.files.without(own.as_ref()), ..moment })
 }
 
+/// The state before the step in which a supervisor was lost, if one was.
+fn before_the_loss(ctx: &StepContext) -> Option<Moment> {
+    ctx.under_way.loss().happened().then(|| Moment::load(&ctx.folder, BEFORE)).flatten()
+}
+
 /// Copies the database once a day, on a thread of its own; if it fails, the next run tries again.
 fn copy_database_daily(home: &Home, zone: &str) {
     let (home, day) = (home.clone(), day_of(utc(), zone).replace('-', ""));
@@ -299,7 +309,7 @@ fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Resu
         ..RunFilter::default()
     };
     for run in store.runs(&filter)?.iter().filter(|run| run.pid.is_some()) {
-        let _ = ralph_supervisor::sweep(TAG, &run.id);
+        let _ = leftovers::end_of_earlier_process(home, &run.id, workspace);
     }
     Ok(lock)
 }

@@ -80,7 +80,14 @@ impl Protection {
     /// step changed, and content that is not stored cannot be restored.
     pub fn begin(&self, ctx: &StepContext) {
         let files = ctx.index();
-        let now = Arc::new(Repositories::look(&ctx.workspace, &files, &self.repositories()));
+        let earlier = self.repositories();
+        // After a lost supervisor, what changed since the last step may be the work of somebody it left behind: the
+        // state before the loss stays the one to compare with.
+        let trusted = !ctx.under_way.loss().happened() || earlier.git_dirs.is_empty();
+        let now = match trusted {
+            true => Arc::new(Repositories::look(&ctx.workspace, &files, &earlier)),
+            false => earlier,
+        };
         for git_dir in &now.git_dirs {
             // What cannot be stored cannot be restored; the restore then reports it.
             ctx.snapshots
@@ -88,7 +95,9 @@ impl Protection {
                 .take_also(&git_dir.dir, &git_dir.index)
                 .discard("store a repository's files");
         }
-        KnownCommits::load(&ctx.folder).begins(&now, &ctx.folder);
+        if trusted {
+            KnownCommits::load(&ctx.folder).begins(&now, &ctx.folder);
+        }
         // Needed only if ralph crashes during this step.
         Moment::save(&ctx.folder, BEFORE, &files, &now).discard("save the state before the step");
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = now;

@@ -4,6 +4,7 @@ use crate::clock::{Clock, utc};
 use crate::event_source::EventSender;
 use crate::home::Home;
 use crate::ledger::LedgerAccounts;
+use crate::leftovers::{SUPERVISOR, TAG};
 use crate::observation::Observation;
 use crate::proof::{Baseline, Comparison, Environment};
 use crate::protection::Protection;
@@ -13,7 +14,7 @@ use crate::under_way::UnderWay;
 use crate::watch::Watchers;
 use ralph_agents::Activity;
 use ralph_rules::record::{Attempt, RunStarted};
-use ralph_supervisor::{Exit, How, Launch};
+use ralph_supervisor::Launch;
 use ralph_tree::{Index, Tree, TreePath, WalkError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -90,6 +91,7 @@ impl StepContext {
         StepContext {
             workspace: PathBuf::from(&start.workspace),
             own_dir,
+            under_way: UnderWay::of_run(&folder),
             // After a crash, a verification may come before the next call.
             baseline: Mutex::new(baseline.map(Arc::new)),
             environment: Mutex::new(Environment::load(&folder).map(Arc::new)),
@@ -104,7 +106,6 @@ impl StepContext {
             deps,
             clock,
             watchers,
-            under_way: UnderWay::default(),
             tell_spend_from: AtomicI64::new(0),
             held: AtomicI64::new(0),
             trying: AtomicBool::new(false),
@@ -152,6 +153,21 @@ impl StepContext {
         self.walk()
     }
 
+    /// Walks the workspace before a call. What changed since the last step is the user's, and becomes part of the
+    /// baseline. After a supervisor was lost it is nobody's: protected paths stay as they were confirmed last, so that
+    /// the next inspection compares with that.
+    pub fn walk_before_call(&self, age: Duration) -> Arc<Index> {
+        let before = self.index();
+        let now = self.walked_within(age);
+        if !self.under_way.loss().happened() {
+            self.user_changed(&before, &now);
+            return now;
+        }
+        let merged = Arc::new(now.with_protected_of(&before));
+        self.latest().index = Arc::clone(&merged);
+        merged
+    }
+
     /// Takes a snapshot of the workspace before an iteration's call. If that fails, the user is told and the run
     /// continues.
     pub fn take_snapshot(&self, iteration: u32) {
@@ -181,6 +197,7 @@ impl StepContext {
         launch.env_remove.clone_from(&self.deps.env_remove);
         launch.env.push((TAG.into(), self.start.run.clone().into()));
         launch.env.push(("RALPH_ITERATION".into(), iteration.to_string().into()));
+        launch.record = Some(self.folder.join(SUPERVISOR));
         launch.limits.final_grace = self.deps.final_grace;
         launch.limits.end_grace = self.deps.end_grace;
         launch
@@ -200,17 +217,5 @@ impl StepContext {
     }
 }
 
-/// Ends the processes of a run that its supervisor could not: it died, or they withstood it. They are found by the run's
-/// tag; the result says how many there were.
-pub fn sweep_after(exit: &Exit, run: &str) -> u32 {
-    if exit.how != How::SupervisorLost && exit.left == 0 {
-        return 0;
-    }
-    u32::try_from(ralph_supervisor::sweep(TAG, run)).unwrap_or(u32::MAX)
-}
-
 /// Attempts to walk the workspace.
 const WALKS: u32 = 3;
-
-/// The environment variable that marks a run's processes, so that they can be found after a crash.
-pub const TAG: &str = "RALPH_RUN";

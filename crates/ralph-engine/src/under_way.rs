@@ -1,14 +1,19 @@
 //! The process that runs now, agent or verify command, as other threads reach it: the loop ends it, Ctrl-Z freezes it.
 //! If the step is interrupted before its process has started, the process is ended as soon as it has.
 
+use crate::leftovers::Loss;
 use ralph_rules::next::Why;
 use ralph_supervisor::ProcessHandle;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The process that runs now, if any.
 #[derive(Clone, Default)]
-pub struct UnderWay(Arc<Mutex<Current>>);
+pub struct UnderWay {
+    current: Arc<Mutex<Current>>,
+    loss: Loss,
+}
 
 #[derive(Default)]
 struct Current {
@@ -18,6 +23,16 @@ struct Current {
 }
 
 impl UnderWay {
+    /// The processes of the run with this folder.
+    pub fn of_run(folder: &Path) -> UnderWay {
+        UnderWay { loss: Loss::of_run(folder), ..UnderWay::default() }
+    }
+
+    /// Whether a supervisor was lost.
+    pub fn loss(&self) -> &Loss {
+        &self.loss
+    }
+
     /// A step begins: forgets the process and the interruption of the last one.
     pub fn clear(&self) {
         *self.current() = Current::default();
@@ -67,6 +82,6 @@ impl UnderWay {
     }
 
     fn current(&self) -> MutexGuard<'_, Current> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

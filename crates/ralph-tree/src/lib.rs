@@ -15,6 +15,7 @@ mod ignores;
 mod index;
 mod listing;
 mod lock;
+mod merged;
 mod noise;
 mod odd_places;
 mod path;

@@ -5,8 +5,8 @@ use super::outcome::{not_run, outcome_of};
 use super::output::Output;
 use super::place::Room;
 use crate::clock::Clock;
+use crate::leftovers::end_after;
 use crate::redact::Redactor;
-use crate::step_context::sweep_after;
 use crate::under_way::UnderWay;
 use ralph_proof::failed_tests::failed_tests;
 use ralph_rules::record::{CheckOutcome, CheckResult, Ms};
@@ -141,7 +141,7 @@ impl Runner<'_> {
         });
         self.under_way.ended();
         if let Some(run) = self.run {
-            sweep_after(&exit, run);
+            end_after(&exit, run, self.under_way.loss());
         }
         (exit, timed_out)
     }

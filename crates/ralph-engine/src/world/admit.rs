@@ -61,9 +61,7 @@ pub fn admit(ctx: &StepContext, store: &dyn Store, state: &State, request: &Admi
         _ => None,
     };
     ctx.trying.store(tries.is_some() || request.anyway, Ordering::Relaxed);
-    let before = ctx.index();
-    let now = ctx.walked_within(FRESH);
-    ctx.user_changed(&before, &now);
+    let now = ctx.walk_before_call(FRESH);
     let Composed { text: prompt, mistake } = match request.review {
         true => {
             let map = state.proof.map().map(|map| ReceiptMap::from(map).markdown()).unwrap_or_default();

@@ -3,14 +3,15 @@
 //! with `CallEnded`.
 
 use crate::ledger;
+use crate::leftovers::end_after;
 use crate::observation::Observation;
-use crate::step_context::{StepContext, sweep_after};
+use crate::step_context::StepContext;
 use crate::transcript::Kept;
 use crate::verification::{Replacements, Room};
 use crate::world::listen::{Files, Listener};
 use crate::world::scratch::Scratch;
 use crate::world::{reply, silence};
-use ralph_agents::{Call, Exit, Reply};
+use ralph_agents::{Activity, Call, Exit, Reply};
 use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
@@ -22,6 +23,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
+
+/// Shown when the agent's supervisor was killed.
+const SUPERVISOR_LOST: &str = "ralph: the agent's supervisor was killed or stopped; ralph ended the agent's processes. \
+     From now on, changes to protected paths and tests in this run count as the agent's, not yours";
 
 /// Inputs of the step.
 pub struct CallRequest {
@@ -144,7 +149,10 @@ fn attempt(
         pump.run(&mut listener)
     });
     ctx.under_way.ended();
-    let outlived = exit.outlived.saturating_add(sweep_after(&exit, &ctx.start.run));
+    let outlived = exit.outlived.saturating_add(end_after(&exit, &ctx.start.run, ctx.under_way.loss()));
+    if exit.supervisor_lost {
+        ctx.watchers.activity(&Activity::Noise { text: SUPERVISOR_LOST.into() });
+    }
     let interrupted_by = ctx.under_way.interrupted_by().filter(|_| exit.how == How::Told);
     let seen = Exit {
         code: exit.code,
