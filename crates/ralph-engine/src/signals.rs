@@ -1,8 +1,11 @@
 //! Signals. The first Ctrl-C, SIGTERM or SIGHUP is a person's request to stop: the agent is ended, the workspace
 //! inspected, the journal closed. The second ends ralph at once; the supervisor then ends the agent, and the journal stays
 //! as after a crash. SIGUSR1 ends a wait, as `ralph continue` does. Ctrl-Z freezes agents and timers with ralph. A
-//! hang-up that was ignored when ralph started (nohup) stays ignored; the others are received also by a run that a
+//! hang-up that was ignored when ralph started (nohup) stays ignored; the others are received also by a command that a
 //! script put into the background.
+//!
+//! From the first instruction of `main` until a run or a terminal listens, a signal ends the process at once with the same
+//! exit code (`exit_on_signal`): nothing has begun that would have to be ended.
 //!
 //! Signals belong to a process, not to a run, so one thread receives them (`RECEIVERS` says for whom) and passes each to
 //! every run and terminal of the process, however many there are.
@@ -15,7 +18,8 @@ use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
 use signal_hook::iterator::{Handle, Signals};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Something drawn on a terminal, which must be as it was while ralph is stopped and when it ends.
 pub trait Suspend: Send + Sync {
@@ -25,15 +29,34 @@ pub trait Suspend: Send + Sync {
     fn resume(&self);
 }
 
+/// True until a run or a terminal listens. Read by the handlers of `exit_on_signal`.
+static NOBODY_LISTENS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Ends this process with 128 and the signal's number on SIGINT, SIGTERM and SIGHUP, until somebody listens. To be called
+/// first of all. If a handler is refused, the signal's own action stays.
+pub fn exit_on_signal() {
+    let armed = NOBODY_LISTENS.get_or_init(|| Arc::new(AtomicBool::new(true)));
+    let exit_on = |signal: i32| {
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(armed));
+    };
+    exit_on(SIGINT);
+    exit_on(SIGTERM);
+    if ralph_os::SHOWS_IGNORED_SIGNALS && !ralph_os::hang_up_is_ignored() {
+        exit_on(SIGHUP);
+    }
+}
+
 /// Who receives signals. The only process-wide state of a run: a signal's handler cannot be had twice.
 static RECEIVERS: Mutex<Receivers> =
-    Mutex::new(Receivers { last_id: 0, runs: Vec::new(), terminals: Vec::new(), thread: None });
+    Mutex::new(Receivers { last_id: 0, runs: Vec::new(), ran: false, terminals: Vec::new(), thread: None });
 
 struct Receivers {
     last_id: u64,
     runs: Vec<(u64, RunReceiver)>,
+    /// There was a run: what follows it only prints its result, and is not cut short.
+    ran: bool,
     terminals: Vec<(u64, Arc<dyn Suspend>)>,
-    /// Closes the receiving thread; there is one while there are runs.
+    /// Closes the receiving thread; there is one while there are runs or terminals.
     thread: Option<Handle>,
 }
 
@@ -56,6 +79,7 @@ impl Drop for Listening {
         receivers.runs.retain(|(id, _)| *id != self.0);
         receivers.terminals.retain(|(id, _)| *id != self.0);
         if receivers.runs.is_empty()
+            && receivers.terminals.is_empty()
             && let Some(thread) = receivers.thread.take()
         {
             thread.close();
@@ -66,33 +90,45 @@ impl Drop for Listening {
 /// Passes signals to a run from now on.
 pub fn listen(sender: EventSender, clock: Clock, under_way: UnderWay) -> io::Result<Listening> {
     let mut receivers = receivers();
-    if receivers.thread.is_none() {
-        receivers.thread = Some(receive()?);
-    }
+    receivers.start_thread()?;
+    receivers.ran = true;
     let id = receivers.next_id();
     receivers.runs.push((id, RunReceiver { sender, clock, under_way, asked_to_stop: false }));
     Ok(Listening(id))
 }
 
-/// Suspends a terminal from now on, whenever ralph is stopped.
+/// Suspends a terminal from now on, whenever ralph is stopped or ended by a signal.
 pub fn suspend_with(terminal: Arc<dyn Suspend>) -> Listening {
     let mut receivers = receivers();
+    // If there is none, a signal still ends the process; the run that follows reports why.
+    let _ = receivers.start_thread();
     let id = receivers.next_id();
     receivers.terminals.push((id, terminal));
     Listening(id)
 }
 
 impl Receivers {
+    fn start_thread(&mut self) -> io::Result<()> {
+        if self.thread.is_none() {
+            self.thread = Some(receive()?);
+            // Only now, so that there is no moment without a handler.
+            if let Some(armed) = NOBODY_LISTENS.get() {
+                armed.store(false, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
     fn next_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
     }
 
-    /// Whether a run was asked to stop before. From now on all were.
+    /// Whether the process ends now: no run has begun, or one was asked to stop before. From now on all were.
     fn ask_all_to_stop(&mut self) -> bool {
         let asked = self.runs.iter().any(|(_, run)| run.asked_to_stop);
         self.runs.iter_mut().for_each(|(_, run)| run.asked_to_stop = true);
-        asked
+        asked || !self.ran
     }
 }
 
@@ -127,6 +163,7 @@ fn dispatch(signal: i32) {
         SIGUSR1 => ask_all(&Request::Continue),
         _ if receivers().ask_all_to_stop() => {
             everyone().1.iter().for_each(|terminal| terminal.suspend());
+            ralph_supervisor::end_stopped();
             std::process::exit(128 + signal)
         }
         _ => ask_all(&Request::Stop { after: false, signal }),

@@ -21,12 +21,18 @@ use ralph_view::plain;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    let first = args.next();
+    let first = first.as_ref().and_then(|a| a.to_str());
+    // These two have their own ways with signals.
+    if !matches!(first, Some("__supervise" | "agent-sim")) {
+        ralph_engine::signals::exit_on_signal();
+    }
     if std::env::var_os(cli::COMPLETE).is_some() && cli::completed() {
         return ExitCode::SUCCESS;
     }
-    let mut args = std::env::args_os().skip(1);
     // The supervisor and the scripted agent start many times a run: they go before any parsing.
-    match args.next().as_ref().and_then(|a| a.to_str()) {
+    match first {
         Some("__supervise") => ralph_supervisor::supervise(args),
         Some("agent-sim") => ExitCode::from(ralph_sim::main(args, &|name| std::env::var_os(name))),
         _ => cli::main(),
