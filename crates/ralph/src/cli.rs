@@ -21,6 +21,7 @@ mod explain;
 mod files;
 mod help;
 mod init;
+mod inside;
 mod ladder;
 mod list;
 mod logs;

@@ -3,7 +3,7 @@
 
 use super::resolve::Changes;
 use super::resume::go_on;
-use super::run::{Output, not_inside};
+use super::run::Output;
 use super::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_rules::ending::Reason;
@@ -20,7 +20,6 @@ pub struct Args {
 
 /// Accepts the run's work.
 pub fn accept(args: &Args, here: &Here) -> Result<u8, Problem> {
-    not_inside(here)?;
     let store = runs::store(&here.home()?)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     if row.reason.as_deref() != Some(Reason::NeedsReview.name()) {

@@ -40,6 +40,13 @@ enum What {
     },
 }
 
+impl Args {
+    /// Whether the breaker is to be reset.
+    pub fn resets(&self) -> bool {
+        matches!(self.what, What::Reset { .. })
+    }
+}
+
 /// What is known of the workspace's breaker.
 struct Known {
     state: Breaker,

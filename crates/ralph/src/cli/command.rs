@@ -2,8 +2,8 @@
 
 use super::{
     Here, accept, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain,
-    init, list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats, status,
-    topics, undo, verify,
+    init, inside, list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats,
+    status, topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -178,6 +178,9 @@ pub enum OtherCommand {
 impl Command {
     /// Runs the command and returns its exit code.
     pub fn answer(self, here: &Here) -> Result<u8, Problem> {
+        if let Some(name) = self.for_people_only() {
+            inside::for_people_only(name, here)?;
+        }
         match self {
             Command::Run(command) => command.answer(here),
             Command::Look(command) => command.answer(here),
@@ -185,6 +188,21 @@ impl Command {
             Command::Prove(command) => command.answer(here),
             Command::Settings(command) => command.answer(here),
             Command::Other(command) => command.answer(here),
+        }
+    }
+}
+
+impl Command {
+    /// The command's name if agents and verify commands must not use it: it controls or judges runs, or changes what
+    /// they left.
+    fn for_people_only(&self) -> Option<&'static str> {
+        match self {
+            Command::Control(command) => command.for_people_only(),
+            Command::Prove(ProveCommand::Accept(_)) => Some("accept"),
+            Command::Settings(SettingsCommand::Config(args)) => args.edits().then_some("config edit"),
+            Command::Other(OtherCommand::Prune(_)) => Some("prune"),
+            Command::Other(OtherCommand::Redact(_)) => Some("redact"),
+            _ => None,
         }
     }
 }
@@ -214,6 +232,18 @@ impl LookCommand {
 }
 
 impl ControlCommand {
+    fn for_people_only(&self) -> Option<&'static str> {
+        match self {
+            ControlCommand::Stop(_) => Some("stop"),
+            ControlCommand::Pause(_) => Some("pause"),
+            ControlCommand::Continue(_) => Some("continue"),
+            ControlCommand::Hint(_) => Some("hint"),
+            ControlCommand::Undo(_) => Some("undo"),
+            ControlCommand::Quarantine(_) => None,
+            ControlCommand::Circuit(args) => args.resets().then_some("circuit reset"),
+        }
+    }
+
     fn answer(self, here: &Here) -> Result<u8, Problem> {
         match self {
             ControlCommand::Stop(args) => ask::stop(&args, here),

@@ -57,6 +57,13 @@ enum What {
     Edit(edit::Args),
 }
 
+impl Args {
+    /// Whether a file is to be edited.
+    pub fn edits(&self) -> bool {
+        matches!(self.what, What::Edit(_))
+    }
+}
+
 /// Runs the subcommand.
 pub fn config(args: &Args, here: &Here) -> Result<u8, Problem> {
     match &args.what {
