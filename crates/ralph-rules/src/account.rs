@@ -7,9 +7,7 @@ use crate::failure::{Class, Reaction};
 use crate::grade::Grade;
 use crate::money::{Micro, Usage};
 use crate::next::Next;
-use crate::record::{
-    CallEnded, CallLost, Check, Fact, Ms, PriceFrom, Record, Refuser, RunStarted, Seen, Verified,
-};
+use crate::record::{CallEnded, CallLost, Check, Fact, Ms, Record, Refuser, RunStarted, Seen, Verified};
 use crate::state::{Phase, State};
 use crate::step::Step;
 use serde::{Deserialize, Serialize};
@@ -203,7 +201,7 @@ impl RunAccount {
 
     fn call_ended(&mut self, state: &State, call: &CallEnded) {
         let model = call.model.clone().or_else(|| self.working.1.clone());
-        self.add(model, call.charged, &call.usage, call.price == PriceFrom::Unpriced);
+        self.add(model, call.charged, &call.usage, !call.price.is_exact());
         self.promise |= state.claim.promise;
         let Some(failure) = call.failure.as_ref().filter(|_| !state.reviews.has(call.id)) else { return };
         if !failure.class.is_iteration() {

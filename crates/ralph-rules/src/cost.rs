@@ -1,5 +1,5 @@
-//! The cost of one call: the agent's own figure, otherwise tokens × the price table, otherwise unknown and counted as the
-//! reservation. Also separates this call's share from the totals of a continued conversation.
+//! The cost of one call: the agent's own figure, otherwise tokens × the price table, otherwise what was seen of a call that
+//! ralph ended, otherwise unknown and counted as the reservation. Also separates this call's share from the totals of a continued conversation.
 
 use crate::money::{Micro, Usage};
 use crate::prices::Prices;
@@ -32,6 +32,8 @@ pub struct Account<'a> {
     pub guessed: bool,
     /// What is held for it.
     pub reserved: Micro,
+    /// Ralph ended it, for another reason than the budget: what was seen until then is what it used.
+    pub cut_short: bool,
 }
 
 /// The charged amount, and how it is known.
@@ -62,6 +64,9 @@ pub fn cost(account: &Account<'_>, prices: &Prices) -> Cost {
         _ if account.refused && account.live == Micro::ZERO && usage.total() == 0 => {
             (Micro::ZERO, PriceFrom::Computed)
         }
+        _ if account.cut_short && seen(account, computed) > Micro::ZERO => {
+            (seen(account, computed), PriceFrom::Seen)
+        }
         _ => (account.reserved.max(account.live), PriceFrom::Unpriced),
     };
     // What was seen is never taken back, but a guess gives way to a price, and rounding to the agent's own figure.
@@ -70,6 +75,11 @@ pub fn cost(account: &Account<'_>, prices: &Prices) -> Cost {
     let told = (account.sums_cost || account.sums_usage)
         .then_some(ConversationTotals { cost: account.reported, usage: account.usage });
     Cost { charged, price, reported, computed, usage, told }
+}
+
+/// The cost of the turns that were seen to end.
+fn seen(account: &Account<'_>, computed: Option<Micro>) -> Micro {
+    account.live.max(computed.unwrap_or_default())
 }
 
 fn own_usage(account: &Account<'_>) -> Usage {
@@ -102,7 +112,7 @@ fn own_cost(account: &Account<'_>, computed: Option<Micro>) -> Option<Micro> {
     if !account.sums_cost {
         return Some(told);
     }
-    let seen = account.live.max(computed.unwrap_or_default());
+    let seen = seen(account, computed);
     match account.before.and_then(|before| before.cost) {
         Some(before) if told >= before && seen > Micro::ZERO && nearly(told.minus(before), seen) => {
             Some(told.minus(before))
@@ -178,6 +188,19 @@ mod tests {
         assert_eq!(price(&worked), (500_000, PriceFrom::Unpriced));
         let used = Account { usage: tokens(1000), model: None, ..refused };
         assert_eq!(price(&used), (500_000, PriceFrom::Unpriced));
+    }
+
+    #[test]
+    fn a_call_that_was_cut_short_costs_what_was_seen_of_it() {
+        let cut = Account { finished: false, cut_short: true, usage: tokens(1000), ..account() };
+        assert_eq!(price(&cut), (3_000, PriceFrom::Seen));
+        assert_eq!(price(&Account { live: Micro(4_000), ..cut.clone() }), (4_000, PriceFrom::Seen));
+        let guessed = Account { model: None, live: Micro(4_000), guessed: true, ..cut.clone() };
+        assert_eq!(price(&guessed), (4_000, PriceFrom::Seen));
+        let reported = Account { reported: Some(Micro(5_000)), ..cut.clone() };
+        assert_eq!(price(&reported), (5_000, PriceFrom::Reported), "the agent's figure counts");
+        let silent = Account { usage: Usage::default(), ..cut };
+        assert_eq!(price(&silent), (500_000, PriceFrom::Unpriced), "nothing was seen");
     }
 
     #[test]

@@ -143,7 +143,8 @@ impl Faults {
         });
     }
 
-    /// A call was lost because ralph was killed. It counts as aborted.
+    /// A call was lost because ralph was killed. It counts as aborted, but nobody has to wait: the agent is not at fault,
+    /// and a person has resumed the run since.
     pub fn call_lost(&mut self, now: Moment) {
         self.note(Fault {
             class: Class::Aborted,
@@ -152,6 +153,7 @@ impl Faults {
             at: now.at,
             ran: now.ran,
         });
+        self.forgiven = true;
     }
 
     fn note(&mut self, fault: Fault) {
@@ -206,6 +208,7 @@ impl Faults {
     pub fn wait_until(&self, run: &str) -> Option<Ms> {
         let fault = self.last.as_ref()?;
         match fault.class.reaction() {
+            Reaction::Pause if self.forgiven => None,
             Reaction::Pause => Some(fault.at + 5 * SECOND),
             Reaction::Wait => Some(match fault.reset_at {
                 Some(reset) if reset > fault.at => {

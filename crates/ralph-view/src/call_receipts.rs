@@ -117,7 +117,7 @@ pub fn table(receipts: &[CallReceipt], style: Style) -> String {
             1 => it.iteration.to_string(),
             n => format!("{}.{n}", it.iteration),
         };
-        let known = it.price_from != PriceFrom::Unpriced;
+        let known = it.price_from.is_exact();
         let booked = Micro::from_usd(it.booked).unwrap_or_default();
         all = (all.0.plus(&it.tokens), all.1.plus(booked), all.2 && known);
         let costs = (it.reported, it.computed, money(booked.0, known));
@@ -127,7 +127,13 @@ pub fn table(receipts: &[CallReceipt], style: Style) -> String {
         line(&mut text, "", "all calls", &all.0, (None, None, money(all.1.0, all.2)));
     }
     if !all.2 {
-        let _ = writeln!(text, "{}", style.faint("~ cost unknown, counted as the estimate"));
+        let _ = writeln!(
+            text,
+            "{}",
+            style.faint(
+                "~ cost not reported: counted as seen before ralph ended the call, otherwise as the estimate"
+            )
+        );
     }
     text
 }

@@ -270,6 +270,7 @@ fn call_words(call: &CallEnded) -> Vec<String> {
     let cost = match call.price {
         PriceFrom::Reported => call.charged.to_string(),
         PriceFrom::Computed => format!("{} (computed from tokens)", call.charged),
+        PriceFrom::Seen => format!("~{} seen before it was ended", call.charged),
         PriceFrom::Unpriced => format!("cost unknown, counted as the {} estimate", call.charged),
     };
     let recovered = if call.recovered { ", recovered from the transcript after a crash" } else { "" };

@@ -119,8 +119,8 @@ fn cost(outcome: &Outcome, state: &State) -> String {
     let cap = state.start.as_ref().map(|s| s.policy.max_cost).unwrap_or_default();
     let unknown = match state.budget.unpriced {
         0 => String::new(),
-        1 => "; the cost of 1 call is unknown and counted as its estimate".into(),
-        n => format!("; the cost of {n} calls is unknown and counted as their estimates"),
+        1 => "; the cost of 1 call is not known exactly".into(),
+        n => format!("; the cost of {n} calls is not known exactly"),
     };
     let spent = money(state.budget.spent.0, outcome.cost_is_complete);
     format!("{spent} of {cap}{unknown}{}", late_cost(state))

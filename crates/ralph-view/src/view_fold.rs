@@ -16,7 +16,7 @@ use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{CallEnded, Decision, Fact, Ms, PriceFrom, Record, RunStarted, Seen};
+use ralph_rules::record::{CallEnded, Decision, Fact, Ms, Record, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
 use ralph_store::WindowUse;
@@ -156,7 +156,7 @@ impl ViewFold {
             permission_denials: call.denials.iter().map(refusal).collect(),
             session_id: call.session.clone(),
             usage: call.usage,
-            cost_usd: (call.price != PriceFrom::Unpriced).then(|| call.charged.usd()),
+            cost_usd: call.price.is_exact().then(|| call.charged.usd()),
             failure: call.failure.as_ref().map(|failure| Failed {
                 class: failure.class,
                 message: failure.message.clone(),

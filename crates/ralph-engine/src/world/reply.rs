@@ -1,5 +1,5 @@
 //! Translates an agent's reply for the rules: the class of a failure, the cost and where it comes from, when a limit
-//! resets. An unknown cost is booked as the reservation, never as zero.
+//! resets. An unknown cost is booked as the reservation, never as zero; a call that ralph ended, as what was seen of it.
 
 use super::call::Ended;
 use crate::clock::utc;
@@ -53,7 +53,7 @@ pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended:
 
 /// The cost of the call.
 fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
-    let Ended { reply, exit, spent, before, idle, .. } = ended;
+    let Ended { reply, exit, spent, before, idle, interrupted_by, .. } = ended;
     let agent = ctx.start.caller(ended.caller.0, ended.caller.1);
     let live = spent.unwrap_or_default();
     if exit.not_started {
@@ -81,6 +81,8 @@ fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
         live: live.total,
         guessed: live.guessed,
         reserved,
+        // At the budget's limit the turn under way must be counted, too: the reservation is ahead of it.
+        cut_short: interrupted_by.is_some_and(|why| why != Why::Budget),
     };
     cost(&account, &ctx.deps.prices)
 }

@@ -53,7 +53,7 @@ impl Budget {
     pub fn settled(&mut self, charged: Micro, price: PriceFrom, usage: &Usage) {
         self.spent = self.spent.plus(charged);
         self.usage = self.usage.plus(usage);
-        self.unpriced += u32::from(price == PriceFrom::Unpriced);
+        self.unpriced += u32::from(!price.is_exact());
         self.released();
     }
 

@@ -75,8 +75,17 @@ pub enum PriceFrom {
     Reported,
     /// Computed from tokens and the price table.
     Computed,
+    /// Ralph ended the call: counted as what was seen until then. The turn that was under way is not in it.
+    Seen,
     /// Unknown: counted as the reservation.
     Unpriced,
+}
+
+impl PriceFrom {
+    /// Whether the amount is the call's real cost; otherwise it is shown with a `~`.
+    pub fn is_exact(self) -> bool {
+        matches!(self, PriceFrom::Reported | PriceFrom::Computed)
+    }
 }
 
 /// Why a call failed.
