@@ -6,6 +6,7 @@
 mod base64;
 mod encodings;
 mod env;
+mod env_files;
 mod facts;
 mod files;
 mod find;
@@ -18,6 +19,7 @@ mod shape;
 mod stream;
 
 pub use env::secrets_in_env;
+pub use env_files::secrets_in_env_files;
 pub use files::{MOST, secrets_in_file};
 pub use secret::Secret;
 pub use stream::Stream;

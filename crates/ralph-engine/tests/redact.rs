@@ -494,6 +494,57 @@ fn a_known_value_is_found_in_base64() {
     }
 }
 
+fn base64(bytes: &[u8]) -> String {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let number =
+            three.iter().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte)) << (8 * (3 - three.len()));
+        for n in 0..=three.len() {
+            text.push(char::from(letters[number >> (18 - 6 * n) & 63]));
+        }
+        text.push_str(&"=".repeat(3 - three.len()));
+    }
+    text
+}
+
+/// Wherever the lines end, whatever stands between them and however the output is cut, no five letters in a row are left.
+#[test]
+fn a_known_value_is_found_in_base64_that_is_broken_into_lines() {
+    let (redactor, value) = (redactor(), "tango-Foxtrot.77+quebec");
+    for (width, between) in [
+        (64, "\n"),
+        (76, "\r\n"),
+        (76, "\n        "),
+        (64, "\\n"),
+        (76, "\\r\\n  "),
+        (64, "\\\\n"),
+        (20, "\n\t"),
+    ] {
+        for before in 0..80 {
+            let whole = base64(format!("{}{value}{}", "x".repeat(before), "y".repeat(90)).as_bytes());
+            let lines: Vec<String> =
+                whole.as_bytes().chunks(width).map(|l| String::from_utf8_lossy(l).into_owned()).collect();
+            let text = format!("see:\n{}{between}end", lines.join(between));
+            let clean = redactor.redact(&text).into_owned();
+            // The letters that hold nothing but bits of the value.
+            let (first, last) = ((before * 8).div_ceil(6), (before + value.len()) * 8 / 6);
+            let letters = &whole[first..last];
+            let left: String = clean.split(between).collect();
+            let shown =
+                letters.as_bytes().windows(5).any(|five| left.contains(std::str::from_utf8(five).unwrap()));
+            assert!(
+                !shown && clean.contains("[redacted:DEPLOY_TOKEN]"),
+                "{width} {between:?} {before}: {clean}"
+            );
+            assert!(clean.ends_with(&format!("{between}end")));
+            for size in [1, 3, 7, 63, 64, 65] {
+                assert_eq!(in_chunks(&redactor, text.as_bytes(), &[size]), clean.as_bytes(), "{size}");
+            }
+        }
+    }
+}
+
 #[test]
 fn facts_are_kept_without_secrets_and_a_run_gets_its_words_back() {
     use ralph_rules::record::{Asked, Request, Restored, Seen};

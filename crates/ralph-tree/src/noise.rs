@@ -21,7 +21,8 @@ pub(crate) fn is_byte_code(name: &[u8]) -> bool {
 }
 
 /// Directories (or links to them) that tools fill by themselves.
-fn is_noise_directory(name: &[u8]) -> bool {
+#[must_use]
+pub fn is_noise_directory(name: &[u8]) -> bool {
     matches!(
         name,
         b"target"

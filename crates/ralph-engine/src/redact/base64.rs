@@ -3,7 +3,7 @@
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Fewer letters than this say too little.
-const LEAST: usize = 12;
+pub(super) const LEAST: usize = 12;
 
 /// The letters a value takes inside base64, wherever it lies, with both alphabets.
 pub(super) fn forms(value: &[u8]) -> Vec<Vec<u8>> {

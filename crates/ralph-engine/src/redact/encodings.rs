@@ -1,6 +1,7 @@
 //! How a value may be written in output: as it is, as JSON writes it (once, and once more where JSON is quoted inside
 //! JSON), percent-encoded in an address. The text is read unit by unit and compared, so that every mixture of escapes
-//! is the same value. `known_values.rs` uses it; base64, which is another value, is made in `base64.rs`.
+//! is the same value. `known_values.rs` uses it; base64, which is another value, is made in `base64.rs`: it may be broken
+//! into lines anywhere.
 
 use super::shape::Verdict;
 
@@ -13,6 +14,18 @@ enum Writing {
     Percent,
 }
 
+/// Whether a value may be broken into lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// It stands in one piece.
+    One,
+    /// Line breaks may lie anywhere in it, with the next line indented.
+    Wrapped,
+}
+
+/// A wider gap than this, in characters, is no indented line any more.
+const WIDEST_GAP: usize = 96;
+
 /// What the text says next.
 enum Unit {
     /// These bytes, written with so many.
@@ -24,7 +37,7 @@ enum Unit {
 }
 
 /// Whether the text starts with this value, however it is written.
-pub(super) fn judge(value: &[u8], text: &[u8], last: bool) -> Verdict {
+pub(super) fn judge(value: &[u8], text: &[u8], last: bool, lines: Lines) -> Verdict {
     let same = value.iter().zip(text).take_while(|(a, b)| a == b).count();
     if same == value.len() {
         return Verdict::Hit { keep: 0, len: same };
@@ -34,29 +47,40 @@ pub(super) fn judge(value: &[u8], text: &[u8], last: bool) -> Verdict {
     };
     // A value that is written otherwise has an escape up to where it differs.
     let escapes = |escape: u8, writing: Writing| match memchr::memchr(escape, begun) {
-        Some(_) => reads(value, text, last, writing),
+        Some(_) => reads(value, text, last, (writing, lines)),
         None => Verdict::No,
     };
+    if lines == Lines::Wrapped && matches!(begun.last(), Some(b'\n' | b'\r')) {
+        return reads(value, text, last, (Writing::Json(0), lines));
+    }
     let ways = [(b'\\', Writing::Json(1)), (b'\\', Writing::Json(2)), (b'%', Writing::Percent)];
     let mut found = ways.into_iter().map(|(escape, writing)| escapes(escape, writing));
     found.find(|verdict| *verdict != Verdict::No).unwrap_or(Verdict::No)
 }
 
-fn reads(value: &[u8], text: &[u8], last: bool, writing: Writing) -> Verdict {
-    let (mut rest, mut at) = (value, 0);
+fn reads(value: &[u8], text: &[u8], last: bool, (writing, lines): (Writing, Lines)) -> Verdict {
+    let (mut rest, mut at, mut gap) = (value, 0, 0);
     while !rest.is_empty() {
         match writing.next(text.get(at..).unwrap_or_default()) {
             Unit::More if !last => return Verdict::More,
             Unit::More | Unit::No => return Verdict::No,
             Unit::Is { bytes, len, took } => {
-                let Some(after) = bytes.get(..len).and_then(|unit| rest.strip_prefix(unit)) else {
-                    return Verdict::No;
-                };
-                (rest, at) = (after, at + took);
+                let unit = bytes.get(..len).unwrap_or_default();
+                match rest.strip_prefix(unit) {
+                    Some(after) => (rest, gap) = (after, 0),
+                    None if lines == Lines::Wrapped && at > 0 && goes_on(unit, gap) => gap += 1,
+                    None => return Verdict::No,
+                }
+                at += took;
             }
         }
     }
     Verdict::Hit { keep: 0, len: at }
+}
+
+/// A line break, or the indentation after one.
+fn goes_on(unit: &[u8], gap: usize) -> bool {
+    gap < WIDEST_GAP && (matches!(unit, b"\n" | b"\r") || gap > 0 && matches!(unit, b" " | b"\t"))
 }
 
 impl Writing {
@@ -162,7 +186,7 @@ mod tests {
     use super::*;
 
     fn hit(value: &str, text: &str) -> Option<usize> {
-        match judge(value.as_bytes(), text.as_bytes(), true) {
+        match judge(value.as_bytes(), text.as_bytes(), true, Lines::One) {
             Verdict::Hit { len, .. } => Some(len),
             _ => None,
         }
@@ -181,7 +205,7 @@ mod tests {
         ] {
             assert_eq!(hit(value, &format!("{text}rest")), Some(text.len()), "{text}");
             for cut in 0..text.len() {
-                let begun = judge(value.as_bytes(), &text.as_bytes()[..cut], false);
+                let begun = judge(value.as_bytes(), &text.as_bytes()[..cut], false, Lines::One);
                 assert_eq!(begun, Verdict::More, "{text} cut at {cut}");
             }
         }
@@ -192,6 +216,30 @@ mod tests {
         for (value, text) in [(r"\u0zz", r"\u005cu0zz"), ("%A a", "%25A%20a"), (r"\x", r"\u005Cx")] {
             assert_eq!(hit(value, text), Some(text.len()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_value_may_be_broken_into_lines() {
+        let wrapped = |text: &str, last| judge(b"abcd/efgh", text.as_bytes(), last, Lines::Wrapped);
+        for text in [
+            "a\nbcd/efgh",
+            "abcd/\r\n    efgh",
+            "abc\n\td/ef\r\n  gh",
+            r"abcd\/e\nfgh",
+            r"abcd/e\r\n  fgh",
+            r"abcd/e\\nfgh",
+            "abcd%2Fe%0Afgh",
+        ] {
+            assert_eq!(wrapped(text, true), Verdict::Hit { keep: 0, len: text.len() }, "{text}");
+            for cut in 0..text.len() {
+                assert_eq!(wrapped(&text[..cut], false), Verdict::More, "{text} cut at {cut}");
+            }
+        }
+        let far = format!("abc\n{}d/efgh", " ".repeat(200));
+        for text in ["abc d/efgh", "abcd/\nxefgh", "abcd/e\n", &far] {
+            assert_eq!(wrapped(text, true), Verdict::No, "{text}");
+        }
+        assert_eq!(judge(b"abcdefgh", b"abcd\nefgh", true, Lines::One), Verdict::No);
     }
 
     #[test]

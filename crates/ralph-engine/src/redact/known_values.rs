@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::encodings::Lines;
 use super::{Secret, base64, encodings, label, shape::Verdict};
 
 /// A shorter value would be found all over ordinary text.
@@ -18,6 +19,7 @@ const SURE: usize = 4;
 #[derive(Debug)]
 pub(super) struct Known {
     value: Secret,
+    lines: Lines,
     /// What is written instead.
     pub(super) label: Vec<u8>,
 }
@@ -27,6 +29,8 @@ impl Known {
     pub(super) fn starts(&self) -> BTreeSet<Vec<u8>> {
         let value = self.value.expose();
         let sure = value.iter().take_while(|b| is_plain(**b)).count();
+        // The first line may end soon.
+        let sure = if self.lines == Lines::Wrapped { sure.min(SURE) } else { sure };
         match value.get(..sure) {
             Some(plain) if sure >= SURE || sure == value.len() => BTreeSet::from([plain.to_vec()]),
             _ => openings(value),
@@ -35,7 +39,7 @@ impl Known {
 
     /// Whether the text starts with this value.
     pub(super) fn judge(&self, text: &[u8], last: bool) -> Verdict {
-        encodings::judge(self.value.expose(), text, last)
+        encodings::judge(self.value.expose(), text, last, self.lines)
     }
 }
 
@@ -46,10 +50,15 @@ pub(super) fn all<N: AsRef<str>, V: AsRef<[u8]>>(values: impl Iterator<Item = (N
     for (name, value) in values {
         let label = label(name.as_ref());
         for piece in pieces(value.as_ref()) {
-            for form in std::iter::once(piece.to_vec()).chain(base64::forms(piece)) {
+            let forms = base64::forms(piece);
+            // Where a line ends within the first letters of a form, the next line begins with its rest.
+            let rests =
+                forms.iter().filter_map(|form| form.get(SURE..)).filter(|rest| rest.len() >= base64::LEAST);
+            let wrapped = forms.iter().map(Vec::as_slice).chain(rests).map(|form| (form, Lines::Wrapped));
+            for (form, lines) in std::iter::once((piece, Lines::One)).chain(wrapped) {
                 let value = Secret::new(form);
                 if seen.insert(value.clone()) {
-                    known.push(Known { value, label: label.clone() });
+                    known.push(Known { value, lines, label: label.clone() });
                 }
             }
         }
@@ -153,7 +162,7 @@ mod tests {
     use super::*;
 
     fn starts(value: &str) -> BTreeSet<Vec<u8>> {
-        Known { value: Secret::new(value), label: Vec::new() }.starts()
+        Known { value: Secret::new(value), lines: Lines::One, label: Vec::new() }.starts()
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! What is hidden from everything ralph writes and prints: values of the environment, of agents' own variables, of the
-//! files that `[redact]` names, and of `.env`. `ralph-engine/src/redact` finds them in output.
+//! files that `[redact]` names, and of every `.env`. `ralph-engine/src/redact` finds them in output.
 
 use super::Here;
 use crate::config::{self, Settings};
 use crate::env::Env;
 use crate::problem::{Code, Problem};
-use ralph_engine::redact::{Redactor, Secret, secrets_in_env, secrets_in_file};
+use ralph_engine::redact::{Redactor, Secret, secrets_in_env, secrets_in_env_files, secrets_in_file};
 use ralph_rules::record::RunStarted;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Read where it is there, without being named; only names that say so count in it.
-const ALWAYS: &str = ".env";
+/// How many names are looked through for `.env` files before a run, and by a command that only shows something.
+const NAMES: usize = 100_000;
+const NAMES_SHOWN: usize = 10_000;
 
 /// Knows every secret of this workspace. A file that was named but cannot be read is a mistake: its values would show.
 pub fn redactor(settings: &Settings, workspace: &Path, here: &Here) -> Result<Redactor, Problem> {
@@ -30,7 +31,9 @@ pub fn redactor(settings: &Settings, workspace: &Path, here: &Here) -> Result<Re
         });
         all.extend(found?);
     }
-    Ok(Redactor::new(all.into_iter().chain(always(settings, workspace)).collect::<Vec<_>>().into_iter()))
+    Ok(Redactor::new(
+        all.into_iter().chain(always(settings, workspace, NAMES)).collect::<Vec<_>>().into_iter(),
+    ))
 }
 
 /// As far as it goes: for commands that must work where the configuration is broken, too.
@@ -38,7 +41,7 @@ pub fn redactor_anyway(workspace: &Path, here: &Here) -> Redactor {
     let settings = config::load_files(workspace, &here.env).map(|config| config.settings).unwrap_or_default();
     let files = settings.redact_files.iter().map(|name| place(name, workspace, here));
     let named = files.flat_map(|path| secrets_in_file(&path, true).unwrap_or_default());
-    Redactor::new(named.chain(always(&settings, workspace)).collect::<Vec<_>>().into_iter())
+    Redactor::new(named.chain(always(&settings, workspace, NAMES_SHOWN)).collect::<Vec<_>>().into_iter())
 }
 
 /// A run's beginning as the user wrote it, as far as that can still be known; the journal holds it without secrets.
@@ -78,10 +81,10 @@ pub fn lost(start: &RunStarted) -> Option<String> {
 
 const MARK: &str = "[redacted:";
 
-fn always(settings: &Settings, workspace: &Path) -> Vec<(String, Secret)> {
+fn always(settings: &Settings, workspace: &Path, names: usize) -> Vec<(String, Secret)> {
     let vars = Env::all().into_iter().chain(settings.agents_env());
     let mut found = secrets_in_env(vars, &settings.redact_env);
-    found.extend(secrets_in_file(&workspace.join(ALWAYS), false).unwrap_or_default());
+    found.extend(secrets_in_env_files(workspace, names));
     found
 }
 

@@ -10,15 +10,18 @@ const TOKEN: &str = "q7Zp2LmX9vRt4KwB8nYc";
 const FILED: &str = "tango\"Foxtrot/77+quebec";
 /// Known from `.env`, by its name.
 const DOTENV: &str = "zulu-88-november-77";
+/// Known from `.env.production`, and from a `.env` further down.
+const PRODUCTION: &str = "lima-66-kilo-44";
+const NESTED: &str = "echo-99-foxtrot-55";
 /// Known from nothing but its shape.
 const SHAPED: &str = "ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2";
-const ALL: [&str; 4] = [TOKEN, FILED, DOTENV, SHAPED];
+const ALL: [&str; 6] = [TOKEN, FILED, DOTENV, PRODUCTION, NESTED, SHAPED];
 
 /// Uses them in every way it can: prints, pieces, errors, JSON, file names, commits, its final message.
 const AGENT: &str = r#"
 cat > "prompt-$RALPH_ITERATION"
 echo "the key is $MY_API_TOKEN"
-cat .env keys.txt
+cat .env .env.production services/api/.env keys.txt
 printf q7Zp2; printf LmX9vRt; printf '4KwB8nYc\n'
 printf '{"tool":"curl","args":"tango\\"Foxtrot\\/77+quebec"}\n'
 echo "on stderr: $MY_API_TOKEN" >&2
@@ -44,6 +47,9 @@ fn scene() -> Bed {
     fs::write(workspace.join("agent.sh"), AGENT).unwrap();
     fs::write(workspace.join("keys.txt"), format!("SERVICE='{FILED}'\nMODE=production\n")).unwrap();
     fs::write(workspace.join(".env"), format!("DB_PASSWORD={DOTENV}\nAPP=my-cool-app1\n")).unwrap();
+    fs::write(workspace.join(".env.production"), format!("API_KEY={PRODUCTION}\n")).unwrap();
+    fs::create_dir_all(workspace.join("services/api")).unwrap();
+    fs::write(workspace.join("services/api/.env"), format!("API_KEY={NESTED}\n")).unwrap();
     fs::write(workspace.join("ralph.toml"), "[redact]\nfiles = [\"keys.txt\", \"none.json\"]\n").unwrap();
     bed
 }
@@ -55,7 +61,7 @@ fn ralph(bed: &Bed, args: &[&str]) -> Command {
 }
 
 fn run(bed: &Bed, task: &str, iterations: &str) -> Done {
-    let verify = "cat .env keys.txt; ls; echo $SHAPED >&2; false";
+    let verify = "cat .env .env.production services/api/.env keys.txt; ls; echo $SHAPED >&2; false";
     let limits = ["--max-iterations", iterations, "--max-cost", "5", "--json", "-v"];
     let mut command = ralph(bed, &["run", task, "--agent", "command", "--verify", verify]);
     Done::of(command.args(limits).args(["--", "sh", "agent.sh"]))
