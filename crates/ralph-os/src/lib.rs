@@ -4,6 +4,7 @@
 //! elsewhere or with the feature `portable`. [`missing`] lists what the fallbacks cannot do. [`NoFollowDir`] builds on
 //! either of them.
 
+mod durable;
 #[cfg(target_os = "linux")]
 pub mod linux;
 mod no_follow;
@@ -13,9 +14,10 @@ mod regular_file;
 mod room_layer;
 mod stat;
 
+pub use durable::{place_durably, write_durably};
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 pub use linux::*;
-pub use no_follow::{Draft, NoFollowDir, Writable, open_file_beneath};
+pub use no_follow::{Draft, DraftFile, NoFollowDir, Writable, open_file_beneath};
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 pub use portable::*;
 pub use process::Process;

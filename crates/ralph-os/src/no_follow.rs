@@ -85,13 +85,31 @@ impl NoFollowDir {
         mode: u16,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
+        self.draft_file(path, draft, mode, fill)?.place()
+    }
+
+    /// Writes the draft of a file, which takes its place later: so that many can be synced together before that.
+    pub fn draft_file(
+        &self,
+        path: &[u8],
+        draft: Draft,
+        mode: u16,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<DraftFile> {
         let (dir, name) = self.make_parent(path)?;
         let draft = draft.name();
         // Readable, so that `fill` can check what it wrote.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         discard(&dir, &draft)?;
         let mut file = File::from(rustix::fs::openat(&dir, &draft, flags, mode_of(mode))?);
-        put_in_place(fill(&mut file), &dir, &draft, &name)
+        match fill(&mut file) {
+            Ok(()) => Ok(DraftFile { file, dir, draft, name }),
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = discard(&dir, &draft);
+                Err(error)
+            }
+        }
     }
 
     /// Replaces whatever file or link is at a path by a link.
@@ -204,6 +222,27 @@ impl NoFollowDir {
             make(&dir, &name, 0o777)?;
         }
         self.parent(path)
+    }
+}
+
+/// A file that is written and has not taken its place yet.
+#[derive(Debug)]
+pub struct DraftFile {
+    file: File,
+    dir: OwnedFd,
+    draft: String,
+    name: OsString,
+}
+
+impl DraftFile {
+    /// Syncs its content to disk.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// Takes the place of whatever file or link is there. If that fails, the draft is removed.
+    pub fn place(self) -> io::Result<()> {
+        put_in_place(Ok(()), &self.dir, &self.draft, &self.name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Files: held without being opened, opened beneath a directory, looked at, listed and copied in the kernel.
 
 use std::ffi::{CStr, OsStr};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -41,6 +42,27 @@ pub fn chmod_held(held: impl AsFd, mode: Mode) -> Result<(), Errno> {
 /// Makes `to` a copy of `from` that shares its blocks, where the file system can.
 pub fn share_blocks(to: impl AsFd, from: impl AsFd) -> Result<(), Errno> {
     rustix::fs::ioctl_ficlone(to, from)
+}
+
+/// Syncs files and directories of one file system to disk. More than a few are synced with all else that their file
+/// system has in memory: that is one flush, where one per file would be hundreds.
+pub fn sync_batch(paths: &[PathBuf]) -> io::Result<()> {
+    /// Up to here, two flushes are cheaper than what others may have left to write.
+    const FEW: usize = 2;
+    match paths.first().filter(|_| paths.len() > FEW) {
+        Some(first) if sync_file_system(first)? => Ok(()),
+        _ => crate::portable::sync_batch(paths),
+    }
+}
+
+/// Syncs everything that the file system of this directory has in memory; false where that does not work, so that files
+/// must be synced one by one.
+pub fn sync_file_system(dir: &Path) -> io::Result<bool> {
+    if doubtful_file_system(dir).is_some() {
+        return Ok(false);
+    }
+    rustix::fs::syncfs(File::open(dir)?)?;
+    Ok(true)
 }
 
 /// A look at a name in a directory; a link is not followed.

@@ -1,7 +1,7 @@
 //! Files, with nothing but POSIX.
 
 use std::ffi::{CStr, OsStr};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -46,6 +46,21 @@ pub fn chmod_held(held: impl AsFd, mode: Mode) -> Result<(), Errno> {
 /// Makes no copy that shares blocks; the caller copies the bytes.
 pub fn share_blocks(_to: impl AsFd, _from: impl AsFd) -> Result<(), Errno> {
     Err(Errno::NOTSUP)
+}
+
+/// Syncs files and directories to disk. All but the last are only handed to the drive; syncing the last one then empties
+/// the drive's own cache, where the system makes that difference.
+pub fn sync_batch(paths: &[PathBuf]) -> io::Result<()> {
+    let Some((last, others)) = paths.split_last() else { return Ok(()) };
+    for path in others {
+        rustix::fs::fsync(File::open(path)?)?;
+    }
+    File::open(last)?.sync_all()
+}
+
+/// A file system cannot be synced as a whole.
+pub fn sync_file_system(_dir: &Path) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// A look at a name in a directory; a link is not followed.
