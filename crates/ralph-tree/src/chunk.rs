@@ -90,6 +90,11 @@ pub(crate) fn are_ends(rows: &[Row], paths: usize) -> bool {
 }
 
 impl Row {
+    /// The same but for where the path lies.
+    pub fn is_like(&self, other: &Row) -> bool {
+        Row { end: 0, ..*self } == Row { end: 0, ..*other }
+    }
+
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.hash);
         out.extend_from_slice(&self.ino.to_le_bytes());
@@ -153,6 +158,15 @@ impl ChunkWriter {
     pub fn add_chunk(&mut self, chunk: Chunk, other: &[Arc<Chunk>]) {
         self.now = chunk;
         self.close(other);
+    }
+
+    /// Adds a chunk of another index as it is; false if a chunk is being written.
+    pub fn share(&mut self, chunk: &Arc<Chunk>) -> bool {
+        let between = self.now.rows.is_empty();
+        if between {
+            self.done.push(Arc::clone(chunk));
+        }
+        between
     }
 
     /// All chunks.

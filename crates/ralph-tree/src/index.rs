@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::chunk::{Chunk, Row};
+use crate::chunk::{Chunk, ChunkWriter, Row};
 use crate::path::{TreePath, order};
 
 /// The entry counts as work: neither ignored nor noise.
@@ -170,6 +170,11 @@ impl Index {
         self.bytes_hashed
     }
 
+    /// Other entries with the head of this index.
+    pub(crate) fn with_chunks(&self, chunks: Vec<Arc<Chunk>>) -> Index {
+        Index { chunks, id: self.id, began: self.began, root_rules: self.root_rules, ..Index::default() }
+    }
+
     /// The hash behind [`Index::id`]. Times, inodes and other permission bits are left out, so that putting
     /// everything back gives the same id again.
     pub(crate) fn compute_id(&self) -> u128 {
@@ -259,6 +264,28 @@ impl<'a> Cursor<'a> {
     fn skip_chunk(&mut self) {
         (self.chunks, self.at) = (self.chunks.get(1..).unwrap_or_default(), 0);
     }
+
+    /// Leaves out chunks that begin here and that the other index has here, too.
+    pub fn skip_shared(&mut self, other: &mut Cursor<'_>) {
+        while let (Some(old), Some(new)) = (self.begins(), other.begins())
+            && Arc::ptr_eq(old, new)
+        {
+            self.skip_chunk();
+            other.skip_chunk();
+        }
+    }
+
+    /// Hands a chunk over as a whole, if one begins here and ends before all of these paths.
+    pub fn share_before(&mut self, paths: &[Option<&[u8]>], to: &mut ChunkWriter) -> bool {
+        let Some(chunk) = self.begins() else { return false };
+        let last = chunk.path_at(chunk.rows().len().saturating_sub(1));
+        let is_before = paths.iter().flatten().all(|path| order(last, path).is_lt());
+        let shared = is_before && to.share(chunk);
+        if shared {
+            self.skip_chunk();
+        }
+        shared
+    }
 }
 
 /// Two indexes side by side: each path once, with what it was and what it is. Chunks that the two share are left out,
@@ -269,12 +296,7 @@ pub fn side_by_side<'a>(
 ) -> impl Iterator<Item = (Option<Entry<'a>>, Option<Entry<'a>>)> {
     let (mut left, mut right) = (Cursor::new(before), Cursor::new(after));
     std::iter::from_fn(move || {
-        while let (Some(old), Some(new)) = (left.begins(), right.begins())
-            && Arc::ptr_eq(old, new)
-        {
-            left.skip_chunk();
-            right.skip_chunk();
-        }
+        left.skip_shared(&mut right);
         let pair = (left.entry(), right.entry());
         let side = match &pair {
             (None, None) => return None,

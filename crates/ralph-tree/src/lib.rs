@@ -8,6 +8,7 @@
 mod changes;
 mod chunk;
 mod content;
+mod difference;
 mod flags;
 mod git_dir;
 mod git_facts;
@@ -34,6 +35,7 @@ mod workspace_file_lock;
 pub use changes::{Changes, changes};
 pub use chunk::Chunk;
 pub use content::{hash_bytes, hash_file};
+pub use difference::Difference;
 pub use flags::{ASSUMED, Hidden, SKIPPED};
 pub use git_facts::{GitFacts, git_facts};
 pub use index::{Entry, Index, Kind, Skipped, side_by_side};

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chunk::{Chunk, ChunkWriter, Left, ROW, are_ends};
+use crate::difference::Difference;
 use crate::index::Index;
 
 const MAGIC: &[u8; 8] = b"RALPHTRE";
@@ -57,6 +58,23 @@ impl Index {
         let check = *out.hasher.finalize().as_bytes();
         out.inner.write_all(&check)?;
         out.inner.flush()
+    }
+
+    /// Writes the index in place of an older one and returns when it is on disk. One with the same entries stays.
+    pub fn save_durably(&self, path: &Path) -> io::Result<()> {
+        let is_there = |there: Index| there.id == self.id && Difference::between(&there, self).is_empty();
+        if Index::load_beside(path, self).is_some_and(is_there) {
+            return Ok(());
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let draft = PathBuf::from(name);
+        let written = self.write(&draft).and_then(|()| ralph_os::place_durably(&draft, path));
+        if written.is_err() {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&draft);
+        }
+        written
     }
 
     /// Reads an index back; None if there is none, or none that can be trusted.

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
-use ralph_tree::{Entry, Index};
+use ralph_tree::{Difference, Entry, Index};
 use support::{Scratch, touched};
 
 fn small() -> (Scratch, Index) {
@@ -97,4 +97,38 @@ fn where_nothing_can_be_written_the_older_one_stays() {
     fs::write(w.beside("taken/x"), "x").unwrap();
     assert!(index.save(&w.beside("taken")).is_err());
     assert_eq!(fs::read_dir(w.beside("")).unwrap().count(), 2, "no draft is left behind");
+}
+
+#[test]
+fn a_difference_makes_one_index_of_the_other_and_survives_its_bytes() {
+    let (w, before) = small();
+    w.write("a.txt", "other").write("dir/new", "new").write("dir.d", "sorts after the directory");
+    fs::remove_file(w.at(".env")).unwrap();
+    let after = w.walk_after(&before);
+    let difference = Difference::between(&before, &after);
+    let bytes = difference.to_bytes();
+    let again = Difference::from_bytes(&bytes).unwrap().apply(&before);
+    assert_eq!(again.entries().collect::<Vec<Entry<'_>>>(), after.entries().collect::<Vec<_>>());
+    assert_eq!(again.id(), after.id());
+    let back = Difference::between(&after, &before);
+    let nothing = Difference::joined([difference, back]).apply(&before);
+    assert_eq!(nothing.entries().collect::<Vec<Entry<'_>>>(), before.entries().collect::<Vec<_>>());
+    assert!(Difference::between(&after, &again).is_empty());
+    for at in 0..bytes.len() {
+        assert!(Difference::from_bytes(&bytes[..at]).is_none(), "cut at {at}");
+    }
+}
+
+#[test]
+fn a_durable_index_is_written_once() {
+    let (w, index) = small();
+    let file = w.beside("index");
+    index.save_durably(&file).unwrap();
+    let made = fs::metadata(&file).unwrap().modified().unwrap();
+    w.walk_after(&index).save_durably(&file).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), made, "the same entries are there");
+    w.write("a.txt", "other");
+    let changed = w.walk_after(&index);
+    changed.save_durably(&file).unwrap();
+    assert_eq!(Index::load(&file).unwrap().id(), changed.id());
 }
