@@ -18,7 +18,7 @@ use crate::reset_time::day_of;
 use crate::run::{Run, Unwritable, stream_of};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
-use crate::snapshots::Snapshots;
+use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
@@ -106,7 +106,7 @@ pub fn start(
     let mut started = run_started(id, plan, &deps);
     let workspace = PathBuf::from(&started.workspace);
     let tree = tree_of(home, &workspace, &started)?;
-    let index = tree.walk(Index::load(&home.index(&workspace)).as_ref())?;
+    let index = walk_without_drafts(&tree, Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
     go(home, &store, started, State::default(), facts, (tree, index), deps, watchers)
@@ -139,7 +139,7 @@ pub fn resume(
     let started = whole(started, &deps);
     let tree = tree_of(home, Path::new(&workspace), &started)?;
     let left = Index::load(&home.index(Path::new(&workspace)));
-    let now = tree.walk(left.as_ref())?;
+    let now = walk_without_drafts(&tree, left.as_ref())?;
     let index = match before_the_crash(home, &state, id) {
         Some(moment) => moment.files,
         None if Loss::of_run(&home.run(id)).happened() => {
@@ -251,10 +251,12 @@ fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State, reasons: &[
 /// Takes a snapshot of the workspace as the run leaves it, and removes old ones. Neither changes how the run ended.
 fn take_last_snapshot(home: &Home, store: &dyn Store, ctx: &StepContext) {
     ctx.snapshots.left(&ctx.index()).discard("take the last snapshot");
-    let workspace = Some(ctx.start.workspace.clone());
-    let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
-    let oldest_first: Vec<String> = runs.into_iter().rev().map(|run| run.id).collect();
-    ctx.snapshots.prune(home, &oldest_first).discard("prune snapshots");
+    let runs = || {
+        let workspace = Some(ctx.start.workspace.clone());
+        let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
+        runs.into_iter().rev().map(|run| run.id).collect()
+    };
+    ctx.snapshots.keep_within_limit(home, runs).discard("prune snapshots");
 }
 
 /// The workspace before the step during which an earlier process died: what differs from it is the agent's work.
@@ -308,9 +310,12 @@ fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Resu
         resumable: Some(true),
         ..RunFilter::default()
     };
-    for run in store.runs(&filter)?.iter().filter(|run| run.pid.is_some()) {
+    let open_runs = store.runs(&filter)?;
+    for run in open_runs.iter().filter(|run| run.pid.is_some()) {
         let _ = leftovers::end_of_earlier_process(home, &run.id, workspace);
     }
+    let open_runs: Vec<String> = open_runs.into_iter().map(|run| run.id).collect();
+    Snapshots::of(home, workspace, id).remove_leftovers(home, &open_runs);
     Ok(lock)
 }
 

@@ -14,11 +14,12 @@ pub use hidden_paths::{hidden, show};
 pub use history::Touched;
 pub use repositories::{GitDir, Repositories, obeyed, odd_in_repository};
 
+use crate::snapshots::Snapshots;
 use crate::step_context::StepContext;
 use git::Git;
 use known_commits::KnownCommits;
 use ralph_diagnostics::Discard;
-use ralph_os::{Links, read_regular};
+use ralph_os::{Links, read_regular, write_durably};
 use ralph_rules::record::{How, Violation};
 use ralph_tree::{Index, TreePath, violations};
 use std::collections::BTreeSet;
@@ -54,14 +55,19 @@ pub struct Moment {
 impl Moment {
     /// Reads a state from the run's folder.
     pub fn load(folder: &Path, name: &str) -> Option<Moment> {
-        let files = Index::load(&folder.join(format!("{name}.tree")))?;
+        let files = Snapshots::recorded(folder, name)?;
         let repositories = Repositories::load(&folder.join(format!("{name}.git"))).unwrap_or_default();
         Some(Moment { files, repositories })
     }
 
-    fn save(folder: &Path, name: &str, files: &Index, repositories: &Repositories) -> io::Result<()> {
-        repositories.save(&folder.join(format!("{name}.git")))?;
-        files.save(&folder.join(format!("{name}.tree"))).map_err(|error| error.source)
+    fn save(
+        ctx: &StepContext,
+        name: &str,
+        files: &Arc<Index>,
+        repositories: &Repositories,
+    ) -> io::Result<()> {
+        repositories.save(&ctx.folder.join(format!("{name}.git")))?;
+        ctx.snapshots.record(name, files)
     }
 }
 
@@ -99,13 +105,13 @@ impl Protection {
             KnownCommits::load(&ctx.folder).begins(&now, &ctx.folder);
         }
         // Needed only if ralph crashes during this step.
-        Moment::save(&ctx.folder, BEFORE, &files, &now).discard("save the state before the step");
+        Moment::save(ctx, BEFORE, &files, &now).discard("save the state before the step");
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 }
 
 /// Everything that was changed since the step began. Findings are written to the run's folder first.
-pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation> {
+pub fn found(ctx: &StepContext, before: &Index, after: &Arc<Index>) -> Vec<Violation> {
     let was = ctx.protection.repositories();
     let is = was.again();
     let mut all: Vec<Violation> =
@@ -125,9 +131,9 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Index) -> Vec<Violation>
     }));
     if !all.is_empty() {
         // Without it, the restore compares with the state it finds then.
-        Moment::save(&ctx.folder, SEEN, after, &is).discard("save the state after the step");
+        Moment::save(ctx, SEEN, after, &is).discard("save the state after the step");
         let list = serde_json::to_vec(&commits).unwrap_or_default();
-        fs::write(ctx.folder.join(COMMITS), list).discard("save the list of commits");
+        write_durably(&ctx.folder.join(COMMITS), &list).discard("save the list of commits");
     }
     all.truncate(NAMES);
     all

@@ -1,98 +1,241 @@
-//! Removes contents that no index names. Above a size limit the oldest indexes are removed first. Temporary files left by
-//! a crash are removed too.
+//! Removes contents that no moment names. Above a size limit the oldest moments are removed first. Folders are read one
+//! after the other, newest first, and only what differs from the state before is looked at, so that neither memory nor
+//! time grows with a whole index for every moment.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
 
-use ralph_tree::Index;
+use ralph_tree::{Difference, Index, side_by_side};
 
-use crate::snapshot_store::SnapshotStore;
+use crate::bases::{self, path_in};
+use crate::leftovers;
+use crate::moment_log::{path, read, state};
+use crate::moment_record::{Record, head};
+use crate::snapshot_store::{SnapshotStore, is_stored};
 
-/// A temporary file this old was left by a crash.
-const OLD_DRAFT: Duration = Duration::from_secs(3600);
+/// Moments that a run needs to continue: the last of each is kept, however old.
+const NEEDED: [&str; 3] = ["before", "oracle", "seen"];
 
 /// What was removed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Indexes that were removed, oldest first.
-    pub indexes: u32,
-    /// Contents that no index names any more.
+    /// Moments that were removed, the oldest ones.
+    pub moments: u32,
+    /// Contents that no moment names any more.
     pub contents: u32,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes that remain.
+    /// Bytes that remain, indexes included.
     pub left: u64,
 }
 
-/// Removes contents that `indexes` (oldest first) do not name, and the oldest indexes while more than `most` bytes are
-/// stored, but never the newest.
-pub fn prune(keep: &SnapshotStore, indexes: &[PathBuf], most: u64) -> io::Result<Pruned> {
-    let mut pruned = Pruned::default();
-    let contents = contents(keep)?;
-    let sizes: HashMap<u128, u64> = contents.iter().map(|(_, hash, size)| (*hash, *size)).collect();
-    let total: u64 = sizes.values().sum();
-    let mut named: VecDeque<(&PathBuf, HashSet<u128>)> =
-        indexes.iter().filter_map(|path| Some((path, names(&Index::load(path)?)))).collect();
-    let mut uses: HashMap<u128, u32> = HashMap::new();
-    for hash in named.iter().flat_map(|(_, names)| names) {
-        *uses.entry(*hash).or_default() += 1;
-    }
-    let size = |hash: &u128| sizes.get(hash).copied().unwrap_or(0);
-    let mut bytes: u64 = uses.keys().map(size).sum();
-    while bytes > most && named.len() > 1 {
-        let Some((path, names)) = named.pop_front() else { break };
-        fs::remove_file(path)?;
-        pruned.indexes += 1;
-        for hash in &names {
-            let left = uses.get(hash).map_or(0, |uses| uses - 1);
-            uses.insert(*hash, left);
-            bytes -= if left == 0 { size(hash) } else { 0 };
+/// Removes contents that no moment in `folders` (oldest first) names, and the oldest moments while more than `most` bytes
+/// are stored, but never the newest.
+pub fn prune(store: &SnapshotStore, folders: &[PathBuf], most: u64) -> io::Result<Pruned> {
+    let mut kept = Kept { most, ..Kept::default() };
+    for folder in folders.iter().rev() {
+        kept.log(folder)?;
+        let mut files = old_indexes(folder);
+        files.sort_unstable();
+        for file in files.into_iter().rev() {
+            kept.old_index(&file)?;
         }
     }
-    for (path, hash, size) in &contents {
-        if uses.get(hash).is_none_or(|uses| *uses == 0) {
-            fs::remove_file(path)?;
-            pruned.contents += 1;
-            pruned.bytes += size;
+    let Kept { named, index_bytes, removed, .. } = kept;
+    let mut pruned = Pruned { moments: removed, ..Pruned::default() };
+    let mut left = 0;
+    each_content(store, |path, hash, size| {
+        if named.contains(&hash) {
+            left += size;
+            return Ok(());
         }
-    }
+        pruned.contents += 1;
+        pruned.bytes += size;
+        fs::remove_file(path)
+    })?;
     if pruned.contents > 0 {
-        keep.forget_latest();
+        store.forget_unless(|hash| named.contains(&hash));
     }
-    pruned.left = total - pruned.bytes;
+    pruned.left = left + index_bytes + store.bases().remove_unused()?;
     Ok(pruned)
 }
 
-fn names(index: &Index) -> HashSet<u128> {
-    index.entries().map(|entry| entry.hash).collect()
+/// Bytes of everything that is stored for a workspace whose moments are in these folders.
+pub fn stored_bytes(store: &SnapshotStore, folders: &[PathBuf]) -> io::Result<u64> {
+    let mut contents = 0;
+    each_content(store, |_, _, size| {
+        contents += size;
+        Ok(())
+    })?;
+    let indexes = folders.iter().flat_map(|folder| old_indexes(folder).into_iter().chain([path(folder)]));
+    Ok(contents + store.bases().remove_unused()? + indexes.map(|file| length(&file)).sum::<u64>())
 }
 
-/// Every content there is, with its hash and size.
-fn contents(keep: &SnapshotStore) -> io::Result<Vec<(PathBuf, u128, u64)>> {
-    let mut all = Vec::new();
-    let top = match fs::read_dir(keep.blobs().dir()) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(all),
-        other => other?,
-    };
-    for folder in top.filter_map(Result::ok) {
+type Sizes = HashMap<u128, u64, BuildHasherDefault<Folded>>;
+
+/// Hashes are uniform already; one half of them is enough.
+#[derive(Default)]
+struct Folded(u64);
+
+impl Hasher for Folded {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.first_chunk().map_or(0, |half| u64::from_le_bytes(*half));
+    }
+}
+
+/// What is kept so far, from the newest moment on.
+#[derive(Default)]
+struct Kept {
+    most: u64,
+    named: HashSet<u128, BuildHasherDefault<Folded>>,
+    /// A state all of whose contents are among `named`.
+    seen: Index,
+    bytes: u64,
+    /// Without the bases.
+    index_bytes: u64,
+    bases: BTreeSet<u128>,
+    /// The base that was read last; neighbouring runs share it.
+    base: Option<(u128, Index)>,
+    removed: u32,
+    /// The limit was reached: everything older goes.
+    full: bool,
+}
+
+impl Kept {
+    /// An index of an earlier version.
+    fn old_index(&mut self, file: &Path) -> io::Result<()> {
+        let index = if self.full { None } else { Index::load_beside(file, &self.seen) };
+        let more = index.map(|index| (self.names(&index, &[]), index));
+        match more.filter(|(more, _)| self.named.is_empty() || self.fits(more, length(file))) {
+            Some((more, index)) => {
+                self.keep(more, length(file), 0);
+                self.seen = index;
+                Ok(())
+            }
+            None => self.remove(file, 1),
+        }
+    }
+
+    /// The moments of a run: all of them, or only the latest ones.
+    fn log(&mut self, folder: &Path) -> io::Result<()> {
+        let file = path(folder);
+        let Some((id, records)) = read(folder) else { return Ok(()) };
+        let count = u32::try_from(records.len()).unwrap_or(u32::MAX);
+        let base = if self.full || records.is_empty() { None } else { self.base(folder, id) };
+        let Some(base) = base else { return self.remove(&file, count) };
+        let base_bytes = if self.bases.insert(id) { length(&path_in(folder, id)) } else { 0 };
+        let bytes = base_bytes + length(&file);
+        let from = |first: usize| {
+            let (before, after) = records.split_at((first + 1).min(records.len()));
+            let state = state(&base, before.iter().cloned());
+            (self.names(&state, after), state)
+        };
+        let (all, state) = from(0);
+        if self.fits(&all, bytes) {
+            self.keep(all, bytes - base_bytes, base_bytes);
+            self.seen = state;
+            return Ok(());
+        }
+        // The more moments are kept, the more contents they name.
+        let (mut low, mut high) = (0, records.len() - usize::from(self.named.is_empty()));
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.fits(&from(middle).0, bytes) { high = middle } else { low = middle + 1 }
+        }
+        if low >= records.len() {
+            return self.remove(&file, count);
+        }
+        let (some, _) = from(low);
+        self.full = true;
+        self.removed += u32::try_from(low).unwrap_or(u32::MAX);
+        cut(folder, id, records, low)?;
+        self.keep(some, length(&file), base_bytes);
+        Ok(())
+    }
+
+    fn base(&mut self, folder: &Path, id: u128) -> Option<Index> {
+        if self.base.as_ref().is_none_or(|(known, _)| *known != id) {
+            self.base = bases::load(folder, id, &self.seen).map(|base| (id, base));
+        }
+        self.base.as_ref().map(|(_, base)| base.clone())
+    }
+
+    /// The contents that a state and the records after it name and that are not known yet.
+    fn names(&self, state: &Index, later: &[Record]) -> Sizes {
+        let now = side_by_side(&self.seen, state).filter_map(|(_, entry)| entry);
+        let later = later.iter().flat_map(|record| record.difference.changed());
+        let all = now.chain(later).filter(is_stored).map(|entry| (entry.hash, entry.size));
+        all.filter(|(hash, _)| !self.named.contains(hash)).collect()
+    }
+
+    fn fits(&self, more: &Sizes, index_bytes: u64) -> bool {
+        let new: u64 = more.values().sum();
+        self.bytes.saturating_add(new).saturating_add(index_bytes) <= self.most
+    }
+
+    fn keep(&mut self, more: Sizes, index_bytes: u64, base_bytes: u64) {
+        self.bytes += more.values().sum::<u64>() + index_bytes + base_bytes;
+        self.index_bytes += index_bytes;
+        self.named.extend(more.into_keys());
+    }
+
+    fn remove(&mut self, file: &Path, moments: u32) -> io::Result<()> {
+        self.full = true;
+        self.removed += moments;
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Rewrites the moments of a run without those before `from`.
+fn cut(folder: &Path, base: u128, records: Vec<Record>, from: usize) -> io::Result<()> {
+    let last = |name: &&str| records.iter().rposition(|record| record.name == **name);
+    let needed: BTreeSet<usize> = NEEDED.iter().filter_map(last).collect();
+    let mut bytes = head(base);
+    let mut skipped = Vec::new();
+    for (n, record) in records.into_iter().enumerate() {
+        skipped.push(record.difference);
+        if n >= from || needed.contains(&n) {
+            let difference = Difference::joined(skipped.drain(..));
+            bytes.extend(Record { name: record.name, difference }.to_bytes());
+        }
+    }
+    ralph_os::write_durably(&path(folder), &bytes)
+}
+
+/// The indexes of a folder that an earlier version wrote, one file for each moment.
+fn old_indexes(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "tree")).collect()
+}
+
+fn length(path: &Path) -> u64 {
+    path.metadata().map_or(0, |meta| meta.len())
+}
+
+/// Calls `each` with every content, its hash and its size. Drafts that nobody writes any more are removed.
+fn each_content(
+    store: &SnapshotStore,
+    mut each: impl FnMut(&Path, u128, u64) -> io::Result<()>,
+) -> io::Result<()> {
+    for folder in fs::read_dir(store.blobs().dir()).into_iter().flatten().flatten() {
+        leftovers::remove_drafts(&folder.path());
         for entry in fs::read_dir(folder.path())?.filter_map(Result::ok) {
-            let (path, meta) = (entry.path(), entry.metadata()?);
             let name =
                 format!("{}{}", folder.file_name().to_string_lossy(), entry.file_name().to_string_lossy());
-            match u128::from_str_radix(&name, 16) {
-                Ok(hash) => all.push((path, hash, meta.len())),
-                Err(_) if is_old(&meta) => fs::remove_file(path)?,
-                Err(_) => {}
+            if let (Ok(hash), 32) = (u128::from_str_radix(&name, 16), name.len()) {
+                each(&entry.path(), hash, entry.metadata()?.len())?;
             }
         }
     }
-    Ok(all)
-}
-
-fn is_old(meta: &fs::Metadata) -> bool {
-    let age = meta.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-    age.is_some_and(|age| age > OLD_DRAFT)
+    Ok(())
 }

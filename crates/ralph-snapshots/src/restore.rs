@@ -6,12 +6,13 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use ralph_os::{Draft, NoFollowDir};
+use ralph_os::{Draft, DraftFile, NoFollowDir};
 use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
 use rustix::fs::{Mode, RawMode};
 
-use crate::blobs::Blobs;
+use crate::blobs::{Blobs, DAMAGED};
 use crate::snapshot_store::{PathProblem, is_kept};
+use crate::write_batch::WriteBatch;
 
 /// What to restore, and from which state.
 #[derive(Clone, Copy, Debug)]
@@ -191,6 +192,7 @@ impl Restore {
             Kind::Special => "it was neither a file nor a link",
             _ if !is_kept(want) => "its content was not kept: too large or not readable",
             _ if !blobs.has(want.hash) => "its saved content was deleted",
+            Kind::File if !blobs.holds(want.hash, want.size) => DAMAGED,
             Kind::Symlink => return self.acts.push(RestoreAction::Link { path, hash: want.hash }),
             Kind::File => {
                 return self.acts.push(RestoreAction::Write {
@@ -206,17 +208,11 @@ impl Restore {
 
     /// Applies the plan. Failures are reported; the rest is done all the same.
     pub fn apply(&self, root: &Path, blobs: &Blobs) -> io::Result<RestoreReport> {
-        let root = NoFollowDir::open(root)?;
-        let mut done = RestoreReport::default();
+        let mut batch = WriteBatch::open(root, blobs)?;
         for act in &self.acts {
-            match apply(&root, act, blobs) {
-                Ok(()) => done.acts += 1,
-                Err(error) => {
-                    done.failed.push(PathProblem { path: act.path().clone(), why: error.to_string() });
-                }
-            }
+            batch.add(act);
         }
-        Ok(done)
+        Ok(batch.finish())
     }
 }
 
@@ -241,7 +237,7 @@ pub(crate) fn alike(a: Option<&Entry<'_>>, b: Option<&Entry<'_>>) -> bool {
 }
 
 /// Applies an action; an unwritable directory is made writable for as long as it takes.
-fn apply(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Result<()> {
+pub(crate) fn apply(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Result<()> {
     match apply_once(root, act, blobs) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let parent = root.make_parent_writable(act.path().as_bytes())?;
@@ -271,11 +267,22 @@ fn apply_once(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Res
     }
 }
 
-/// The draft is named after the content, so that what a crash left is replaced when the act is repeated.
 fn write(root: &NoFollowDir, path: &TreePath, blobs: &Blobs, hash: u128, mode: u16) -> io::Result<()> {
-    root.replace_file(path.as_bytes(), Draft::Named(hash), 0o600, |file| {
+    let draft = draft(root, path, blobs, hash, mode)?;
+    draft.sync()?;
+    draft.place()
+}
+
+/// The draft is named after the content, so that what a crash left is replaced when the act is repeated.
+pub(crate) fn draft(
+    root: &NoFollowDir,
+    path: &TreePath,
+    blobs: &Blobs,
+    hash: u128,
+    mode: u16,
+) -> io::Result<DraftFile> {
+    root.draft_file(path.as_bytes(), Draft::Named(hash), 0o600, |file| {
         blobs.copy_to(hash, file)?;
-        rustix::fs::fchmod(&*file, Mode::from_raw_mode(RawMode::from(mode)))?;
-        file.sync_data()
+        Ok(rustix::fs::fchmod(&*file, Mode::from_raw_mode(RawMode::from(mode)))?)
     })
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use ralph_os::NoFollowDir;
 use ralph_tree::{Entry, Index, Kind, TreePath};
 
-use crate::blobs::Blobs;
+use crate::blobs::{Blobs, DAMAGED};
 use crate::restore::{RestoreAction, alike, closing_last};
 use crate::snapshot_store::{PathProblem, is_kept};
 
@@ -142,6 +142,7 @@ fn comes_back(was: &Entry<'_>, is: Option<&Entry<'_>>, blobs: &Blobs) -> Result<
         Kind::File if content.is_some() => Ok(RestoreAction::Mode { path, mode: was.mode }),
         _ if !is_kept(was) => Err("its content was not kept: too large or not readable"),
         _ if !blobs.has(was.hash) => Err("its content was not saved"),
+        Kind::File if !blobs.holds(was.hash, was.size) => Err(DAMAGED),
         Kind::Symlink => Ok(RestoreAction::Link { path, hash: was.hash }),
         Kind::File => Ok(RestoreAction::Write { path, hash: was.hash, mode: was.mode, new: is.is_none() }),
     }

@@ -1,52 +1,69 @@
-//! The snapshot store: keeps the contents that an index names. Only what differs from the last index is examined, so that
-//! an unchanged workspace costs one comparison in memory.
+//! The snapshot store: keeps the contents that an index names. A content counts as stored if its file has the right size
+//! and either a process that synced it says so ([`SyncedList`]) or it was read and compared. Anything else is written
+//! again.
 
 use ralph_diagnostics::Discard;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ralph_os::NoFollowDir;
-use ralph_tree::{Entry, Index, Kind, TreePath};
+use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
 
-use crate::blobs::Blobs;
+use crate::bases::Bases;
+use crate::blobs::{Blobs, DRAFTS};
+use crate::kept_bytes::KeptBytes;
+use crate::leftovers::remove_drafts;
+use crate::synced_list::SyncedList;
 
 /// A larger file is not kept: it is data, not work, and would fill the disk.
 const LARGEST: u64 = 64 << 20;
 /// Limit for protected files, which must be restorable; above it the index does not hash the whole content.
 const LARGEST_PROTECTED: u64 = 1 << 30;
-/// The last index whose contents are all stored, so that the next process need not check each of them.
-const LATEST: &str = "latest.tree";
+/// The contents that are on disk for certain.
+const SYNCED: &str = "synced";
+/// What earlier versions trusted in its place, although nothing was synced.
+const UNSYNCED: &str = "latest.tree";
+const BASES: &str = "bases";
 
 /// The contents of one workspace.
 #[derive(Debug)]
 pub struct SnapshotStore {
     dir: PathBuf,
     blobs: Blobs,
-    latest: Mutex<Option<Arc<Index>>>,
+    known: Mutex<Known>,
+}
+
+/// What this process knows about the contents.
+#[derive(Debug, Default)]
+struct Known {
+    /// What an earlier process synced; read with the first snapshot.
+    listed: Option<SyncedList>,
+    /// The last index whose contents are all stored and synced. It shares its memory with those of later walks.
+    latest: Index,
+    /// Stored, but not synced yet.
+    taken: Option<Index>,
+    unsynced: Vec<u128>,
+    /// Contents of other directories that are stored and synced.
+    others: BTreeSet<u128>,
+    bytes: KeptBytes,
 }
 
 /// What [`SnapshotStore::take`] stored.
 #[derive(Debug, Default)]
 pub struct TakeReport {
-    /// Contents that were new.
-    pub contents: Vec<u128>,
+    /// How many contents were new or replaced a damaged one.
+    pub contents: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What could not be stored.
+    /// How many of them replaced a damaged one.
+    pub damaged: u64,
+    /// What could not be stored, of what differs from the snapshot before.
     pub missed: Vec<PathProblem>,
     /// Something failed that may succeed another time.
     unsure: bool,
-}
-
-impl TakeReport {
-    fn unsure(&mut self, entry: &Entry<'_>, why: &str) -> io::Result<()> {
-        self.unsure = true;
-        self.missed.push(missed(entry, why));
-        Ok(())
-    }
 }
 
 /// A path that could not be stored or restored.
@@ -63,7 +80,7 @@ impl SnapshotStore {
     #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> SnapshotStore {
         let dir = dir.into();
-        SnapshotStore { blobs: Blobs::at(dir.join("contents")), dir, latest: Mutex::default() }
+        SnapshotStore { blobs: Blobs::at(dir.join("contents")), dir, known: Mutex::default() }
     }
 
     /// The contents.
@@ -72,8 +89,32 @@ impl SnapshotStore {
         &self.blobs
     }
 
-    /// Stores the contents that this index names and that are not stored yet. An error concerns the store itself (a full
-    /// disk); files that cannot be read are listed in the report.
+    /// The indexes that moments of this workspace's runs build on.
+    #[must_use]
+    pub fn bases(&self) -> Bases {
+        Bases::at(self.dir.join(BASES))
+    }
+
+    /// Bytes of everything stored for this workspace, and how many the last pruning could not remove; none if that must
+    /// be counted anew.
+    #[must_use]
+    pub fn kept_bytes(&self) -> Option<(u64, u64)> {
+        self.known().bytes.total(&self.dir)
+    }
+
+    /// Remembers both.
+    pub fn set_kept_bytes(&self, bytes: u64, unprunable: u64) {
+        self.known().bytes.close(&self.dir, bytes, unprunable);
+    }
+
+    /// Counts bytes that were written for this workspace elsewhere.
+    pub fn add_kept_bytes(&self, bytes: u64) {
+        self.known().bytes.add(&self.dir, bytes);
+    }
+
+    /// Stores the contents that this index names and that are not stored yet. They are on disk after
+    /// [`SnapshotStore::sync`]. An error concerns the store itself (a full disk); files that cannot be read are listed
+    /// in the report.
     pub fn take(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         self.take_unless(root, index, &|| false)
     }
@@ -85,100 +126,165 @@ impl SnapshotStore {
         index: &Index,
         stopped: &dyn Fn() -> bool,
     ) -> io::Result<TakeReport> {
-        let taken = self.take_beside(root, index, &self.latest(), stopped)?;
-        if !taken.unsure {
-            self.remember(index);
-        }
+        let mut known = self.known();
+        let latest = known.latest.clone();
+        let taken = self.take_beside(&mut known, root, (&latest, index), stopped)?;
+        known.taken = (!taken.unsure).then(|| index.clone());
+        Ok(taken)
+    }
+
+    /// The same, synced to disk.
+    pub fn take_durably(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
+        let taken = self.take(root, index)?;
+        self.sync(&[])?;
         Ok(taken)
     }
 
     /// The same for a directory outside the workspace, such as a repository's own: few files, checked each time.
     pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
-        self.take_beside(root, index, &Index::default(), &|| false)
+        let taken = self.take_beside(&mut self.known(), root, (&Index::default(), index), &|| false)?;
+        self.sync(&[])?;
+        let mut known = self.known();
+        known.others.extend(index.entries().filter(is_stored).map(|entry| entry.hash));
+        Ok(taken)
     }
 
     fn take_beside(
         &self,
+        known: &mut Known,
         root: &Path,
-        index: &Index,
-        latest: &Index,
+        (latest, index): (&Index, &Index),
         stopped: &dyn Fn() -> bool,
     ) -> io::Result<TakeReport> {
         fs::create_dir_all(&self.dir)?;
         let root = NoFollowDir::open(root)?;
         let mut taken = TakeReport::default();
-        let mut seen = BTreeSet::new();
-        for entry in index.entries().filter(|entry| entry.matters() || entry.is_repository()) {
-            if !matches!(entry.kind, Kind::File | Kind::Symlink) {
-                continue;
-            }
+        for (old, new) in side_by_side(latest, index) {
+            let Some(entry) = new.filter(is_wanted) else { continue };
+            let same = |old: Entry<'_>| is_wanted(&old) && old.kind == entry.kind && old.hash == entry.hash;
             if !is_kept(&entry) {
                 taken.missed.push(missed(&entry, why_not(&entry)));
                 continue;
             }
-            let known =
-                latest.get(entry.path).is_some_and(|old| old.kind == entry.kind && old.hash == entry.hash);
-            if known || !seen.insert(entry.hash) || self.blobs.has(entry.hash) {
+            let stored = if old.is_some_and(same) { Stored::Whole } else { self.stored(known, &entry)? };
+            if stored == Stored::Whole {
                 continue;
             }
             if stopped() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            self.one(&root, &entry, &mut taken)?;
+            if self.one(&root, &entry, &mut taken)? {
+                taken.damaged += u64::from(stored == Stored::Damaged);
+                known.unsynced.push(entry.hash);
+                known.bytes.add(&self.dir, entry.size);
+            }
         }
         Ok(taken)
     }
 
-    /// The same, with new contents synced to disk: before something is replaced or removed. Contents stored before the
-    /// call have long been written by the system.
-    pub fn take_durably(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
-        let taken = self.take(root, index)?;
-        self.blobs.sync(&taken.contents)?;
-        Ok(taken)
-    }
-
-    fn one(&self, root: &NoFollowDir, entry: &Entry<'_>, taken: &mut TakeReport) -> io::Result<()> {
-        let took = match entry.kind {
-            Kind::Symlink => match root.read_link(entry.path) {
-                Ok(target) => self.blobs.take_bytes(&target)?,
-                Err(error) => return taken.unsure(entry, &error.to_string()),
-            },
-            _ => match root.open_file(entry.path) {
-                Ok(mut file) => self.blobs.take(&mut file, entry.hash)?,
-                Err(error) => return taken.unsure(entry, &error.to_string()),
-            },
-        };
-        if took != entry.hash {
-            return taken.unsure(entry, "it changed while it was read");
-        }
-        taken.contents.push(entry.hash);
-        taken.bytes += entry.size;
+    /// Syncs everything that was taken to disk, and other files of the same file system with it, in one batch.
+    pub fn sync(&self, others: &[PathBuf]) -> io::Result<()> {
+        let mut known = self.known();
+        let (unsynced, taken) = (std::mem::take(&mut known.unsynced), known.taken.take());
+        self.blobs.sync(&unsynced, others)?;
+        known.latest = taken.unwrap_or_else(|| known.latest.clone());
         Ok(())
     }
 
-    /// The last index, stored by this process or an earlier one.
-    fn latest(&self) -> Arc<Index> {
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(
-            latest.get_or_insert_with(|| Arc::new(Index::load(&self.dir.join(LATEST)).unwrap_or_default())),
-        )
-    }
-
-    fn remember(&self, index: &Index) {
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if latest.as_ref().is_some_and(|latest| latest.same_contents(index)) {
+    /// Leaves word of what is synced to the next process.
+    pub fn close(&self) {
+        let mut known = self.known();
+        if known.latest.is_empty() {
             return;
         }
-        // Without this file the next process checks every content, which is only slower.
-        index.save(&self.dir.join(LATEST)).discard("save the latest index");
-        *latest = Some(Arc::new(index.clone()));
+        let list =
+            SyncedList::now(known.latest.entries().filter(is_stored).map(|entry| entry.hash).collect());
+        // Without this list the next process reads every content, which is only slower.
+        list.save(&self.dir.join(SYNCED)).discard("save the list of synced contents");
+        known.listed = None;
+        let _ = fs::remove_file(self.dir.join(UNSYNCED));
     }
 
-    /// Forgets which index was taken last: contents were removed.
-    pub(crate) fn forget_latest(&self) {
-        let _ = fs::remove_file(self.dir.join(LATEST));
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn stored(&self, known: &mut Known, entry: &Entry<'_>) -> io::Result<Stored> {
+        if known.others.contains(&entry.hash) {
+            return Ok(Stored::Whole);
+        }
+        let Ok(meta) = self.blobs.path(entry.hash).symlink_metadata() else { return Ok(Stored::Not) };
+        // The size of a link is not told by every file system.
+        let right_size = meta.is_file() && (entry.kind == Kind::Symlink || meta.len() == entry.size);
+        let listed = known.listed.get_or_insert_with(|| SyncedList::load(&self.dir.join(SYNCED)));
+        if right_size && listed.covers(entry.hash, &meta) {
+            return Ok(Stored::Whole);
+        }
+        if right_size && self.blobs.is_whole(entry.hash)? {
+            known.unsynced.push(entry.hash);
+            return Ok(Stored::Whole);
+        }
+        tracing::warn!(content = %self.blobs.path(entry.hash).display(), "a saved content is damaged");
+        Ok(Stored::Damaged)
     }
+
+    /// Stores one content; false if the file is not as the index says.
+    fn one(&self, root: &NoFollowDir, entry: &Entry<'_>, taken: &mut TakeReport) -> io::Result<bool> {
+        let took = match entry.kind {
+            Kind::Symlink => root.read_link(entry.path).map(|target| self.blobs.take_bytes(&target)),
+            _ => root.open_file(entry.path).map(|mut file| self.blobs.take(&mut file)),
+        };
+        let why = match took.map(|took| took.map(|hash| hash == entry.hash)) {
+            Err(error) => error.to_string(),
+            Ok(Err(error)) => return Err(error),
+            Ok(Ok(false)) => "it changed while it was read".into(),
+            Ok(Ok(true)) => {
+                taken.contents += 1;
+                taken.bytes += entry.size;
+                return Ok(true);
+            }
+        };
+        taken.unsure = true;
+        taken.missed.push(missed(entry, &why));
+        Ok(false)
+    }
+
+    /// Forgets contents that were removed.
+    pub(crate) fn forget_unless(&self, is_kept: impl Fn(u128) -> bool) {
+        let mut known = self.known();
+        (known.latest, known.taken, known.listed) = (Index::default(), None, None);
+        known.others.retain(|hash| is_kept(*hash));
+        let path = self.dir.join(SYNCED);
+        let mut listed = SyncedList::load(&path);
+        if listed.retain(is_kept) {
+            listed.save(&path).discard("save the list of synced contents");
+        }
+    }
+
+    /// Removes what killed processes left half written. The caller holds the workspace's lock.
+    pub fn remove_drafts(&self) {
+        for dir in [self.dir.clone(), self.blobs.dir().join(DRAFTS), self.dir.join(BASES)] {
+            remove_drafts(&dir);
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What there is of a content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    Whole,
+    Damaged,
+    Not,
+}
+
+/// A file or link whose content a snapshot has.
+fn is_wanted(entry: &Entry<'_>) -> bool {
+    (entry.matters() || entry.is_repository()) && matches!(entry.kind, Kind::File | Kind::Symlink)
+}
+
+/// The same, and not too large or unreadable.
+pub(crate) fn is_stored(entry: &Entry<'_>) -> bool {
+    is_wanted(entry) && is_kept(entry)
 }
 
 /// Whether an entry's content is one that is kept.

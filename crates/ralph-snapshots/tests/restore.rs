@@ -1,89 +1,13 @@
 //! A workspace that was changed in every way is brought back exactly, and nothing else is touched.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::collections::BTreeMap;
+mod support;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 
 use proptest::prelude::*;
-use ralph_snapshots::{Restore, RestoreAction, RestoreRequest, SnapshotStore, prune, restore};
-use ralph_tree::{Index, Protect, Tree};
-use tempfile::TempDir;
-
-struct Bed {
-    dir: TempDir,
-    tree: Tree,
-    keep: SnapshotStore,
-}
-
-impl Bed {
-    fn new(files: &[(&str, &str)]) -> Bed {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir(dir.path().join("work")).unwrap();
-        let tree = Tree::new(dir.path().join("work"), Protect::new(Protect::DEFAULTS).unwrap());
-        let keep = SnapshotStore::at(dir.path().join("keep"));
-        let bed = Bed { dir, tree, keep };
-        files.iter().for_each(|(path, text)| bed.write(path, text));
-        bed
-    }
-
-    fn root(&self) -> &Path {
-        self.tree.root()
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn mode(&self, path: &str, mode: u32) {
-        fs::set_permissions(self.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
-    }
-
-    /// Walks and keeps.
-    fn take(&self) -> Index {
-        let index = self.tree.walk(None).unwrap();
-        assert!(self.keep.take(self.root(), &index).unwrap().missed.is_empty());
-        index
-    }
-
-    fn plan(&self, target: &Index, left: &Index, newer_too: bool) -> Restore {
-        let now = self.take();
-        restore(RestoreRequest { target, left, now: &now, newer_too }, self.keep.blobs())
-    }
-
-    /// Goes back to an index, everything that was changed since included.
-    fn go(&self, target: &Index) {
-        let plan = self.plan(target, target, true);
-        assert!(plan.missing.is_empty(), "{:?}", plan.missing);
-        let done = plan.apply(self.root(), self.keep.blobs()).unwrap();
-        assert!(done.failed.is_empty(), "{:?}", done.failed);
-    }
-
-    fn see(&self) -> BTreeMap<String, String> {
-        fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, String>) {
-            for entry in fs::read_dir(dir).unwrap() {
-                let path = entry.unwrap().path();
-                let meta = path.symlink_metadata().unwrap();
-                let name = path.strip_prefix(root).unwrap().display().to_string();
-                if meta.is_dir() {
-                    look(&path, root, all);
-                } else if meta.is_symlink() {
-                    all.insert(name, format!("-> {}", fs::read_link(&path).unwrap().display()));
-                } else {
-                    let mode = meta.permissions().mode() & 0o7777;
-                    let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
-                    all.insert(name, format!("{mode:o} {text}"));
-                }
-            }
-        }
-        let mut all = BTreeMap::new();
-        look(self.root(), self.root(), &mut all);
-        all
-    }
-}
+use ralph_snapshots::{Restore, RestoreAction, RestoreRequest, restore};
+use support::Bed;
 
 #[test]
 fn every_kind_of_change_is_undone() {
@@ -205,54 +129,37 @@ fn an_act_that_was_cut_short_is_done_again() {
 }
 
 #[test]
+fn many_files_are_written_in_batches_also_with_the_same_content() {
+    let names: Vec<String> = (0..600).map(|n| format!("dir{}/file{n}", n % 7)).collect();
+    let texts: Vec<String> = (0..600).map(|n| format!("text {}", n % 100)).collect();
+    let files: Vec<(&str, &str)> = names.iter().zip(&texts).map(|(n, t)| (n.as_str(), t.as_str())).collect();
+    let bed = Bed::new(&files);
+    let (seen, target) = (bed.see(), bed.take());
+    for n in 0..7 {
+        fs::remove_dir_all(bed.root().join(format!("dir{n}"))).unwrap();
+    }
+    bed.go(&target);
+    assert_eq!(bed.see(), seen);
+}
+
+#[test]
 fn a_damaged_content_is_not_put_back() {
     let bed = Bed::new(&[("a", "one")]);
     let index = bed.take();
     let hash = index.get(b"a").unwrap().hash;
-    fs::write(bed.keep.blobs().path(hash), "on").unwrap();
     bed.write("a", "two");
+    fs::write(bed.keep.blobs().path(hash), "on").unwrap();
+    let plan = bed.plan(&index, &index, true);
+    assert_eq!(
+        (plan.acts.len(), plan.missing.len()),
+        (0, 1),
+        "the wrong size is seen before anything is done"
+    );
+    fs::write(bed.keep.blobs().path(hash), "oNe").unwrap();
     let done = bed.plan(&index, &index, true).apply(bed.root(), bed.keep.blobs()).unwrap();
     assert_eq!(done.failed.len(), 1);
     assert_eq!(fs::read_to_string(bed.root().join("a")).unwrap(), "two");
     assert_eq!(bed.see().len(), 1, "no draft is left");
-}
-
-#[test]
-fn a_second_take_reads_nothing_that_is_there() {
-    let bed = Bed::new(&[("a", "1"), ("b", "2"), ("copy-of-a", "1")]);
-    let index = bed.tree.walk(None).unwrap();
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 2);
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 0);
-    assert_eq!(
-        SnapshotStore::at(bed.dir.path().join("keep")).take(bed.root(), &index).unwrap().contents.len(),
-        0
-    );
-    bed.write("b", "3");
-    let index = bed.tree.walk(Some(&index)).unwrap();
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 1);
-}
-
-#[test]
-fn pruning_removes_what_no_index_names_and_the_oldest_index_first() {
-    let bed = Bed::new(&[("a", &"1".repeat(1000))]);
-    let mut indexes = Vec::new();
-    for n in 0..3 {
-        bed.write("a", &n.to_string().repeat(1000));
-        let path = bed.dir.path().join(format!("{n}.tree"));
-        bed.take().save(&path).unwrap();
-        indexes.push(path);
-    }
-    let nothing = prune(&bed.keep, &indexes, 10_000).unwrap();
-    assert_eq!((nothing.indexes, nothing.contents, nothing.left), (0, 0, 3000));
-    let pruned = prune(&bed.keep, &indexes, 2_500).unwrap();
-    assert_eq!((pruned.indexes, pruned.contents, pruned.left), (1, 1, 2000));
-    assert!(!indexes[0].exists() && indexes[1].exists());
-    let all = prune(&bed.keep, &indexes[2..], 0).unwrap();
-    assert_eq!((all.indexes, all.left), (0, 1000), "the newest is never given up");
-    // What was removed comes back when it is needed again.
-    bed.write("a", &"0".repeat(1000));
-    let index = bed.tree.walk(None).unwrap();
-    assert_eq!(bed.keep.take(bed.root(), &index).unwrap().contents.len(), 1);
 }
 
 fn changed(bed: &Bed, changes: &[(u8, u8, u8)]) {

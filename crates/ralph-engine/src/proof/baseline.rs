@@ -3,6 +3,7 @@
 
 use super::site::{counted, kind};
 use crate::room::{RoomFile, Source};
+use crate::snapshots::Snapshots;
 use ralph_diagnostics::Discard;
 use ralph_proof::FileFacts;
 use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
@@ -10,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The baseline's index.
-const TREE: &str = "oracle.tree";
+/// The baseline's index, among the states that the run kept.
+pub const BASELINE: &str = "oracle";
 /// What the user changed since.
 const USER_CHANGES: &str = "oracle.json";
 
@@ -66,16 +67,14 @@ impl BaselineFile {
 }
 
 impl Baseline {
-    /// Records the baseline when the first call of a run begins.
-    pub fn begin(folder: &Path, index: &Index) -> Baseline {
-        // Needed only by a later process, which then reports that nothing can be proven.
-        index.save(&folder.join(TREE)).discard("save the baseline");
-        Baseline { folder: folder.to_owned(), index: index.clone(), user_changes: BTreeMap::new() }
+    /// The baseline when the first call of a run begins.
+    pub fn begin(folder: &Path, index: Index) -> Baseline {
+        Baseline { folder: folder.to_owned(), index, user_changes: BTreeMap::new() }
     }
 
     /// The baseline that an earlier process of the run recorded.
     pub fn load(folder: &Path) -> Option<Baseline> {
-        let index = Index::load(&folder.join(TREE))?;
+        let index = Snapshots::recorded(folder, BASELINE)?;
         let text = std::fs::read(folder.join(USER_CHANGES)).unwrap_or_default();
         let kept: Vec<Kept> = serde_json::from_slice(&text).unwrap_or_default();
         let user_changes = kept.into_iter().filter_map(Kept::back).collect();
@@ -114,7 +113,7 @@ impl Baseline {
             let kept: Vec<Kept> =
                 self.user_changes.iter().map(|(path, was)| Kept::of(path, was.as_ref())).collect();
             let text = serde_json::to_vec(&kept).unwrap_or_default();
-            std::fs::write(self.folder.join(USER_CHANGES), text)
+            ralph_os::write_durably(&self.folder.join(USER_CHANGES), &text)
                 .discard("save the user's changes to the baseline");
         }
     }

@@ -72,6 +72,10 @@ impl Environment {
         }
         self.ignored.save(&folder.join(IGNORED)).discard("save the list of ignored files");
         self.outside.save(&folder.join(OUTSIDE)).discard("save the list of outside configuration");
+        let files = [PACKAGES, IGNORED, OUTSIDE].map(|name| folder.join(name));
+        let mut files: Vec<PathBuf> = files.into_iter().filter(|file| file.exists()).collect();
+        files.push(folder.to_owned());
+        ralph_os::sync_batch(&files).discard("sync what lies around the baseline");
     }
 
     /// What an earlier process of the run kept.

@@ -1,8 +1,10 @@
 //! The proof of a run: its baseline, what the user changes between calls, and the comparison of its current files.
 
+use super::baseline::BASELINE;
 use super::change_text::change_text;
 use super::{Baseline, Comparison, Environment, ProofSite, RedBefore};
 use crate::step_context::StepContext;
+use ralph_diagnostics::Discard;
 use ralph_rules::policy::Oracle;
 use ralph_rules::prompt::REVIEW_BYTES;
 use ralph_tree::Index;
@@ -17,7 +19,9 @@ impl StepContext {
             return;
         }
         let index = self.index();
-        *baseline = Some(Arc::new(Baseline::begin(&self.folder, &index)));
+        // Needed only by a later process, which then reports that nothing can be proven.
+        self.snapshots.record(BASELINE, &index).discard("save the baseline");
+        *baseline = Some(Arc::new(Baseline::begin(&self.folder, Index::clone(&index))));
         let (places, is_own) = (&self.deps.places, |path: &[u8]| self.is_own(path));
         let environment = Environment::record(&self.workspace, &index, places, &self.package_cache, &is_own);
         environment.save(&self.folder);

@@ -55,8 +55,5 @@ impl KnownCommits {
 /// If a list cannot be written, a later process inspects more commits, not fewer.
 fn write(folder: &Path, name: &str, ids: &BTreeSet<String>) {
     let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
-    let draft = folder.join(format!("{name}.tmp"));
-    fs::write(&draft, text)
-        .and_then(|()| fs::rename(&draft, folder.join(name)))
-        .discard("save known commits");
+    ralph_os::write_durably(&folder.join(name), text.as_bytes()).discard("save known commits");
 }

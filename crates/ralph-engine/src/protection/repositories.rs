@@ -98,12 +98,12 @@ impl Repositories {
         }
     }
 
-    /// Writes it to a folder.
+    /// Writes it to a folder, and to disk where it changed.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
         for (n, git_dir) in self.git_dirs.iter().enumerate() {
-            git_dir.index.save(&folder.join(format!("{n}.tree"))).map_err(|error| error.source)?;
+            git_dir.index.save_durably(&folder.join(format!("{n}.tree")))?;
         }
         let history = |h: &History| {
             let r = &h.repository;
@@ -119,9 +119,7 @@ impl Repositories {
             histories: self.histories.iter().map(history).collect(),
             odd: self.histories.iter().map(|history| history.odd.clone()).collect(),
         };
-        let draft = folder.join("list.tmp");
-        fs::write(&draft, serde_json::to_vec(&listed)?)?;
-        fs::rename(draft, folder.join(LIST))
+        ralph_os::write_durably(&folder.join(LIST), &serde_json::to_vec(&listed)?)
     }
 
     /// Reads it from a folder; `None` if it is incomplete.

@@ -13,11 +13,13 @@ use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::record::Ms;
+use ralph_snapshots::is_shared_base;
 use ralph_store::{RunFilter, RunRow, Store};
 use ralph_tree::WorkspaceLock;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs::Metadata;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -70,6 +72,9 @@ pub fn prune(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     let go = !args.dry_run && !plan.goes.is_empty() && confirmed(args)?;
     let freed = if go { Some(remove(&plan, &home)) } else { None };
+    if !args.dry_run {
+        remove_leftovers(&plan, &home);
+    }
     if args.json {
         let list = |kept: &[Kept]| {
             kept.iter().map(|k| json!({"runId": k.row.id, "bytes": k.bytes})).collect::<Vec<_>>()
@@ -87,7 +92,7 @@ pub fn prune(args: &Args, here: &Here) -> Result<u8, Problem> {
 /// Too old, or too much counted from the newest; never a run that is active or can be resumed.
 fn plan(rows: Vec<RunRow>, args: &Args, home: &Home) -> Plan {
     let now = utc();
-    let all = rows.into_iter().map(|row| Kept { bytes: size_of(&home.run(&row.id)), row });
+    let all = rows.into_iter().map(|row| Kept { bytes: size_of_run(&home.run(&row.id)), row });
     // Newest first, as the store gives them.
     let (mut goes, mut stays) = (Vec::new(), Vec::new());
     let mut total = size_of(&home.dir().join("keep"));
@@ -199,15 +204,39 @@ fn remove(plan: &Plan, home: &Home) -> u64 {
     freed + before.saturating_sub(size_of(&home.dir().join("keep")))
 }
 
+/// Removes what killed processes left half written, in the workspaces where nothing runs.
+fn remove_leftovers(plan: &Plan, home: &Home) {
+    let mut runs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Kept { row, .. } in &plan.stays {
+        runs.entry(&row.workspace).or_default().push(row.id.clone());
+    }
+    for (workspace, runs) in runs {
+        let workspace = Path::new(workspace);
+        let who = format!("prune, process {}", std::process::id());
+        if let Ok(_lock) = WorkspaceLock::take(&home.locks(), workspace, &who) {
+            Snapshots::of(home, workspace, "none").remove_leftovers(home, &runs);
+        }
+    }
+}
+
 /// The bytes of all files below a directory; links are not followed.
 fn size_of(dir: &Path) -> u64 {
+    size_where(dir, |_, _| true)
+}
+
+/// The bytes of a run's files. An index that it shares with other runs belongs to none of them.
+fn size_of_run(dir: &Path) -> u64 {
+    size_where(dir, |path, meta| !is_shared_base(path, meta))
+}
+
+fn size_where(dir: &Path, counts: impl Fn(&Path, &Metadata) -> bool) -> u64 {
     let (mut bytes, mut dirs) = (0_u64, vec![dir.to_path_buf()]);
     while let Some(dir) = dirs.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             match entry.metadata() {
                 Ok(meta) if meta.is_dir() => dirs.push(entry.path()),
-                Ok(meta) => bytes = bytes.saturating_add(meta.len()),
-                Err(_) => {}
+                Ok(meta) if counts(&entry.path(), &meta) => bytes = bytes.saturating_add(meta.len()),
+                _ => {}
             }
         }
     }

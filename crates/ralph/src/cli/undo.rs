@@ -6,7 +6,7 @@ use super::{Here, runs};
 use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
-use ralph_engine::snapshots::Snapshots;
+use ralph_engine::snapshots::{Snapshots, walk_without_drafts};
 use ralph_snapshots::{PathProblem, Restore, RestoreReport, RestoreRequest, restore};
 use ralph_store::RunRow;
 use ralph_tree::{Index, Protect, Tree, WorkspaceLock};
@@ -53,10 +53,10 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let protect = Protect::new(&globs).map_err(|e| Problem::new(Code::Journal, e.to_string()))?;
     let tree =
         Tree::new(workspace, protect).leaving_out(own).leaving_out_dir(home.within(workspace).as_ref());
-    let now = tree
-        .walk(Index::load(&home.index(workspace)).as_ref())
-        .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be read").cause(&e))?;
     let snapshots = Snapshots::of(&home, workspace, &row.id);
+    snapshots.remove_leftovers(&home, &[]);
+    let now = walk_without_drafts(&tree, Index::load(&home.index(workspace)).as_ref())
+        .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be read").cause(&e))?;
     let to = args.to.unwrap_or(0);
     let target = snapshots.after(to).ok_or_else(|| no_moment(&snapshots, &row, to))?;
     let left = snapshots.last().unwrap_or_default();

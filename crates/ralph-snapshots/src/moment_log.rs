@@ -1,0 +1,169 @@
+//! The moments of one run: states of its workspace, each with a name, in one file that only grows. The first is kept as
+//! its difference from a base (`bases`), each later one as its difference from the one before, so that a moment costs
+//! what changed. A record that a power cut left incomplete, and what follows it, is cut off.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ralph_tree::{Difference, Index};
+
+use crate::bases::{self, Bases};
+use crate::moment_record::{HEAD, Record, head, parse};
+
+/// Name of the file in a folder of moments.
+const FILE: &str = "moments";
+
+/// The moments of one run.
+#[derive(Debug)]
+pub struct MomentLog {
+    folder: PathBuf,
+    bases: Bases,
+    end: Mutex<Option<End>>,
+}
+
+/// The end of the file, as this process knows it.
+#[derive(Debug)]
+struct End {
+    length: u64,
+    /// The last moment.
+    index: Arc<Index>,
+    /// Names that were given to exactly this state.
+    names: BTreeSet<String>,
+    /// Every name.
+    all: BTreeSet<String>,
+}
+
+/// What is to be synced after a moment was added.
+#[derive(Debug, Default)]
+pub struct Added {
+    /// Files and directories.
+    pub files: Vec<PathBuf>,
+    /// Bytes that were written.
+    pub bytes: u64,
+}
+
+impl MomentLog {
+    /// The moments in this folder, which must exist when the first one is added.
+    #[must_use]
+    pub fn at(folder: impl Into<PathBuf>, bases: Bases) -> MomentLog {
+        MomentLog { folder: folder.into(), bases, end: Mutex::new(None) }
+    }
+
+    /// Adds a moment. It is on disk after the returned files were synced. If the last state has this name already,
+    /// nothing is written.
+    pub fn add(&self, name: &str, index: &Arc<Index>) -> io::Result<Added> {
+        let mut end = self.end();
+        let mut added = Added::default();
+        if end.is_none() {
+            *end = self.read_end();
+        }
+        let (difference, length) = match &mut *end {
+            Some(end) => {
+                let difference = Difference::between(&end.index, index);
+                if difference.is_empty() && end.names.contains(name) {
+                    return Ok(added);
+                }
+                (difference, end.length)
+            }
+            None => {
+                let base = self.bases.link(&self.folder, index)?;
+                write_at(&self.path(), 0, &head(base.id))?;
+                added.files.extend(base.files);
+                // The folder and those above it may be new, too.
+                added.files.extend(self.folder.ancestors().take(3).map(Path::to_owned));
+                added.bytes += base.new_bytes + HEAD as u64;
+                (base.difference, HEAD as u64)
+            }
+        };
+        let same = difference.is_empty();
+        let bytes = Record { name: name.to_owned(), difference }.to_bytes();
+        let (mut names, mut all) = end.take().map(|end| (end.names, end.all)).unwrap_or_default();
+        // Until it is written, the end is not known.
+        write_at(&self.path(), length, &bytes)?;
+        names.retain(|_| same);
+        names.insert(name.to_owned());
+        all.insert(name.to_owned());
+        let length = length + bytes.len() as u64;
+        *end = Some(End { length, index: Arc::clone(index), names, all });
+        added.files.push(self.path());
+        added.bytes += bytes.len() as u64;
+        Ok(added)
+    }
+
+    /// Whether there is a moment of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        let mut end = self.end();
+        if end.is_none() {
+            *end = self.read_end();
+        }
+        end.as_ref().is_some_and(|end| end.all.contains(name))
+    }
+
+    /// Whether the last state is this one and has such a name.
+    #[must_use]
+    pub fn ends_with(&self, index: &Index, is_name: impl Fn(&str) -> bool) -> bool {
+        let named = |end: &&End| end.names.iter().any(|name| is_name(name));
+        self.end().as_ref().filter(named).is_some_and(|end| Difference::between(&end.index, index).is_empty())
+    }
+
+    /// The state at the last moment of such a name.
+    #[must_use]
+    pub fn load(folder: &Path, is_name: impl Fn(&str) -> bool) -> Option<Index> {
+        let (base, records) = read(folder)?;
+        let last = records.iter().rposition(|record| is_name(&record.name))?;
+        let base = bases::load(folder, base, &Index::default())?;
+        Some(state(&base, records.into_iter().take(last + 1)))
+    }
+
+    /// The names of all moments, oldest first.
+    #[must_use]
+    pub fn names(folder: &Path) -> Vec<String> {
+        read(folder)
+            .map(|(_, records)| records.into_iter().map(|record| record.name).collect())
+            .unwrap_or_default()
+    }
+
+    fn read_end(&self) -> Option<End> {
+        let (base, records) = read(&self.folder)?;
+        let length = HEAD + records.iter().map(Record::length).sum::<usize>();
+        let all = records.iter().map(|record| record.name.clone()).collect();
+        let name = records.last()?.name.clone();
+        let index = Arc::new(state(&bases::load(&self.folder, base, &Index::default())?, records));
+        Some(End { length: length as u64, index, names: BTreeSet::from([name]), all })
+    }
+
+    fn path(&self) -> PathBuf {
+        path(&self.folder)
+    }
+
+    fn end(&self) -> MutexGuard<'_, Option<End>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The file of a folder.
+pub(crate) fn path(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
+/// All whole records with the name of their base; none without a file whose head is whole.
+pub(crate) fn read(folder: &Path) -> Option<(u128, Vec<Record>)> {
+    parse(&fs::read(path(folder)).ok()?)
+}
+
+/// The state after these records, the first of which is a difference from `base`.
+pub(crate) fn state(base: &Index, records: impl IntoIterator<Item = Record>) -> Index {
+    Difference::joined(records.into_iter().map(|record| record.difference)).apply(base)
+}
+
+/// Writes at a place and cuts off what followed it.
+fn write_at(path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::options().write(true).create(true).truncate(false).open(path)?;
+    file.set_len(at)?;
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
+}
