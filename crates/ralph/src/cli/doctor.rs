@@ -1,11 +1,13 @@
 //! `ralph doctor`: checks that change nothing. Each row is one check, its result, and how to fix it. `agents.rs` finds
-//! agents, `credentials.rs` their logins, `place.rs` checks disk, clock and terminal, `database.rs` the database;
+//! agents, `credentials.rs` their logins, `place.rs` checks disk, clock and terminal, `database.rs` the database,
+//! `saved_contents.rs` the snapshots;
 //! `--repair` rebuilds the list of runs from the journals.
 
 mod agents;
 mod credentials;
 mod database;
 mod place;
+mod saved_contents;
 
 use super::Here;
 use crate::config;
@@ -23,7 +25,7 @@ pub struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Check every record in the database (slow if it is large).
+    /// Check every record in the database and every saved content (slow if there are many).
     #[arg(long)]
     full: bool,
     /// Rebuild the lists of runs and iterations from the journals where they disagree.
@@ -93,6 +95,7 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     rows.extend(agents::rows(here));
     rows.extend(place::rows(here));
     rows.extend(database::rows(here, args.full));
+    rows.extend(saved_contents::rows(here, args.full));
     rows.extend(place::system());
     rows.push(place::sandbox(here));
     rows.push(place::terminal(here));
