@@ -9,6 +9,7 @@ pub fn bench(summary: &mut Summary) -> Done {
     need(summary, "strace", "strace")?;
     for (what, package, example) in [
         ("tree walk", "ralph-tree", "walk_bench"),
+        ("snapshots and undo", "ralph-snapshots", "snapshot_bench"),
         ("commit", "ralph-store", "store_bench"),
         ("fifty processes", "ralph-store", "race_bench"),
         ("supervisor", "ralph-supervisor", "supervisor_bench"),
