@@ -218,3 +218,27 @@ impl Journal {
         self.holds();
     }
 }
+
+/// The pause after a crash is for agents that crash: nobody who resumes a run has to sit it out.
+#[test]
+fn a_resumed_run_does_not_wait_after_a_call_that_was_cut_short() {
+    let mut crashed = calling();
+    crashed.fails(Class::Aborted, None);
+    crashed.inspected(false);
+    crashed.verified(CheckOutcome::Failed);
+    assert!(matches!(crashed.answer.next, Next::Wait { .. }), "{:?}", crashed.answer.next);
+    crashed.resume();
+    assert_eq!(step(&crashed), "admit 002.a1", "a call that ended abruptly");
+    let mut lost = calling();
+    lost.resume();
+    lost.see(Seen::CallLost(CallLost {
+        id: lost.state.calls.id,
+        charged: Micro(500_000),
+        usage: Usage::default(),
+        outlived: 0,
+        transcript: FileRef::default(),
+    }));
+    lost.inspected(false);
+    lost.verified(CheckOutcome::Failed);
+    assert_eq!(step(&lost), "admit 002.a1", "a call that ralph's own death cut short");
+}
