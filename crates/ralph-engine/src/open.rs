@@ -143,7 +143,7 @@ pub fn resume(
     let index = match before_the_crash(home, &state, id) {
         Some(moment) => moment.files,
         None if Loss::of_run(&home.run(id)).happened() => {
-            let last = left.or_else(|| Some(Moment::load(&home.run(id), BEFORE)?.files));
+            let last = Moment::load(&home.run(id), BEFORE).map(|moment| moment.files).or(left);
             last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last))
         }
         None => {

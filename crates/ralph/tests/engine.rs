@@ -2,8 +2,12 @@
 //! agent is the scripted one (`ralph agent-sim --help` has its language). `bed` is the place they run in.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "engine/attacks.rs"]
+mod attacks;
 #[path = "engine/bed.rs"]
 mod bed;
+#[path = "engine/inside.rs"]
+mod inside;
 #[path = "engine/limits.rs"]
 mod limits;
 #[path = "engine/outcomes.rs"]
@@ -28,6 +32,8 @@ mod reviews;
 mod scenarios;
 #[path = "engine/secrets.rs"]
 mod secrets;
+#[path = "engine/signals.rs"]
+mod signals;
 #[path = "engine/surroundings.rs"]
 mod surroundings;
 #[path = "engine/undo.rs"]
