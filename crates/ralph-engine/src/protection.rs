@@ -5,14 +5,16 @@
 
 mod config;
 mod git;
+mod git_dir;
 mod hidden_paths;
 mod history;
 mod known_commits;
 mod repositories;
 
+pub use git_dir::GitDir;
 pub use hidden_paths::{hidden, show};
 pub use history::Touched;
-pub use repositories::{GitDir, Repositories, obeyed, odd_in_repository};
+pub use repositories::{Repositories, odd_in_repository};
 
 use crate::snapshots::Snapshots;
 use crate::step_context::StepContext;
@@ -91,7 +93,7 @@ impl Protection {
         // state before the loss stays the one to compare with.
         let trusted = !ctx.under_way.loss().happened() || earlier.git_dirs.is_empty();
         let now = match trusted {
-            true => Arc::new(Repositories::look(&ctx.workspace, &files, &earlier)),
+            true => Arc::new(Repositories::look(&ctx.workspace, &files, ctx.tree.protect(), &earlier)),
             false => earlier,
         };
         for git_dir in &now.git_dirs {
@@ -158,7 +160,8 @@ fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Viola
 
 /// Whether only branch tracking changed in a repository's config.
 pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> bool {
-    let (Some(old), true) = (was.index.get(path), path == b"config") else { return false };
+    let is_config = path == b"config" && was.is_of_git();
+    let (Some(old), true) = (was.index.get(path), is_config) else { return false };
     let Some(new) = is.index.get(path).filter(|new| new.mode == old.mode && new.kind == old.kind) else {
         return false;
     };
@@ -173,7 +176,7 @@ pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) ->
 /// Protected paths in commits made during the step.
 fn histories(ctx: &StepContext, files: &Index, was: &Repositories, is: &Repositories) -> Vec<Touched> {
     let trust = KnownCommits::load(&ctx.folder);
-    let mut all = Vec::new();
+    let (mut all, around) = (Vec::new(), was.around());
     for (was, is) in was.histories.iter().zip(&is.histories) {
         let before = history::Before {
             refs: &was.refs,
@@ -181,6 +184,7 @@ fn histories(ctx: &StepContext, files: &Index, was: &Repositories, is: &Reposito
             files,
             blobs: ctx.snapshots.store().blobs(),
             protect: ctx.tree.protect(),
+            around: around.map(|around| (around.name.as_str(), &*around.index)),
         };
         let range = history::range(&was.repository, &before, &is.refs);
         if range.0.is_empty() {

@@ -83,6 +83,11 @@ fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
+/// Whether the repository around a directory ignores it altogether, so that the two have nothing to do with each other.
+pub(crate) fn is_ignored_around(root: &Path) -> bool {
+    Compiled::default().outside(root, &[]).lead.is_empty()
+}
+
 /// Which rules hold in a directory with some of a workspace's files.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyRules {

@@ -25,6 +25,7 @@ pub struct BadGlob {
 pub struct Protect {
     matcher: Gitignore,
     literals: Vec<Literal>,
+    globs: Vec<String>,
     key: [u8; 32],
 }
 
@@ -58,7 +59,7 @@ impl Protect {
     pub fn new<S: AsRef<str>>(globs: impl IntoIterator<Item = S>) -> Result<Protect, BadGlob> {
         let mut builder = GitignoreBuilder::new("");
         builder.allow_unclosed_class(false);
-        let mut literals = Vec::new();
+        let (mut literals, mut all) = (Vec::new(), Vec::new());
         let mut hasher = blake3::Hasher::new();
         let bad = |glob: &str, why: String| BadGlob { glob: glob.to_owned(), why };
         if let Err(error) = builder.case_insensitive(true) {
@@ -70,9 +71,16 @@ impl Protect {
             builder.add_line(None, &glob).map_err(|error| bad(given, reason(&error)))?;
             literals.extend(Literal::of(&glob));
             hasher.update(glob.as_bytes()).update(b"\0");
+            all.push(given.to_owned());
         }
         let matcher = builder.build().map_err(|error| bad("", reason(&error)))?;
-        Ok(Protect { matcher, literals, key: *hasher.finalize().as_bytes() })
+        Ok(Protect { matcher, literals, globs: all, key: *hasher.finalize().as_bytes() })
+    }
+
+    /// The globs, as they were given.
+    #[must_use]
+    pub fn globs(&self) -> &[String] {
+        &self.globs
     }
 
     /// True if the path, or a directory it lies in, is protected. `is_dir` tells about the path itself.

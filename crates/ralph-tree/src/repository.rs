@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::git_dir::GitDir;
+use crate::ignores::is_ignored_around;
 use crate::index::Index;
 use crate::path::shown;
 
@@ -54,6 +55,14 @@ impl Repository {
         let common = (self.common != self.own)
             .then(|| (self.common.as_path(), shown(self.common.as_os_str().as_bytes())));
         [(self.own.as_path(), self.name.clone())].into_iter().chain(common)
+    }
+
+    /// Where its files begin, if the workspace is only a part of them.
+    #[must_use]
+    pub fn top_around(&self, workspace: &Path) -> Option<PathBuf> {
+        let depth = Path::new(OsStr::from_bytes(&self.within)).components().count();
+        let top = workspace.ancestors().nth(depth).filter(|_| depth > 0)?;
+        (!is_ignored_around(workspace)).then(|| top.to_path_buf())
     }
 
     /// A path of the repository as one of the workspace; none where it lies outside.

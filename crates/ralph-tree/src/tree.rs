@@ -48,21 +48,30 @@ pub struct Tree {
     /// Everything counts, whatever `.gitignore` says.
     whole: bool,
     copy: Option<CopyRules>,
+    /// Where the workspace begins, if only what lies around it is of interest.
+    around: Option<Vec<u8>>,
 }
 
 impl Tree {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
-        let (compiled, copy) = (Mutex::default(), None);
+        let (compiled, copy, around) = (Mutex::default(), None, None);
         let (guarding, whole) = (false, false);
-        Tree { root: root.into(), protect, own: Vec::new(), compiled, guarding, whole, copy }
+        Tree { root: root.into(), protect, own: Vec::new(), compiled, guarding, whole, copy, around }
     }
 
     /// A directory of which nothing is of interest but what is protected, such as a repository's own.
     #[must_use]
     pub fn guarding(root: impl Into<PathBuf>, protect: Protect) -> Tree {
         Tree { guarding: true, ..Tree::new(root, protect) }
+    }
+
+    /// A repository around a workspace that begins at this path in it. Of the rest nothing is of interest but what is
+    /// protected, wherever it lies; ignored directories and more than 100,000 names are not looked through.
+    #[must_use]
+    pub fn around(root: impl Into<PathBuf>, protect: Protect, workspace: &[u8]) -> Tree {
+        Tree { around: Some(workspace.to_vec()), ..Tree::guarding(root, protect) }
     }
 
     /// The root is a checkout of a commit: every file in it is tracked, also one that a `.gitignore` names.
@@ -124,7 +133,7 @@ impl Tree {
             .map(|copy| Ok(CopyRules { workspace: copy.workspace.canonicalize().map_err(failed)?, ..copy }));
         let copy = copy.transpose()?;
         let walk = Walk::new(&root, rules, previous.unwrap_or(&nothing), &mut compiled);
-        walk.of_copy(copy.as_ref()).run()
+        walk.of_copy(copy.as_ref()).around(self.around.as_deref()).run()
     }
 }
 

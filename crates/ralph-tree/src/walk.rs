@@ -69,7 +69,20 @@ pub(crate) struct Walk<'a> {
     whole: bool,
     /// What is walked has some of a workspace's files; contents are not read.
     copy: Option<&'a CopyRules>,
+    /// What is walked lies around a workspace.
+    around: Option<Around<'a>>,
 }
+
+/// The walk of a repository around a workspace: every directory is looked through, but only what is protected is kept.
+struct Around<'a> {
+    /// The workspace, which has a walk of its own.
+    workspace: &'a [u8],
+    /// So many names may still be looked at.
+    left: usize,
+}
+
+/// More names around a workspace are not looked at: the rest of a huge repository would cost more than the run.
+const MOST_AROUND: usize = 100_000;
 
 impl<'a> Walk<'a> {
     pub fn new(
@@ -95,7 +108,13 @@ impl<'a> Walk<'a> {
             guarding,
             whole,
             copy: None,
+            around: None,
         }
+    }
+
+    /// What is walked lies around a workspace that begins at this path.
+    pub fn around(self, workspace: Option<&'a [u8]>) -> Walk<'a> {
+        Walk { around: workspace.map(|workspace| Around { workspace, left: MOST_AROUND }), ..self }
     }
 
     /// What is walked has some of a workspace's files, under these rules; contents are not read.
@@ -179,7 +198,7 @@ impl<'a> Walk<'a> {
             },
         };
         let noise = is_noise(name.to_bytes(), kind);
-        if self.is_own(kind) {
+        if self.is_own(kind) || self.is_left_out_around() {
             return Ok(None);
         }
         let executed = is_byte_code(name.to_bytes()) && here.flags & PROTECTED != 0;
@@ -198,6 +217,18 @@ impl<'a> Walk<'a> {
             self.look_at(fd, name, kind, flags, old)?;
         }
         Ok(None)
+    }
+
+    /// Whether the path at hand is the workspace itself, seen from around it, or too far to be looked at.
+    fn is_left_out_around(&mut self) -> bool {
+        let Some(around) = &mut self.around else { return false };
+        around.left = around.left.saturating_sub(1);
+        around.left == 0 || around.workspace == self.path
+    }
+
+    /// Whether a directory is looked through although nothing in it counts.
+    fn is_searched(&self, here: &Frame) -> bool {
+        self.protect.names(&self.path) || self.around.is_some() && !here.rules.ignore(&self.path, true)
     }
 
     /// Whether ralph itself writes the path at hand.
@@ -256,7 +287,7 @@ impl<'a> Walk<'a> {
         flags: u8,
         old: Option<&Row>,
     ) -> Result<Option<Frame>, WalkError> {
-        if flags & NOISE != 0 && flags & PROTECTED == 0 && !self.protect.names(&self.path) {
+        if flags & NOISE != 0 && flags & PROTECTED == 0 && !self.is_searched(here) {
             return Ok(None);
         }
         let whole = match Stat::of(fd, name) {
@@ -351,6 +382,9 @@ impl<'a> Walk<'a> {
     }
 
     fn keep(&mut self, stat: &Stat, flags: u8, hash: [u8; 16]) {
+        if self.around.is_some() && flags & PROTECTED == 0 {
+            return;
+        }
         let Stat { kind, mode, ino, size, mtime, ctime } = *stat;
         let row = Row { hash, ino, size, mtime, ctime, end: 0, mode, kind, flags };
         self.chunks.add(&self.path, row, &self.before.chunks);

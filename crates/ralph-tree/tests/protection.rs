@@ -227,3 +227,27 @@ fn other_globs_on_an_older_index() {
     assert_eq!(known, fresh);
     assert!(known.contains(&(b"src/main.rs".to_vec(), true)));
 }
+
+/// Only what is protected is kept of a repository around a workspace, and the workspace itself is left to its own walk.
+#[test]
+fn around_a_workspace_only_protected_paths_are_kept() {
+    let w = Scratch::new();
+    w.git("", &["init", "-q"]);
+    w.write(".gitignore", "out/\n")
+        .write(".env", "KEY=1")
+        .write("src/auth/login.rs", "x")
+        .write("big/a/b", "x");
+    w.write("big/a/secrets/key", "x")
+        .write("out/.env", "x")
+        .write("node_modules/.env", "x")
+        .write("sub/.env", "x");
+    let around = Tree::around(w.root(), w.tree.protect().clone(), b"sub");
+    let first = around.walk(None).unwrap();
+    let kept: Vec<String> = first.entries().map(|e| String::from_utf8_lossy(e.path).into_owned()).collect();
+    assert_eq!(kept, [".env", "big/a/secrets", "big/a/secrets/key", "src/auth", "src/auth/login.rs"]);
+    assert_eq!(first.files_hashed(), 3, "nothing else is read");
+    w.write("big/a/b", "changed").write("sub/.env", "changed").write("big/a/secrets/key", "changed");
+    w.write("big/new/.env.local", "x");
+    let second = around.walk(Some(&first)).unwrap();
+    assert_eq!(touched(&first, &second), ["big/a/secrets/key (modified)", "big/new/.env.local (added)"]);
+}

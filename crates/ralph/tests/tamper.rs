@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FILES: &str = include_str!("tamper/files.txt");
 const GIT: &str = include_str!("tamper/git.txt");
+const AROUND: &str = include_str!("tamper/around.txt");
 const HONEST: &str = include_str!("tamper/honest.txt");
 
 /// Every scenario, several at a time; all that went wrong is told at once.
@@ -52,6 +53,11 @@ fn git_cannot_be_used_to_get_round_it() {
 }
 
 #[test]
+fn what_lies_around_a_subdirectory_is_protected() {
+    all(AROUND, Who::Myself);
+}
+
+#[test]
 fn honest_work_is_let_be() {
     all(HONEST, Who::Myself);
 }
@@ -67,6 +73,13 @@ fn files_of_an_ordinary_user() {
 fn git_of_an_ordinary_user() {
     if let Some(who) = Who::somebody() {
         all(GIT, who);
+    }
+}
+
+#[test]
+fn around_the_subdirectory_of_an_ordinary_user() {
+    if let Some(who) = Who::somebody() {
+        all(AROUND, who);
     }
 }
 
@@ -93,7 +106,8 @@ fn nothing_waits_for_an_ordinary_user_either() {
 fn there_are_enough_of_them() {
     let (rows, places) = hostile_places::count();
     assert!(rows >= 120 && places >= 40, "{rows} things at {places} places");
-    let names: Vec<String> = [FILES, GIT].iter().flat_map(|text| read(text)).map(|s| s.name).collect();
+    let names: Vec<String> =
+        [FILES, GIT, AROUND].iter().flat_map(|text| read(text)).map(|s| s.name).collect();
     let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
     assert!(names.len() >= 80 && distinct.len() == names.len(), "{}", names.len());
 }

@@ -2,7 +2,8 @@
 //! them. They are made visible again with git itself, which changes two bits of its index; by then everything that git
 //! obeys has been restored.
 
-use super::repositories::{GitDir, History, Repositories};
+use super::git_dir::GitDir;
+use super::repositories::{History, Repositories};
 use crate::step_context::StepContext;
 use ralph_diagnostics::Discard;
 use ralph_os::Links;
@@ -15,7 +16,12 @@ pub fn hidden(was: &Repositories, is: &Repositories, after: &Index) -> Vec<Vec<u
     let mut all = Vec::new();
     for (old, new) in was.histories.iter().zip(&is.histories) {
         for (path, how) in new.hidden.more_than(&old.hidden) {
-            let Some(path) = new.repository.in_workspace(path) else { continue };
+            let Some(path) = new.repository.in_workspace(path) else {
+                // Around the workspace only what is protected counts.
+                let around = is.around().filter(|around| around.index.get(path).is_some());
+                all.extend(around.map(|around| [around.name.as_bytes(), b"/", path].concat()));
+                continue;
+            };
             // A sparse checkout skips files that do not exist; one that exists was hidden on purpose.
             let sparse = how == SKIPPED && is_sparse(was, old) && after.get(&path).is_none();
             if !sparse {

@@ -8,7 +8,7 @@
 
 use super::git::Git;
 use ralph_snapshots::Blobs;
-use ralph_tree::{Index, Protect, Refs, Repository, TreePath};
+use ralph_tree::{Entry, Index, Protect, Refs, Repository, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -40,6 +40,21 @@ pub struct Before<'a> {
     pub blobs: &'a Blobs,
     /// What is protected.
     pub protect: &'a Protect,
+    /// The rest of the repository around the workspace: what it is called, and its protected files.
+    pub around: Option<(&'a str, &'a Index)>,
+}
+
+impl Before<'_> {
+    /// A path of the repository as it is shown, with what lay there, if it is protected. What lies around the workspace
+    /// is protected by the same globs, from the repository's top.
+    fn protected(&self, repository: &Repository, path: &[u8]) -> Option<(String, Option<Entry<'_>>)> {
+        let shown = |path: &[u8]| TreePath::from(path).to_string();
+        if let Some(path) = repository.in_workspace(path) {
+            return self.protect.protects(&path, false).then(|| (shown(&path), self.files.get(&path)));
+        }
+        let (name, files) = self.around.filter(|_| !repository.within.is_empty())?;
+        self.protect.protects(path, false).then(|| (format!("{name}/{}", shown(path)), files.get(path)))
+    }
 }
 
 /// The names to start from, and those to stop at; none to start from means that nothing can be new.
@@ -72,16 +87,15 @@ pub fn touched(
     let raw = git.run(&[&diff[..], &["--no-ext-diff", "--no-textconv"]].concat(), &commits)?;
     let found = changes(&raw)
         .filter_map(|change| {
-            let path = repository.in_workspace(change.path)?;
-            before.protect.protects(&path, false).then_some((change, path))
+            let (shown, entry) = before.protected(repository, change.path)?;
+            Some((change, shown, entry))
         })
         .take(MOST);
     let mut names = Names { git, before, known: BTreeMap::new() };
     let mut all = Vec::new();
-    for (change, path) in found {
-        if !names.only_records(&change, &path)? {
-            let (path, object) = (TreePath::from(path.as_slice()).to_string(), change.object());
-            all.push(Touched { commit: change.commit.to_owned(), path, object });
+    for (change, path, entry) in found {
+        if !names.only_records(&change, entry)? {
+            all.push(Touched { commit: change.commit.to_owned(), path, object: change.object() });
         }
     }
     Ok(all)
@@ -144,8 +158,8 @@ struct Names<'a> {
 impl Names<'_> {
     /// The commit gives a file that was in the history already the very content that lay there before the step: the
     /// user's own change, merely recorded. A file that was never committed before stays out of history.
-    fn only_records(&mut self, change: &Change<'_>, path: &[u8]) -> io::Result<bool> {
-        let Some(entry) = self.before.files.get(path).filter(|_| !is_zero(change.old)) else {
+    fn only_records(&mut self, change: &Change<'_>, lay_there: Option<Entry<'_>>) -> io::Result<bool> {
+        let Some(entry) = lay_there.filter(|_| !is_zero(change.old)) else {
             return Ok(false);
         };
         if !self.before.blobs.has(entry.hash) {

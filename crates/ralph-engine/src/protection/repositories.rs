@@ -1,8 +1,9 @@
 //! The git repositories of a workspace at one moment: configuration and hooks that git obeys, and the refs. Recorded before
 //! every step that runs an agent or a verify command, and kept in the run's folder for recovery after a crash.
 
+use super::git_dir::{GitDir, Guards};
 use ralph_os::{Links, what_it_is};
-use ralph_tree::{Hidden, Index, OBEYED, Protect, REFS, Refs, Repository, Tree, odd_places, repositories};
+use ralph_tree::{Hidden, Index, Protect, REFS, Refs, Repository, Tree, odd_places, repositories};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,17 +21,6 @@ pub struct Repositories {
     pub git_dirs: Vec<GitDir>,
     /// Refs of each repository.
     pub histories: Vec<History>,
-}
-
-/// A repository's own directory, such as `.git`.
-#[derive(Debug)]
-pub struct GitDir {
-    /// Name for display: `.git`, or an absolute path.
-    pub name: String,
-    /// Where it is.
-    pub dir: PathBuf,
-    /// The files in it that git obeys.
-    pub index: Arc<Index>,
 }
 
 /// One repository's refs.
@@ -60,11 +50,14 @@ struct Listed {
     /// What git could not read, history by history.
     #[serde(default)]
     odd: Vec<BTreeMap<String, String>>,
+    /// The last directory lies around the workspace, which begins here; and the globs of protected paths.
+    #[serde(default)]
+    around: Option<(Vec<u8>, Vec<String>)>,
 }
 
 impl Repositories {
     /// Reads the current state. What is unchanged since `earlier` is not read again.
-    pub fn look(root: &Path, files: &Index, earlier: &Repositories) -> Repositories {
+    pub fn look(root: &Path, files: &Index, protect: &Protect, earlier: &Repositories) -> Repositories {
         let mut now = Repositories::default();
         for repository in repositories(root, files) {
             let known = earlier.histories.iter().find(|h| h.repository == repository);
@@ -76,24 +69,46 @@ impl Repositories {
             for (name, dir) in [(repository.name, repository.own), (common, repository.common)] {
                 if !now.git_dirs.iter().any(|git_dir| git_dir.dir == dir) {
                     let known = earlier.git_dirs.iter().find(|git_dir| git_dir.dir == dir);
-                    let index = obeyed(&dir, known.map(|git_dir| &*git_dir.index));
-                    now.git_dirs.push(GitDir { name, dir, index });
+                    let known = known.map(|git_dir| &*git_dir.index);
+                    now.git_dirs.push(GitDir::look(name, dir, Guards::GitObeys, known));
                 }
             }
         }
+        now.keep_known(earlier);
+        let around = match (earlier.around(), now.histories.first()) {
+            (Some(known), _) => Some(known.again()),
+            (None, Some(history)) => GitDir::around(&history.repository, root, protect),
+            (None, None) => None,
+        };
+        now.git_dirs.extend(around);
         now
+    }
+
+    /// What was known before stays known as long as it is there: a repository that an agent makes in the workspace, or an
+    /// ignore rule, must not put the one around it out of sight.
+    fn keep_known(&mut self, earlier: &Repositories) {
+        for known in earlier.git_dirs.iter().filter(|known| known.is_of_git() && known.dir.is_dir()) {
+            if !self.git_dirs.iter().any(|git_dir| git_dir.dir == known.dir) {
+                self.git_dirs.push(known.again());
+            }
+        }
+        for known in earlier.histories.iter().filter(|known| known.repository.own.is_dir()) {
+            if !self.histories.iter().any(|history| history.repository.own == known.repository.own) {
+                self.histories.push(History::look(known.repository.clone(), Some(known)));
+            }
+        }
+    }
+
+    /// The part of the repository around the workspace, if the workspace is a part of one.
+    pub fn around(&self) -> Option<&GitDir> {
+        self.git_dirs.last().filter(|git_dir| !git_dir.is_of_git())
     }
 
     /// The same directories, read again. New ones are found by the workspace's walk, not here.
     pub fn again(&self) -> Repositories {
-        let git_dir = |git_dir: &GitDir| GitDir {
-            name: git_dir.name.clone(),
-            dir: git_dir.dir.clone(),
-            index: obeyed(&git_dir.dir, Some(&git_dir.index)),
-        };
         let history = |history: &History| History::look(history.repository.clone(), Some(history));
         Repositories {
-            git_dirs: self.git_dirs.iter().map(git_dir).collect(),
+            git_dirs: self.git_dirs.iter().map(GitDir::again).collect(),
             histories: self.histories.iter().map(history).collect(),
         }
     }
@@ -118,6 +133,10 @@ impl Repositories {
                 .collect(),
             histories: self.histories.iter().map(history).collect(),
             odd: self.histories.iter().map(|history| history.odd.clone()).collect(),
+            around: self.around().and_then(|git_dir| match &git_dir.guards {
+                Guards::Around { workspace, protect } => Some((workspace.clone(), protect.globs().to_vec())),
+                Guards::GitObeys => None,
+            }),
         };
         ralph_os::write_durably(&folder.join(LIST), &serde_json::to_vec(&listed)?)
     }
@@ -129,7 +148,13 @@ impl Repositories {
         let listed: Listed = serde_json::from_slice(&fs::read(folder.join(LIST)).ok()?).ok()?;
         let git_dir = |(n, (name, dir)): (usize, (String, Vec<u8>))| {
             let index = Arc::new(Index::load(&folder.join(format!("{n}.tree")))?);
-            Some(GitDir { name, dir: path(dir), index })
+            Some(GitDir { name, dir: path(dir), index, guards: Guards::GitObeys })
+        };
+        let around = match listed.around {
+            Some((workspace, globs)) => {
+                Some(Guards::Around { workspace, protect: Arc::new(Protect::new(globs).ok()?) })
+            }
+            None => None,
         };
         let mut odd = listed.odd.into_iter();
         let history = |(name, [own, common, files, within], refs, hidden): KeptHistory| {
@@ -138,10 +163,12 @@ impl Repositories {
             let hidden = Hidden::of(hidden);
             History { repository, stamp: Index::default(), refs: Refs::from_text(&refs), hidden, odd }
         };
-        Some(Repositories {
-            git_dirs: listed.git_dirs.into_iter().enumerate().map(git_dir).collect::<Option<_>>()?,
-            histories: listed.histories.into_iter().map(history).collect(),
-        })
+        let mut git_dirs: Vec<GitDir> =
+            listed.git_dirs.into_iter().enumerate().map(git_dir).collect::<Option<_>>()?;
+        if let (Some(last), Some(guards)) = (git_dirs.last_mut(), around) {
+            last.guards = guards;
+        }
+        Some(Repositories { git_dirs, histories: listed.histories.into_iter().map(history).collect() })
     }
 
     /// What could be read before and cannot be read now, by its shown path.
@@ -191,18 +218,54 @@ impl History {
     }
 }
 
-/// The files in a directory that git obeys; empty if it cannot be read.
-pub fn obeyed(dir: &Path, earlier: Option<&Index>) -> Arc<Index> {
-    static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
-    Arc::new(walk(dir, GLOBS.get_or_init(|| Protect::new(OBEYED).ok()).as_ref(), earlier))
-}
-
 fn refs_globs() -> Option<&'static Protect> {
     static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
     GLOBS.get_or_init(|| Protect::new(REFS).ok()).as_ref()
 }
 
-fn walk(dir: &Path, globs: Option<&Protect>, earlier: Option<&Index>) -> Index {
+pub(super) fn walk(dir: &Path, globs: Option<&Protect>, earlier: Option<&Index>) -> Index {
     let tree = globs.map(|globs| Tree::guarding(dir, globs.clone()));
     tree.and_then(|tree| tree.walk(earlier).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository(at: &Path) {
+        fs::create_dir_all(at.join(".git/refs")).unwrap();
+        fs::write(at.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(at.join(".git/config"), "[core]\n").unwrap();
+    }
+
+    #[test]
+    fn the_repository_around_a_subdirectory_stays_in_sight() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let workspace = top.join("a/sub");
+        fs::create_dir_all(&workspace).unwrap();
+        fs::write(top.join(".env"), "KEY=1").unwrap();
+        repository(&top);
+        let protect = Protect::new(Protect::DEFAULTS).unwrap();
+        let files = || Tree::new(&workspace, protect.clone()).walk(None).unwrap();
+        let look = |earlier: &Repositories| Repositories::look(&workspace, &files(), &protect, earlier);
+        let first = look(&Repositories::default());
+        let around = first.around().unwrap();
+        assert_eq!((around.name.as_str(), around.index.get(b".env").is_some()), ("../..", true));
+        // An agent makes a repository of its own, and has the workspace ignored.
+        repository(&workspace);
+        fs::write(top.join(".gitignore"), "a/\n").unwrap();
+        let second = look(&first);
+        assert_eq!(second.around().map(|around| around.dir.clone()), Some(top.clone()));
+        let own = |all: &Repositories, dir: &Path| all.histories.iter().any(|h| h.repository.own == dir);
+        assert!(own(&second, &top.join(".git")) && own(&second, &workspace.join(".git")));
+        // A process that comes after a crash knows the same.
+        let folder = tempfile::tempdir().unwrap();
+        second.save(folder.path()).unwrap();
+        let loaded = Repositories::load(folder.path()).unwrap();
+        fs::write(top.join(".env"), "KEY=2").unwrap();
+        let (was, is) = (loaded.around().unwrap(), loaded.around().unwrap().again());
+        let found = ralph_tree::violations(&was.index, &is.index);
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [".env (modified)"]);
+    }
 }

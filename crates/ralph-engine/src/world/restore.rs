@@ -4,9 +4,7 @@
 
 use crate::clock::utc;
 use crate::observation::Observation;
-use crate::protection::{
-    self, BEFORE, COMMITS, GitDir, Moment, SEEN, Touched, contents, is_ordinary, obeyed,
-};
+use crate::protection::{self, BEFORE, COMMITS, GitDir, Moment, SEEN, Touched, contents, is_ordinary};
 use crate::quarantine::{Case, Folder, Item};
 use crate::step_context::StepContext;
 use ralph_rules::record::{Restored, Seen, Violation};
@@ -46,6 +44,8 @@ pub fn restore(ctx: &StepContext, paths: &[Violation], time: (u32, u32)) -> Obse
 struct TouchedDir<'a> {
     root: &'a Path,
     name: &'a str,
+    /// Where it is besides the workspace.
+    git_dir: Option<&'a GitDir>,
     before: &'a Index,
     seen: &'a Index,
     now: Arc<Index>,
@@ -89,6 +89,7 @@ fn touched_dirs<'a>(
     let mut all = vec![TouchedDir {
         root: &ctx.workspace,
         name: "",
+        git_dir: None,
         before: &before.files,
         seen: &seen.files,
         now: ctx.walk(),
@@ -99,9 +100,9 @@ fn touched_dirs<'a>(
             .into_iter()
             .filter(|v| was.dir.is_dir() && !is_ordinary(ctx, was, is, v.path.as_bytes()))
             .collect();
-        let GitDir { name, dir, index } = was;
-        let now = obeyed(dir, Some(index));
-        all.push(TouchedDir { root: dir, name, before: index, seen: &is.index, now, touched });
+        let (GitDir { name, dir, index, .. }, git_dir) = (was, Some(was));
+        let now = was.again().index;
+        all.push(TouchedDir { root: dir, name, git_dir, before: index, seen: &is.index, now, touched });
     }
     all.retain(|dir| !dir.touched.is_empty());
     for dir in &mut all {
@@ -122,7 +123,7 @@ impl TouchedDir<'_> {
     }
 
     fn look_again(&mut self, ctx: &StepContext) {
-        self.now = if self.name.is_empty() { ctx.walk() } else { obeyed(self.root, None) };
+        self.now = self.git_dir.map_or_else(|| ctx.walk(), |git_dir| git_dir.again().index);
         let known: BTreeSet<Vec<u8>> = self.touched.iter().map(|v| v.path.as_bytes().to_vec()).collect();
         // What is in the unreadable directories counts as changed with them.
         let more = violations(self.before, &self.now).into_iter();
@@ -178,8 +179,7 @@ fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
     let mut still: Vec<String> =
         violations(&before.files, &after).iter().map(|v| v.path.to_string()).collect();
     for was in &before.repositories.git_dirs {
-        let index = obeyed(&was.dir, Some(&was.index));
-        let is = GitDir { name: was.name.clone(), dir: was.dir.clone(), index };
+        let is = was.again();
         let touched = violations(&was.index, &is.index).into_iter();
         let touched = touched.filter(|v| !is_ordinary(ctx, was, &is, v.path.as_bytes()));
         still.extend(touched.map(|v| format!("{}/{}", was.name, v.path)));

@@ -141,9 +141,12 @@ impl Place {
         }
         let before = self.look();
         let does = scenario.does.join("\n");
-        let agent = self.agent(&format!("cat > /dev/null\necho work > legit.txt\n{does}\necho I worked.\n"));
+        let top = scenario.inside.as_ref().map_or(".", |_| "..");
+        let agent =
+            self.agent(&format!("cat > /dev/null\necho work > {top}/legit.txt\n{does}\necho I worked.\n"));
         let output = self
             .ralph()
+            .args(["-C", scenario.inside.as_deref().unwrap_or(".")])
             .args(["run", "Work", "--agent", "command", "--max-iterations", "1", "--max-cost", "1", "--json"])
             .args(["--", "sh"])
             .arg(&agent)
@@ -223,8 +226,8 @@ fn look(dir: &Path, root: &Path, all: &mut BTreeMap<String, Thing>) {
     for path in fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
         // Views for other programs, which ralph rewrites.
-        let view =
-            name.starts_with(".ralph/") && !["skills", "templates"].iter().any(|own| name.contains(own));
+        let view = (name.starts_with(".ralph/") || name.starts_with("sub/.ralph"))
+            && !["skills", "templates"].iter().any(|own| name.contains(own));
         let git_own = view
             || [".git/objects/", ".git/refs/", ".git/logs/", ".git/reftable/"]
                 .iter()

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 #[derive(Debug, Default)]
 pub struct Scenario {
     pub name: String,
+    /// The directory the run is started in, below the repository's top.
+    pub inside: Option<String>,
     /// Done before the run.
     pub given: Vec<String>,
     /// What the agent does.
@@ -56,6 +58,7 @@ pub fn read(text: &str) -> Vec<Scenario> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let rest = rest.to_string();
         match word {
+            "in" => scenario.inside = Some(rest),
             "given" => scenario.given.push(rest),
             "does" => scenario.does.push(rest),
             "touched" => drop(scenario.touched.insert(rest)),
