@@ -12,9 +12,9 @@ use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::Store;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 type Work = Box<dyn FnOnce(&StepContext) -> Observation + Send>;
 
@@ -24,7 +24,7 @@ pub struct LiveWorld<'a> {
     store: &'a dyn Store,
     worker: Sender<Work>,
     /// The prompt composed by the latest `Admit`; the file beside the journal is redacted, this is not.
-    prompt: String,
+    prompt: Arc<Mutex<String>>,
     /// What was left of the day's budget at that time.
     rest: Option<Micro>,
 }
@@ -39,7 +39,7 @@ impl<'a> LiveWorld<'a> {
                 worker_ctx.send(work(&worker_ctx));
             }
         })?;
-        Ok(LiveWorld { ctx, store, worker, prompt: String::new(), rest: None })
+        Ok(LiveWorld { ctx, store, worker, prompt: Arc::default(), rest: None })
     }
 
     fn in_worker(&self, work: impl FnOnce(&StepContext) -> Observation + Send + 'static) {
@@ -53,13 +53,27 @@ impl<'a> LiveWorld<'a> {
         run.into_iter().chain(self.rest).min()
     }
 
+    /// What needs the store is asked at once; the rest may take long, so that it must not hold up the loop.
+    fn admit(&mut self, request: admit::AdmitRequest, state: &State) {
+        self.ctx.under_way.clear();
+        let (prompt, store) = (Arc::clone(&self.prompt), self.store);
+        match admit::checked(&self.ctx, store, state, request) {
+            Err(refused) => self.ctx.send(Seen::Refused(refused)),
+            Ok(checked) => {
+                self.rest = checked.rest;
+                self.in_worker(move |ctx| match admit::admit(ctx, checked) {
+                    Err(refused) => Seen::Refused(refused).into(),
+                    Ok((observation, composed)) => {
+                        *prompt.lock().unwrap_or_else(PoisonError::into_inner) = composed;
+                        observation
+                    }
+                });
+            }
+        }
+    }
+
     fn call(&mut self, request: call::CallRequest) {
         self.ctx.under_way.clear();
-        if !request.review {
-            self.ctx.take_snapshot(request.id.iteration);
-            self.ctx.protection.begin(&self.ctx);
-            self.ctx.begin_baseline();
-        }
         self.ctx.tell_spend_from.store(request.tell_spend_from.0, Ordering::Relaxed);
         self.in_worker(move |ctx| call::call(ctx, &request));
         // Done while the agent works, so that no commit has to do it.
@@ -72,17 +86,15 @@ impl World for LiveWorld<'_> {
         let ctx = &self.ctx;
         match step {
             Step::Admit { id, amount, limits, rung, anyway, review } => {
-                let (id, amount, rung, anyway, review) = (*id, *amount, *rung, *anyway, *review);
-                let request = admit::AdmitRequest { id, amount, limits, rung, anyway, review };
-                let admit::Admission { observation, prompt, rest } =
-                    admit::admit(ctx, self.store, state, &request);
-                (self.prompt, self.rest) = (prompt, rest);
-                ctx.send(observation);
+                let (id, amount, limits, called) = (*id, *amount, *limits, state.calls.called);
+                let (rung, anyway, review) = (*rung, *anyway, *review);
+                let request = admit::AdmitRequest { id, amount, limits, rung, anyway, review, called };
+                self.admit(request, state);
             }
             Step::Call { id, rung, tell_spend_from, tell_silence_after, review, .. } => {
                 let request = call::CallRequest {
                     id: *id,
-                    prompt: std::mem::take(&mut self.prompt),
+                    prompt: std::mem::take(&mut *self.prompt.lock().unwrap_or_else(PoisonError::into_inner)),
                     rung: *rung,
                     left: self.left(state),
                     review: *review,

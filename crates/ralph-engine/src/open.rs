@@ -147,10 +147,12 @@ pub fn resume(
             last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last))
         }
         None => {
-            // What the user changed belongs to the baseline from now on, so its contents are needed.
             let snapshots = Snapshots::of(home, Path::new(&workspace), id);
-            snapshots.take_durably(&now).discard("keep what the user changed");
-            user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
+            if !snapshots.iterations().is_empty() {
+                // What the user changed belongs to the baseline from now on, so its contents are needed.
+                snapshots.take_durably(&now).discard("keep what the user changed");
+                user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
+            }
             now
         }
     };
@@ -250,6 +252,10 @@ fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State, reasons: &[
 
 /// Takes a snapshot of the workspace as the run leaves it, and removes old ones. Neither changes how the run ended.
 fn take_last_snapshot(home: &Home, store: &dyn Store, ctx: &StepContext) {
+    if ctx.snapshots.iterations().is_empty() {
+        // Nobody was called, so there is nothing to return to, and a stop must not wait for it.
+        return;
+    }
     ctx.snapshots.left(&ctx.index()).discard("take the last snapshot");
     let runs = || {
         let workspace = Some(ctx.start.workspace.clone());

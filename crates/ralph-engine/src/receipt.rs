@@ -74,6 +74,9 @@ pub struct Receipt {
     pub cost_is_complete: bool,
     /// What contained the agent.
     pub sandbox: String,
+    /// Iterations before which no snapshot could be taken: `ralph undo` cannot return to those states.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub no_snapshot: Vec<ReceiptNoSnapshot>,
     /// One line an iteration.
     pub iterations: Vec<ReceiptIteration>,
     /// The journal it stands on.
@@ -155,6 +158,16 @@ pub struct ReceiptChanges {
 pub struct ReceiptIteration {
     pub iteration: u32,
     pub facts: serde_json::Value,
+}
+
+/// An iteration without a snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReceiptNoSnapshot {
+    /// The iteration whose call began without one.
+    pub iteration: u32,
+    /// Why.
+    pub why: String,
 }
 
 /// The head of a journal's chain.
@@ -242,6 +255,7 @@ pub fn of_run(
         cost_usd: state.budget.spent.usd(),
         cost_is_complete: state.budget.unpriced == 0,
         sandbox: start.map(|s| s.sandbox.clone()).unwrap_or_default(),
+        no_snapshot: no_snapshot_of(state),
         iterations: rows.iter().map(line).collect(),
         chain: start.zip(head).map(|(s, head)| JournalHead {
             run: s.run.clone(),
@@ -249,6 +263,12 @@ pub fn of_run(
             hash: head.chain.to_string(),
         }),
     }
+}
+
+fn no_snapshot_of(state: &State) -> Vec<ReceiptNoSnapshot> {
+    let one =
+        |(iteration, why): (&u32, &String)| ReceiptNoSnapshot { iteration: *iteration, why: why.clone() };
+    state.trees.no_snapshot.iter().map(one).collect()
 }
 
 fn line(row: &IterationRow) -> ReceiptIteration {
@@ -366,6 +386,9 @@ impl Receipt {
         }
         let unknown = if self.cost_is_complete { "" } else { ", a part of it unknown" };
         row("cost", &format!("${:.4}{unknown}, {} iterations", self.cost_usd, self.iterations.len()));
+        for ReceiptNoSnapshot { iteration, why } in &self.no_snapshot {
+            row("undo", &format!("no snapshot before iteration {iteration}: {why}"));
+        }
         row("sandbox", &self.sandbox);
         if let Some(chain) = &self.chain {
             row("journal", &format!("run {}, record {}, {}", chain.run, chain.seq, chain.hash));

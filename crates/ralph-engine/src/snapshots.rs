@@ -54,12 +54,18 @@ impl Snapshots {
         &self.quarantine
     }
 
-    /// Takes a snapshot before an iteration's call; it is on disk when this returns. A second attempt does not replace
-    /// the first one's.
-    pub fn before(&self, iteration: u32, index: &Arc<Index>) -> io::Result<TakeReport> {
+    /// Takes a snapshot before an iteration's call, unless `stopped` says otherwise meanwhile; it is on disk when this
+    /// returns. It is the iteration's only if nobody was `called` in it before: files that an earlier attempt changed are
+    /// not those before it.
+    pub fn before(
+        &self,
+        iteration: u32,
+        called: bool,
+        index: &Arc<Index>,
+        stopped: &dyn Fn() -> bool,
+    ) -> io::Result<TakeReport> {
         let name = format!("{iteration:03}");
-        let known = self.log.has(&name) || self.old_path(&name).exists();
-        self.snapshot((!known).then_some(&name), index, &|| false)
+        self.snapshot((!called).then_some(&name), index, stopped)
     }
 
     /// Takes a snapshot as the run leaves the workspace, to recognise what is changed later.

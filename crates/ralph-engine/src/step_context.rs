@@ -12,7 +12,6 @@ use crate::run_deps::RunDeps;
 use crate::snapshots::Snapshots;
 use crate::under_way::UnderWay;
 use crate::watch::Watchers;
-use ralph_agents::Activity;
 use ralph_rules::record::{Attempt, RunStarted};
 use ralph_supervisor::Launch;
 use ralph_tree::{Index, Tree, TreePath, WalkError};
@@ -168,17 +167,9 @@ impl StepContext {
         merged
     }
 
-    /// Takes a snapshot of the workspace before an iteration's call. If that fails, the user is told and the run
-    /// continues.
-    pub fn take_snapshot(&self, iteration: u32) {
-        let why = match self.snapshots.before(iteration, &self.index()) {
-            Ok(_) => return,
-            Err(error) => error,
-        };
-        let text = format!(
-            "ralph: no snapshot of the workspace could be taken ({why}); `ralph undo` cannot return to this point"
-        );
-        self.watchers.activity(&Activity::Noise { text });
+    /// A person asked to stop while a step without a process is under way.
+    pub fn is_interrupted(&self) -> bool {
+        self.under_way.interrupted_by().is_some()
     }
 
     /// The latest walk.

@@ -188,6 +188,8 @@ pub fn refused(state: &State, start: &RunStarted, refused: &Refused) -> Decision
             vec![Objection::StoreUnsafe { what: refused.what.clone() }],
         ),
         Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider => full(state, start, refused),
+        // The request itself was handled above.
+        Refuser::Person => admission(state, start, Vec::new()),
     }
 }
 

@@ -78,6 +78,7 @@ pub fn next(state: &State) -> Decision {
         Phase::NotStarted | Phase::Over => wait(Wake::NEVER),
         _ if state.ending.is_some() => wait(Wake::NEVER),
         Phase::Ready => admission(state, start, Vec::new()),
+        Phase::Admitting { interrupted } => admitting(state, *interrupted),
         Phase::Admitted => admitted(state, start),
         Phase::Refused(refused) => crate::admission::refused(state, start, refused),
         Phase::Calling { since, extending } => calling(state, start, *since, *extending),
@@ -93,12 +94,17 @@ pub fn next(state: &State) -> Decision {
         Phase::Inspected => inspected(state, start),
         Phase::Verifying(_) | Phase::Mapping => verifying(state, start),
         Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
-        Phase::Admitting
-        | Phase::Ending
-        | Phase::Recovering
-        | Phase::Inspecting
-        | Phase::Restoring
-        | Phase::Comparing => wait(Wake::NEVER),
+        Phase::Ending | Phase::Recovering | Phase::Inspecting | Phase::Restoring | Phase::Comparing => {
+            wait(Wake::NEVER)
+        }
+    }
+}
+
+/// The snapshot before the first call may take long. It is given up for a request to stop: nothing is reserved yet.
+fn admitting(state: &State, interrupted: bool) -> Decision {
+    match state.person.stop.or(state.person.stop_after) {
+        Some(_) if !interrupted => interrupt(Why::Person, person("stop")),
+        _ => wait(Wake::NEVER),
     }
 }
 

@@ -51,6 +51,9 @@ pub struct Policy {
     /// How long a run may look for hunks that no check notices.
     #[serde(default, skip_serializing_if = "MapTime::is_off")]
     pub map_time: MapTime,
+    /// No agent is called while no snapshot can be taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undo_required: bool,
 }
 
 impl Policy {
@@ -75,6 +78,7 @@ impl Policy {
             on_violation: OnViolation::Abort,
             oracle: Oracle::Guard,
             map_time: MapTime::Off,
+            undo_required: false,
         }
     }
 }

@@ -115,7 +115,10 @@ pub enum Phase {
     /// An iteration may begin.
     Ready,
     /// A reservation was requested.
-    Admitting,
+    Admitting {
+        /// A person asked to stop, and the step was told.
+        interrupted: bool,
+    },
     /// It was granted.
     Admitted,
     /// It was refused.
@@ -190,6 +193,9 @@ impl State {
             Next::Interrupt(why) if matches!(self.phase, Phase::Verifying(_) | Phase::Mapping) => {
                 self.checks.interrupted_by = Some(*why);
             }
+            Next::Interrupt(_) if matches!(self.phase, Phase::Admitting { .. }) => {
+                self.phase = Phase::Admitting { interrupted: true };
+            }
             Next::Interrupt(why) => {
                 self.calls.ended_by = Some(*why);
                 if matches!(self.phase, Phase::Calling { .. }) {
@@ -210,7 +216,7 @@ impl State {
         match step {
             Step::Admit { review: true, .. } => {
                 self.reviews.begin(&self.calls, self.trees.now);
-                self.phase = Phase::Admitting;
+                self.phase = Phase::Admitting { interrupted: false };
             }
             Step::Call { review: true, .. } => {
                 self.calls.began(0);
@@ -221,7 +227,7 @@ impl State {
                 self.person.skip_wait = false;
                 // The prompt is composed now: a hint that arrives before the call begins is not part of it.
                 self.calls.hints = u32::try_from(self.person.hints.len()).unwrap_or(u32::MAX);
-                self.phase = Phase::Admitting;
+                self.phase = Phase::Admitting { interrupted: false };
             }
             Step::Call { hints, .. } => {
                 self.calls.began(*hints);
@@ -324,12 +330,12 @@ impl State {
         self.checks.resumed(nothing_to_do);
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Calling { .. } | Phase::Ending | Phase::Recovering => Phase::Lost,
-            Phase::Admitting | Phase::Admitted | Phase::Refused(_) if self.reviews.under_way() => {
+            Phase::Admitting { .. } | Phase::Admitted | Phase::Refused(_) if self.reviews.under_way() => {
                 self.budget.released();
                 self.reviews.end(&mut self.calls);
                 Phase::Inspected
             }
-            Phase::Admitting | Phase::Refused(_) => Phase::Ready,
+            Phase::Admitting { .. } | Phase::Refused(_) => Phase::Ready,
             Phase::Admitted => {
                 self.budget.released();
                 Phase::Ready
@@ -351,7 +357,7 @@ impl State {
         if review {
             self.reviews.reads(admitted.tree);
         } else {
-            self.trees.before_call(admitted.tree, admitted.id.iteration);
+            self.trees.before_call(admitted, self.calls.called);
         }
         self.phase = Phase::Admitted;
     }
@@ -362,13 +368,15 @@ impl State {
                 *extending = false;
                 self.calls.extension_refused = true;
             }
-            Phase::Admitting if self.reviews.under_way() && !refused.is_unsafe() => {
-                self.reviews.unanswered(&self.calls, refused.words());
+            Phase::Admitting { .. } if self.reviews.under_way() && !refused.is_unsafe() => {
+                if refused.by != Refuser::Person {
+                    self.reviews.unanswered(&self.calls, refused.words());
+                }
                 self.reviews.end(&mut self.calls);
                 // The files may have changed since they were proven.
                 self.phase = Phase::Inspected;
             }
-            Phase::Admitting => {
+            Phase::Admitting { .. } => {
                 self.refused_at = self.now();
                 if refused.by == Refuser::Provider {
                     self.faults.waiting_for_provider(self.now());

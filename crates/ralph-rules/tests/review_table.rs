@@ -235,6 +235,17 @@ fn a_review_that_cannot_be_paid_is_left_out() {
 }
 
 #[test]
+fn a_review_that_a_person_stopped_before_its_call_uses_no_round() {
+    let mut journal = proven(|_| ());
+    asked(&journal);
+    journal.stop();
+    journal.ends_call(Why::Person);
+    journal.see(Seen::Refused(Refused::by_person()));
+    journal.ended_with(Reason::Interrupted, 130);
+    assert_eq!(journal.state.reviews.used(), 0);
+}
+
+#[test]
 fn its_deadline_and_silence_end_it() {
     let mut journal = proven(|_| ());
     journal.admit();

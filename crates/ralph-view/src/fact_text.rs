@@ -155,7 +155,8 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::Admitted(admitted) => {
             let mistake = admitted.template_failed.as_ref();
             let mistake = mistake.map(|m| format!("a template failed, so the built-in one was used: {m}"));
-            std::iter::once(format!("{} reserved", admitted.grant)).chain(mistake).collect()
+            let unsaved = admitted.no_snapshot.as_deref().map(no_snapshot_words);
+            std::iter::once(format!("{} reserved", admitted.grant)).chain(mistake).chain(unsaved).collect()
         }
         Seen::Refused(refused) => vec![refused_words(refused)],
         Seen::Extended(extended) => vec![format!("reservation raised to {}", extended.to)],
@@ -221,12 +222,18 @@ fn mapped_words(map: &ChangeMap) -> Vec<String> {
     std::iter::once(found).chain(unheld).collect()
 }
 
+/// That a call began without a snapshot, and why.
+pub fn no_snapshot_words(why: &str) -> String {
+    format!("no snapshot before this call ({why}): `ralph undo` cannot return to this state")
+}
+
 /// What refused a call, and why.
 fn refused_words(refused: &Refused) -> String {
     let Refused { total, cap, what, .. } = refused;
     match (refused.by, refused.class) {
         (Refuser::Provider, Some(class)) => format!("agent not called: {} ({what})", class.words()),
         (Refuser::Provider | Refuser::Disk | Refuser::Store, _) => format!("refused: {what}"),
+        (Refuser::Person, _) => "agent not called: a person asked to stop".into(),
         (Refuser::CallsPerHour, _) => format!("{total} of {cap} calls per hour used, over all runs"),
         (Refuser::TokensPerHour, _) => format!("{total} of {cap} tokens per hour used, over all runs"),
         (Refuser::RunCap, _) => {

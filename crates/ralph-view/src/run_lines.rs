@@ -1,7 +1,9 @@
 //! A run as it happens, in calm lines, and what it is doing now. Whoever shows them decides where: the terminal of
 //! `ralph run`, a monitor or a page. Each run has a value of its own, so any number can be followed at once.
 
-use crate::fact_text::{clock_words, fact_words, money, reason_words, review_title, review_words, seconds};
+use crate::fact_text::{
+    clock_words, fact_words, money, no_snapshot_words, reason_words, review_title, review_words, seconds,
+};
 use crate::plain::{plain, plain_lines};
 use crate::run_receipt::receipt;
 use crate::run_state::short_id;
@@ -222,6 +224,10 @@ impl RunLines {
             Seen::Admitted(admitted) => {
                 if let Some(mistake) = &admitted.template_failed {
                     let words = plain(&format!("a template failed, so the built-in one was used: {mistake}"));
+                    self.line(format!("  {}", self.style.warn(words)));
+                }
+                if let Some(why) = &admitted.no_snapshot {
+                    let words = plain(&no_snapshot_words(why));
                     self.line(format!("  {}", self.style.warn(words)));
                 }
             }

@@ -56,6 +56,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     if let Some(behind) = state.clock_behind {
         row("clock", &clock_words(behind));
     }
+    if let Some(undo) = undo(state) {
+        row("undo", &undo);
+    }
     row("sandbox", &outcome.sandbox);
     row("run", short);
     text.push('\n');
@@ -135,6 +138,16 @@ fn files(state: &State) -> String {
     let more = all.len().saturating_sub(NAMES);
     let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{} changed: {}{tail}", all.len(), names.join(", "))
+}
+
+/// States that `ralph undo` cannot return to.
+fn undo(state: &State) -> Option<String> {
+    let missing = &state.trees.no_snapshot;
+    let (last, why) = missing.last_key_value()?;
+    Some(match missing.len() {
+        1 => format!("no snapshot before iteration {last}: {why}"),
+        n => format!("no snapshot before {n} iterations, the last one {last}: {why}"),
+    })
 }
 
 fn verified(state: &State) -> String {

@@ -6,6 +6,8 @@
 mod attacks;
 #[path = "engine/bed.rs"]
 mod bed;
+#[path = "engine/honest_snapshots.rs"]
+mod honest_snapshots;
 #[path = "engine/inside.rs"]
 mod inside;
 #[path = "engine/limits.rs"]

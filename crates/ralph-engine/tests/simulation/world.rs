@@ -43,8 +43,9 @@ impl World for SimulatedWorld<'_> {
                 if !review {
                     site.climbs(*rung, state);
                 }
-                let (id, amount, rung, anyway, review) = (*id, *amount, *rung, *anyway, *review);
-                let order = AdmitRequest { id, amount, limits, rung, anyway, review };
+                let (id, amount, limits, called) = (*id, *amount, *limits, state.calls.called);
+                let (rung, anyway, review) = (*rung, *anyway, *review);
+                let order = AdmitRequest { id, amount, limits, rung, anyway, review, called };
                 site.admit(&order, state, self.mains);
             }
             Step::Call { id, tell_spend_from, tell_silence_after, review: true, .. } => {
@@ -94,6 +95,10 @@ impl World for SimulatedWorld<'_> {
             agent.end(why, now, &mut site.dice);
         }
         for (at, told) in &mut site.queue {
+            if matches!(told.seen, Seen::Admitted(_)) && site.dice.one_in(2) {
+                // The snapshot was not complete yet.
+                (*at, *told) = (now, Seen::Refused(Refused::by_person()).into());
+            }
             match &mut told.seen {
                 Seen::Verified(verified) => {
                     verified.interrupted = true;
@@ -141,7 +146,7 @@ impl Site {
         self.rung = (rung, state.calls.done);
     }
 
-    fn admit(&mut self, order: &AdmitRequest<'_>, state: &State, mains: &Power) {
+    fn admit(&mut self, order: &AdmitRequest, state: &State, mains: &Power) {
         let wall = self.machine.borrow().wall();
         let agent = state.start.as_ref().unwrap().caller(order.rung, order.review);
         let tries = match provider::ask(mains, agent, &self.run, wall) {
@@ -170,11 +175,12 @@ impl Site {
         }
         let (prompt, tree, template_failed) = (FileRef::default(), self.tree, None);
         let books = self.accounts_today();
-        let rest = books.rest(mains, order.limits);
+        let rest = books.rest(mains, &order.limits);
         let grant = rest.map_or(order.amount, |rest| rest.min(order.amount));
         let (id, day) = (order.id, self.day.clone());
-        let admitted = Admitted { id, grant, prompt, tree, template_failed, day };
-        let mut reserve = ledger::reserve(&books, id, grant, order.limits);
+        let no_snapshot = self.dice.one_in(200).then(|| "the disk is full".into());
+        let admitted = Admitted { id, grant, prompt, tree, template_failed, day, no_snapshot };
+        let mut reserve = ledger::reserve(&books, id, grant, &order.limits);
         reserve.against.extend(tries);
         self.will_tell(1, Observation { reserve: Some(reserve), ..Seen::Admitted(admitted).into() });
     }

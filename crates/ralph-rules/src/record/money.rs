@@ -23,6 +23,9 @@ pub struct Admitted {
     /// The calendar day the call is charged to, in the user's time zone.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub day: String,
+    /// Why there is no snapshot of the workspace before this call, if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_snapshot: Option<String>,
 }
 
 /// A file kept beside the journal.
@@ -62,6 +65,8 @@ pub enum Refuser {
     Disk,
     /// The database is no longer where it was.
     Store,
+    /// A person asked to stop before the reservation was made.
+    Person,
 }
 
 /// A reservation or an extension was refused.
@@ -98,7 +103,13 @@ impl Refused {
             Refuser::TokensPerHour => "too many tokens in the last hour".into(),
             Refuser::Provider => self.class.map_or("the provider is busy", |class| class.words()).into(),
             Refuser::Disk | Refuser::Store => self.what.clone(),
+            Refuser::Person => "a person asked to stop".into(),
         }
+    }
+
+    /// The step was interrupted: a person asked to stop.
+    pub fn by_person() -> Refused {
+        Refused::unsafe_now(Refuser::Person, String::new())
     }
 
     /// Refused because something is wrong here, in these words.

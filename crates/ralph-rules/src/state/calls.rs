@@ -13,6 +13,8 @@ pub struct Calls {
     pub grants: u32,
     /// Grants in the iteration that closed last, reviews of its work included.
     pub attempts: u32,
+    /// An agent was called in the iteration under way: the files may be its work.
+    pub called: bool,
     /// The attempt granted last.
     pub id: Attempt,
     /// When it was granted.
@@ -67,6 +69,7 @@ impl Calls {
     }
 
     pub(crate) fn began(&mut self, hints: u32) {
+        self.called = true;
         self.hints = hints;
         self.ended_by = None;
         self.silent = None;
@@ -96,6 +99,7 @@ impl Calls {
         if counted {
             self.done += 1;
             self.attempts = std::mem::take(&mut self.grants);
+            self.called = false;
         }
     }
 }

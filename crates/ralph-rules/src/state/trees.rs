@@ -1,7 +1,7 @@
 //! The workspace in this run: which states of the files have occurred, what the last call changed, and which protected
 //! paths were changed.
 
-use crate::record::{Inspected, Restored, Violation};
+use crate::record::{Admitted, Inspected, Restored, Violation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many names are kept for prompt and receipt.
@@ -44,6 +44,8 @@ pub struct Trees {
     pub quarantine: Option<String>,
     /// The agent wrote the marker file.
     pub marker: bool,
+    /// Iterations before which no snapshot could be taken, and why.
+    pub no_snapshot: BTreeMap<u32, String>,
 }
 
 impl Trees {
@@ -52,10 +54,16 @@ impl Trees {
     }
 
     /// What differs from the last tree was not changed by the agent, so it is not progress later on.
-    pub(crate) fn before_call(&mut self, tree: u128, iteration: u32) {
+    pub(crate) fn before_call(&mut self, admitted: &Admitted, called_before: bool) {
+        let (tree, iteration) = (admitted.tree, admitted.id.iteration);
         self.record_tree(tree, iteration.saturating_sub(1));
         self.before = tree;
         self.touched.clear();
+        // The one before the first call of an iteration counts: later ones have that call's work in them.
+        if !called_before {
+            self.no_snapshot.remove(&iteration);
+            self.no_snapshot.extend(admitted.no_snapshot.clone().map(|why| (iteration, why)));
+        }
     }
 
     pub(crate) fn inspected(&mut self, seen: &Inspected, iteration: u32) {

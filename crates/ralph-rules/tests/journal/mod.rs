@@ -199,7 +199,8 @@ impl Journal {
         };
         let tree = self.tree;
         let (prompt, template_failed, day) = (FileRef::default(), None, "2026-11-15".into());
-        self.see(Seen::Admitted(Admitted { id, grant: amount, prompt, tree, template_failed, day }))
+        let (grant, no_snapshot) = (amount, None);
+        self.see(Seen::Admitted(Admitted { id, grant, prompt, tree, template_failed, day, no_snapshot }))
     }
 
     pub fn closing(&self, text: &str) -> CallEnded {

@@ -3,9 +3,10 @@
 use crate::journal::{Journal, done, more};
 use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
+use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{Attempt, CallEnded, CheckOutcome, Request, Seen};
+use ralph_rules::record::{Admitted, Attempt, CallEnded, CheckOutcome, FileRef, Refused, Request, Seen};
 use ralph_rules::step::Step;
 
 const AFTER: Request = Request::Stop { after: true, signal: 2 };
@@ -45,11 +46,55 @@ fn a_stopped_iteration_is_begun_again_on_resume() {
 
 #[test]
 fn stop_before_the_call_begins_nothing() {
+    for request in [AFTER, Request::Stop { after: false, signal: 2 }] {
+        let mut journal = Journal::after_baseline(false, |_| {});
+        journal.ask(request.clone());
+        journal.ends_call(Why::Person);
+        journal.ask(request);
+        journal.holds();
+        // The answer was on its way already.
+        journal.admit();
+        journal.ended_with(Reason::Interrupted, 130);
+    }
+}
+
+#[test]
+fn an_admission_that_was_given_up_for_a_stop_reserves_nothing_and_is_begun_again() {
     let mut journal = Journal::after_baseline(false, |_| {});
     journal.stop();
-    journal.holds();
-    journal.admit();
+    journal.ends_call(Why::Person);
+    journal.see(Seen::Refused(Refused::by_person()));
     journal.ended_with(Reason::Interrupted, 130);
+    assert_eq!((journal.state.calls.done, journal.state.budget.reserved), (0, Micro::ZERO));
+    journal.resume();
+    let Next::Do(Step::Admit { id, .. }) = journal.answer.next else { panic!("{:?}", journal.answer) };
+    assert_eq!(id, Attempt { iteration: 1, attempt: 1 });
+}
+
+#[test]
+fn an_iteration_without_a_snapshot_is_remembered_by_its_first_call() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    let admit = |journal: &mut Journal, why: Option<&str>| {
+        let Next::Do(Step::Admit { id, amount: grant, .. }) = journal.answer.next else {
+            panic!("{:?}", journal.answer)
+        };
+        let no_snapshot = why.map(Into::into);
+        let (prompt, tree, template_failed, day) = (FileRef::default(), 1, None, String::new());
+        let admitted = Admitted { id, grant, prompt, tree, template_failed, day, no_snapshot };
+        journal.see(Seen::Admitted(admitted));
+    };
+    admit(&mut journal, Some("full"));
+    journal.fails(Class::Outage, Some(1_000));
+    journal.inspected(false);
+    journal.later(60_000).see(Seen::Woke);
+    // What the first attempt began with is not saved by the second.
+    admit(&mut journal, None);
+    assert_eq!(journal.state.trees.no_snapshot.get(&1).map(String::as_str), Some("full"));
+    journal.says(&more());
+    journal.inspected(true);
+    journal.verified(CheckOutcome::Failed);
+    admit(&mut journal, None);
+    assert_eq!(journal.state.trees.no_snapshot.len(), 1);
 }
 
 #[test]

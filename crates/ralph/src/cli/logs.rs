@@ -150,6 +150,18 @@ fn changed(args: &Args, row: &RunRow, store: &Database, here: &Here) -> Result<u
         let message = format!("iteration {to} is still running; its changes are known when it ends");
         return Err(Problem::new(Code::Usage, message));
     }
+    let state = State::of(&runs::records(store, &row.id).unwrap_or_default());
+    let no_snapshot = args.iteration.and_then(|n| {
+        let taken = &state.trees.no_snapshot;
+        [n, n.saturating_add(1)].into_iter().find_map(|n| Some((n, taken.get(&n)?)))
+    });
+    if let Some((n, why)) = no_snapshot {
+        let message =
+            format!("no snapshot was taken before iteration {n} of run {}: {why}", runs::short(&row.id));
+        return Err(
+            Problem::new(Code::Usage, message).hint("without --iteration, all changes of the run are shown")
+        );
+    }
     let missing = || {
         let what = args.iteration.map_or(String::new(), |n| format!(" of iteration {n}"));
         Problem::new(Code::Usage, format!("run {} has no snapshots{what}", runs::short(&row.id)))
@@ -159,7 +171,6 @@ fn changed(args: &Args, row: &RunRow, store: &Database, here: &Here) -> Result<u
     let after = if args.iteration.is_some() { snapshots.after(to) } else { snapshots.last() };
     let moments = Moments { before, after: after.ok_or_else(missing)? };
     let raw = args.raw && !stdout().is_terminal();
-    let state = State::of(&runs::records(store, &row.id).unwrap_or_default());
     // The map is about the files as the run left them, and about all of the run's changes.
     let of_these = |map: &&ChangeMap| map.tree == moments.after.id() && from == 0;
     let map = state.proof.map().filter(of_these);

@@ -7,6 +7,7 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_engine::snapshots::{Snapshots, walk_without_drafts};
+use ralph_rules::state::State;
 use ralph_snapshots::{PathProblem, Restore, RestoreReport, RestoreRequest, restore};
 use ralph_store::RunRow;
 use ralph_tree::{Index, Protect, Tree, WorkspaceLock};
@@ -48,8 +49,8 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let workspace = Path::new(&row.workspace);
     let _lock = lock(&home, workspace, &format!("undo of {}", row.id))?;
-    let start = ralph_rules::state::State::of(&runs::records(&store, &row.id)?).start;
-    let (globs, own) = start.map(|start| (start.protect, start.own_files)).unwrap_or_default();
+    let state = State::of(&runs::records(&store, &row.id)?);
+    let (globs, own) = state.start.map(|start| (start.protect, start.own_files)).unwrap_or_default();
     let protect = Protect::new(&globs).map_err(|e| Problem::new(Code::Journal, e.to_string()))?;
     let tree =
         Tree::new(workspace, protect).leaving_out(own).leaving_out_dir(home.within(workspace).as_ref());
@@ -58,6 +59,9 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let now = walk_without_drafts(&tree, Index::load(&home.index(workspace)).as_ref())
         .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be read").cause(&e))?;
     let to = args.to.unwrap_or(0);
+    if let Some(why) = state.trees.no_snapshot.get(&to.saturating_add(1)) {
+        return Err(not_taken(&snapshots, &row, to, why));
+    }
     let target = snapshots.after(to).ok_or_else(|| no_moment(&snapshots, &row, to))?;
     let left = snapshots.last().unwrap_or_default();
     let wanted = RestoreRequest { target: &target, left: &left, now: &now, newer_too: args.newer_too };
@@ -84,6 +88,18 @@ pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, 
             .cause(&e)
             .hint("stop the run first: ralph stop")
     })
+}
+
+fn not_taken(snapshots: &Snapshots, row: &RunRow, to: u32, why: &str) -> Problem {
+    let message =
+        format!("nothing was saved before iteration {} of run {}: {why}", to + 1, runs::short(&row.id));
+    let others = snapshots.iterations().into_iter().filter_map(|n| n.checked_sub(1)).filter(|n| *n != to);
+    let others: Vec<String> = others.map(|n| n.to_string()).collect();
+    let problem = Problem::new(Code::Usage, message);
+    match others.is_empty() {
+        true => problem.hint("no other state of this run was saved either"),
+        false => problem.hint(format!("--to accepts {}", others.join(", "))),
+    }
 }
 
 fn no_moment(snapshots: &Snapshots, row: &RunRow, to: u32) -> Problem {

@@ -157,8 +157,11 @@ impl Kind {
         }
     }
 
-    /// How strict a word is: 0 is the strictest.
+    /// How strict a word or a switch is: 0 is the strictest.
     pub fn strictness(&self, value: &toml::Value) -> Option<usize> {
+        if let (Kind::Switch(_), toml::Value::Boolean(on)) = (self, value) {
+            return Some(usize::from(!on));
+        }
         self.words()?.iter().position(|word| value.as_str() == Some(*word))
     }
 }

@@ -51,6 +51,7 @@ pub const SECTIONS: &[Section] = &[
     review::REVIEW,
     breaker::BREAKER,
     safety::PROTECT,
+    safety::UNDO,
     safety::REDACT,
     safety::SANDBOX,
     files::PROMPT,

@@ -1,4 +1,5 @@
-//! `[protect]`, `[redact]` and `[sandbox]`: what the agent must not change, what must stay secret, what contains it.
+//! `[protect]`, `[undo]`, `[redact]` and `[sandbox]`: what the agent must not change, what is saved before it works, what
+//! must stay secret, what contains it.
 
 use crate::config::key::{Combine, Key, Section, Shape};
 use crate::config::kind::{Kind, Word};
@@ -35,6 +36,19 @@ const ON_VIOLATION: &[Word] = &[
     Word::new("abort", |s| s.policy.on_violation = OnViolation::Abort),
     Word::new("restore", |s| s.policy.on_violation = OnViolation::Restore).own_only(),
 ];
+
+pub const UNDO: Section = Section {
+    name: "undo",
+    about: "Snapshots of the workspace, for `ralph undo`.",
+    shape: Shape::Table,
+    keys: &[Key::new(
+        "undo.required",
+        Kind::Switch(|s, _, on| s.policy.undo_required = on),
+        "Whether the agent is called only after a snapshot was taken. If false, a run continues without one and says so.",
+    )
+    .default("false")
+    .combine(Combine::Tighten)],
+};
 
 pub const REDACT: Section = Section {
     name: "redact",
