@@ -12,6 +12,8 @@ mod honest_snapshots;
 mod inside;
 #[path = "engine/limits.rs"]
 mod limits;
+#[path = "engine/net.rs"]
+mod net;
 #[path = "engine/outcomes.rs"]
 mod outcomes;
 #[path = "engine/output.rs"]
