@@ -126,10 +126,7 @@ fn attempt(
     };
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
-    let mut launch = launch(ctx, &line, &binding.env, request.id);
-    // Running the tests must not leave byte code in protected directories, where it counts as tampering. First, so that
-    // the user's own setting wins.
-    launch.env.insert(0, ("PYTHONPYCACHEPREFIX".into(), scratch.byte_code().into()));
+    let mut launch = launch(ctx, &line, (&binding.env, &scratch), request.id);
     if let Some(room) = room {
         room.enter(&mut launch);
     }
@@ -179,10 +176,12 @@ fn attempt(
 fn launch(
     ctx: &StepContext,
     line: &ralph_agents::Launch,
-    env: &[(OsString, OsString)],
+    (env, scratch): (&[(OsString, OsString)], &Scratch),
     id: Attempt,
 ) -> Launch {
     let mut launch = ctx.launch(&line.program, id.iteration);
+    // Running the tests must not leave byte code in protected directories, where it counts as tampering.
+    launch.env.push(("PYTHONPYCACHEPREFIX".into(), scratch.byte_code().into()));
     launch.args = line.args.iter().map(Into::into).collect();
     launch.env.extend(line.env.iter().map(|(k, v)| (k.into(), v.into())));
     // Last, so that the user's own settings win.
