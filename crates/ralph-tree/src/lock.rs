@@ -54,7 +54,7 @@ pub enum LockError {
 /// The workspace is ours until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct WorkspaceLock {
-    file: File,
+    file: Flocked,
     workspace: PathBuf,
     who: String,
     in_workspace: Option<WorkspaceFileLock>,
@@ -74,7 +74,7 @@ impl WorkspaceLock {
         };
         above(dir, &workspace)?;
         below(dir, &path, &workspace)?;
-        write_text(&file, who, &workspace).map_err(failed(&path))?;
+        write_text(&file.0, who, &workspace).map_err(failed(&path))?;
         drop(turn);
         Ok(WorkspaceLock { file, workspace, who: who.to_owned(), in_workspace: None })
     }
@@ -106,8 +106,19 @@ impl WorkspaceLock {
 
 impl Drop for WorkspaceLock {
     fn drop(&mut self) {
-        // Closing releases the lock in any case; the empty file only spares readers an old name.
-        let _ = self.file.set_len(0);
+        // The empty file only spares readers an old name.
+        let _ = self.file.0.set_len(0);
+    }
+}
+
+/// A file with our lock on it.
+#[derive(Debug)]
+pub(crate) struct Flocked(pub File);
+
+impl Drop for Flocked {
+    fn drop(&mut self) {
+        // The kernel does so when the file is closed, but a process that is being started may still hold a copy of it.
+        let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
@@ -129,11 +140,11 @@ fn lock_path(dir: &Path, workspace: &Path) -> PathBuf {
 }
 
 /// Everybody takes locks one after another, so that of two who look at each other's one sees the other.
-fn turn(dir: &Path) -> Result<File, LockError> {
+fn turn(dir: &Path) -> Result<Flocked, LockError> {
     let held = File::open(dir).map_err(failed(dir))?;
     for _ in 0..TURNS {
         match flock(&held, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(held),
+            Ok(()) => return Ok(Flocked(held)),
             Err(Errno::WOULDBLOCK | Errno::INTR) => sleep(PAUSE),
             Err(error) => return Err(failed(dir)(error.into())),
         }
@@ -176,11 +187,11 @@ fn below(dir: &Path, own: &Path, workspace: &Path) -> Result<(), LockError> {
 pub(crate) fn flocked(
     open: impl Fn() -> io::Result<File>,
     in_place: impl Fn(&File) -> bool,
-) -> io::Result<Option<File>> {
+) -> io::Result<Option<Flocked>> {
     for _ in 0..TRIES {
         let file = open()?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if in_place(&file) => return Ok(Some(file)),
+            Ok(()) if in_place(&file) => return Ok(Some(Flocked(file))),
             Ok(()) | Err(Errno::INTR) => {}
             Err(Errno::WOULDBLOCK) if is_held(&file) => return Ok(None),
             Err(Errno::WOULDBLOCK) => {

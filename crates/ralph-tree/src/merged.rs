@@ -1,10 +1,10 @@
 //! One index out of two: the work as it is now, protected paths as they were before. Later walks then find what changed
-//! on protected paths in between.
+//! on protected paths in between. Or the other way round for repositories of a workspace that came back as a copy.
 
 use std::cmp::Ordering;
 
 use crate::chunk::{ChunkWriter, Row};
-use crate::index::{Cursor, Index, PROTECTED};
+use crate::index::{Cursor, Index, Kind, PROTECTED};
 use crate::path::order;
 
 impl Index {
@@ -39,11 +39,34 @@ impl Index {
         merged.id = merged.compute_id();
         merged
     }
+
+    /// The same with the repositories' directories that `now` has: in a copy of a workspace they are other ones, although
+    /// nobody replaced any.
+    #[must_use]
+    pub fn with_repositories_of(&self, now: &Index) -> Index {
+        let mut chunks = ChunkWriter::default();
+        let (mut rows, mut there) = (Cursor::new(self), Cursor::new(now));
+        while let Some((path, row)) = rows.row() {
+            while there.row().is_some_and(|(other, _)| order(other, path).is_lt()) {
+                there.step();
+            }
+            let known = there.row().filter(|(other, _)| *other == path && is_repository(path));
+            let both = |known: &Row| (row.kind, known.kind) == (Kind::Directory, Kind::Directory);
+            let row = known.filter(|(_, known)| both(known)).map_or(*row, |(_, known)| *known);
+            chunks.add(path, row, &self.chunks);
+            rows.step();
+        }
+        Index { chunks: chunks.finish(&self.chunks), ..self.clone() }
+    }
+}
+
+fn is_repository(path: &[u8]) -> bool {
+    path == b".git" || path.ends_with(b"/.git")
 }
 
 /// Whether an agent must leave the entry alone.
 fn is_held(path: &[u8], row: &Row) -> bool {
-    row.flags & PROTECTED != 0 || path == b".git" || path.ends_with(b"/.git")
+    row.flags & PROTECTED != 0 || is_repository(path)
 }
 
 #[cfg(test)]
@@ -76,5 +99,24 @@ mod tests {
             assert_eq!(hash(&merged, path), hash(&now, path), "{path}");
         }
         assert_eq!(now.with_protected_of(&now).id(), now.id());
+    }
+
+    #[test]
+    fn in_a_copy_repositories_are_other_directories_and_nothing_else_is_taken_over() {
+        let (first, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (dir, text) in [(&first, "before"), (&copy, "after")] {
+            fs::create_dir_all(dir.path().join("sub/.git")).unwrap();
+            fs::create_dir(dir.path().join(".git")).unwrap();
+            fs::write(dir.path().join(".env"), text).unwrap();
+            fs::write(dir.path().join("a.txt"), text).unwrap();
+        }
+        let walk = |dir: &tempfile::TempDir| {
+            Tree::new(dir.path(), Protect::new(Protect::DEFAULTS).unwrap()).walk(None).unwrap()
+        };
+        let (before, now) = (walk(&first), walk(&copy));
+        assert_eq!(violations(&before, &now).len(), 3, "both repositories and .env");
+        let adopted = before.with_repositories_of(&now);
+        let found: Vec<String> = violations(&adopted, &now).iter().map(|v| v.path.to_string()).collect();
+        assert_eq!((found, adopted.id()), (vec![".env".to_owned()], before.id()));
     }
 }

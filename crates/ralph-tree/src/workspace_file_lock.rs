@@ -8,13 +8,13 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use crate::lock::{LockError, failed, flocked, is_held, read_text, write_text};
+use crate::lock::{Flocked, LockError, failed, flocked, is_held, read_text, write_text};
 
 const DIR: &str = ".ralph";
 const NAME: &str = "lock";
@@ -25,7 +25,7 @@ const CAREFUL: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::N
 /// The lock in a workspace.
 #[derive(Debug)]
 pub(crate) struct WorkspaceFileLock {
-    file: Mutex<File>,
+    file: Mutex<Flocked>,
 }
 
 impl WorkspaceFileLock {
@@ -35,9 +35,16 @@ impl WorkspaceFileLock {
         Ok(taken.map(|file| WorkspaceFileLock { file: Mutex::new(file) }))
     }
 
-    fn file(workspace: &Path, who: &str) -> Result<Option<File>, LockError> {
+    fn file(workspace: &Path, who: &str) -> Result<Option<Flocked>, LockError> {
         let path = workspace.join(DIR).join(NAME);
-        let taken = match flocked(|| open(workspace), |file| is_there(file, workspace)) {
+        let flocked = |how| flocked(|| open(workspace, how), |file| is_there(file, workspace));
+        // Only for reading: a file open for writing would keep others from mounting the disk read-only. Over a network
+        // a lock may need the other.
+        let taken = match flocked(OFlags::RDONLY) {
+            Err(error) if error.raw_os_error() == Some(Errno::BADF.raw_os_error()) => flocked(OFlags::RDWR),
+            taken => taken,
+        };
+        let taken = match taken {
             Ok(taken) => taken,
             Err(error) if hopeless(&error) => return Ok(None),
             Err(error) => return Err(failed(&path)(error)),
@@ -47,14 +54,16 @@ impl WorkspaceFileLock {
             return Err(LockError::Held { workspace: workspace.to_path_buf(), who, elsewhere: true });
         };
         // Who cannot write it, because another user made it, holds it all the same.
-        let _ = write_text(&file, who, workspace);
+        if let Ok(words) = writable(workspace) {
+            let _ = write_text(&words, who, workspace);
+        }
         Ok(Some(file))
     }
 
     /// Takes it again if the file is not there any more. If somebody else was faster, there is nothing left to do.
     pub fn renew(&self, workspace: &Path, who: &str) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if !is_there(&file, workspace)
+        if !is_there(&file.0, workspace)
             && let Ok(Some(anew)) = WorkspaceFileLock::file(workspace, who)
         {
             *file = anew;
@@ -76,24 +85,13 @@ impl WorkspaceFileLock {
     }
 }
 
-impl Drop for WorkspaceFileLock {
-    fn drop(&mut self) {
-        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let _ = file.set_len(0);
-    }
-}
-
 /// Opens the file, and makes it with its directory if it is not there. A second attempt follows once something else
 /// was removed from its name.
-fn open(workspace: &Path) -> io::Result<File> {
+fn open(workspace: &Path, how: OFlags) -> io::Result<File> {
     let dir = own_dir(workspace)?;
-    let flags = OFlags::RDWR | OFlags::CREATE | CAREFUL;
+    let flags = how | OFlags::CREATE | CAREFUL;
     for last in [false, true] {
-        let opened = match openat(&dir, NAME, flags, Mode::from(0o644)) {
-            // Made by another user; to lock it, reading is enough.
-            Err(Errno::ACCESS) => openat(&dir, NAME, OFlags::RDONLY | CAREFUL, Mode::empty()),
-            other => other,
-        };
+        let opened = openat(&dir, NAME, flags, Mode::from(0o644));
         match opened.map_err(io::Error::from).and_then(|file| regular(file.into())) {
             Ok(file) => return Ok(file),
             Err(error) if last || hopeless(&error) => return Err(error),
@@ -127,9 +125,17 @@ fn own_dir(workspace: &Path) -> io::Result<File> {
 
 /// The file as it is there now, for reading.
 fn look(workspace: &Path) -> io::Result<File> {
-    let path: PathBuf = workspace.join(DIR);
-    let dir = openat(CWD, &path, SEARCH, Mode::empty())?;
-    regular(openat(&dir, NAME, OFlags::RDONLY | CAREFUL, Mode::empty())?.into())
+    there(workspace, OFlags::RDONLY)
+}
+
+/// The same for writing.
+fn writable(workspace: &Path) -> io::Result<File> {
+    there(workspace, OFlags::WRONLY)
+}
+
+fn there(workspace: &Path, how: OFlags) -> io::Result<File> {
+    let dir = openat(CWD, workspace.join(DIR), SEARCH, Mode::empty())?;
+    regular(openat(&dir, NAME, how | CAREFUL, Mode::empty())?.into())
 }
 
 fn regular(file: File) -> io::Result<File> {
@@ -144,10 +150,20 @@ fn is_there(file: &File, workspace: &Path) -> bool {
     matches!((file.metadata(), there), (Ok(ours), Ok(there)) if crate::lock::same(&ours, &there))
 }
 
-/// Whether nothing can be made or opened in this workspace, whoever tries; then the lock in the state directory has to
+/// Whether nothing can be made or locked in this workspace, whoever tries; then the lock in the state directory has to
 /// do. A link or a file at the place of `.ralph/` is left alone.
 fn hopeless(error: &io::Error) -> bool {
-    let known =
-        [Errno::ROFS, Errno::ACCESS, Errno::PERM, Errno::NOSPC, Errno::DQUOT, Errno::NOTDIR, Errno::NOTSUP];
+    let known = [
+        Errno::ROFS,
+        Errno::ACCESS,
+        Errno::PERM,
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::NOTDIR,
+        Errno::NOTSUP,
+        Errno::NOLCK,
+        Errno::NOSYS,
+        Errno::INVAL,
+    ];
     known.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }

@@ -145,7 +145,7 @@ fn a_workspace_above_or_below_is_held_with_it_and_one_beside_it_is_not() {
     assert_eq!(held_in(WorkspaceLock::take(&locks, &sub, "x")), (root.clone(), "the upper".into(), false));
     drop(above);
     let below = WorkspaceLock::take(&locks, &sub, "the lower").unwrap();
-    assert_eq!(held_in(WorkspaceLock::take(&locks, &root, "x")), (sub.clone(), "the lower".into(), false));
+    assert_eq!(held_in(WorkspaceLock::take(&locks, &root, "x")), (sub, "the lower".into(), false));
     let _beside = WorkspaceLock::take(&locks, &beside, "y").unwrap();
     drop(below);
     assert!(WorkspaceLock::holder(&locks, &root).is_none(), "a refused one holds nothing");
@@ -207,7 +207,10 @@ fn whatever_lies_at_the_name_of_the_lock_nobody_waits_or_is_led_elsewhere() {
         &|| symlink("nowhere", &name).unwrap(),
         &|| fs::create_dir(&name).unwrap(),
         &|| drop(std::os::unix::net::UnixListener::bind(&name).unwrap()),
-        &|| assert!(Command::new("mkfifo").arg(&name).status().unwrap().success()),
+        &|| {
+            let mode = rustix::fs::Mode::from(0o600);
+            rustix::fs::mknodat(rustix::fs::CWD, &name, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        },
     ];
     for (n, put) in put.iter().enumerate() {
         put();

@@ -115,7 +115,11 @@ pub fn admit(ctx: &StepContext, checked: Checked) -> Result<(Observation, String
 }
 
 /// Saves everything that the call may change; the result says why there is no snapshot, if there is none.
-fn save_workspace(ctx: &StepContext, request: &AdmitRequest, now: &Arc<Index>) -> Result<Option<String>, Refused> {
+fn save_workspace(
+    ctx: &StepContext,
+    request: &AdmitRequest,
+    now: &Arc<Index>,
+) -> Result<Option<String>, Refused> {
     let stopped = || ctx.is_interrupted();
     let taken = ctx.snapshots.before(request.id.iteration, request.called, now, &stopped);
     if stopped() {
