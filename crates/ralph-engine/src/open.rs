@@ -28,7 +28,7 @@ use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{Asked, PlanGiven, PolicyChanged, Request, Resumed, RunStarted, Seen};
+use ralph_rules::record::{Asked, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
@@ -112,11 +112,11 @@ pub fn start(
     go(home, &store, started, State::default(), facts, (tree, index), deps, watchers)
 }
 
-/// Resumes a run that is not over. `change` may raise its limits, `requests` are made of it at once; `whole` restores secrets in what the run was given,
+/// Resumes a run that is not over, of whose records some may be known. `change` may raise its limits, `requests` are made of it at once; `whole` restores secrets in what the run was given,
 /// which the journal does not hold.
 pub fn resume(
     home: &Home,
-    id: &str,
+    (id, known): (&str, Vec<Record>),
     (change, requests): (impl FnOnce(&Policy) -> Policy, Vec<Request>),
     deps: impl FnOnce(&RunStarted) -> RunDeps,
     whole: impl FnOnce(RunStarted, &RunDeps) -> RunStarted,
@@ -126,7 +126,7 @@ pub fn resume(
     let workspace = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?.workspace;
     let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
     // Read under the lock: its previous holder may have written more.
-    let state = State::of(&journal::read(&store, id)?);
+    let state = State::of(&journal::read_on(&store, id, known)?);
     let started = match &state.start {
         Some(started) if state.phase != Phase::Over => started.as_ref().clone(),
         _ => {

@@ -1,8 +1,8 @@
 //! Rebuilds the read model from the journals, which are authoritative: rows that disagree with them are wrong.
 
 use crate::journal::{self, JournalError};
-use crate::rows::Memory;
-use ralph_rules::record::Fact;
+use crate::rows::{Memory, account_row};
+use ralph_rules::record::{Fact, Record};
 use ralph_rules::state::State;
 use ralph_store::{
     AccountFilter, AccountRow, Batch, CommitError, IterationRow, Row, RunRow, Store, StoreError,
@@ -44,29 +44,42 @@ impl Rows {
     pub fn of(store: &dyn Store, run: &str) -> Result<Rows, RebuildError> {
         let records =
             journal::read(store, run).map_err(|source| RebuildError::Journal { run: run.into(), source })?;
+        Ok(Rows::of_records(run, &records))
+    }
+
+    /// The same from its records.
+    pub fn of_records(run: &str, records: &[Record]) -> Rows {
+        let newest = records.last().map_or(0, |record| record.seq);
         let mut state = State::default();
         let mut memory = Memory::new(run);
         let mut attempts = BTreeMap::new();
-        let mut rows = Rows::default();
-        for record in &records {
+        let (mut row, mut account) = (None, None);
+        for record in records {
             // As when they were written: a fact is known to the state, a decision not yet.
             let decided = matches!(record.fact, Fact::Decided(_));
             if !decided {
                 state.apply(record);
             }
-            for row in memory.rows(&state, std::iter::once(record)) {
-                match row {
-                    Row::Run(row) => rows.run = Some(RunRow { pid: None, ..row }),
-                    Row::Iteration(row) => drop(attempts.insert((row.n, row.attempt), row)),
-                    Row::Account(row) => rows.account = Some(row),
-                }
+            let added = memory.add(&state, record);
+            if let Some(row) = memory.attempt().filter(|_| added.attempt) {
+                attempts.insert((row.n, row.attempt), row.clone());
+            }
+            if added.account {
+                account = Some(memory.account().clone());
+            }
+            // Only the last row and the last account are kept, so that a long journal makes each only once.
+            if record.seq == newest {
+                row = memory.run_row(&state, std::iter::once(record));
             }
             if decided {
                 state.apply(record);
             }
         }
-        rows.iterations = attempts.into_values().collect();
-        Ok(rows)
+        Rows {
+            run: row.map(|row| RunRow { pid: None, ..row }),
+            iterations: attempts.into_values().collect(),
+            account: account.and_then(|account| account_row(&state, &account)),
+        }
     }
 
     /// The rows that are kept now.

@@ -20,6 +20,12 @@ pub struct Memory {
     account: RunAccount,
 }
 
+/// Which rows a record changed.
+pub(crate) struct Added {
+    pub(crate) account: bool,
+    pub(crate) attempt: bool,
+}
+
 impl Memory {
     /// Of a run whose journal is read from its beginning.
     pub fn new(run: &str) -> Memory {
@@ -28,42 +34,58 @@ impl Memory {
 
     /// The attempt that was under way when the journal ended, if any, and the account so far.
     pub fn of(run: &str, store: &dyn Store) -> Memory {
-        let attempt =
-            store.iterations(run).ok().and_then(|rows| rows.into_iter().max_by_key(|r| (r.n, r.attempt)));
+        let attempt = store.latest_iteration(run).ok().flatten();
         let account = account(store, run).or_else(|| Some(RunAccount::of(&journal::read(store, run).ok()?)));
         Memory { run: run.into(), attempt, account: account.unwrap_or_default() }
     }
 
     /// The rows after these records. `state` has the facts applied, but not yet the decision.
-    pub fn rows<'r>(&mut self, state: &State, records: impl Iterator<Item = &'r Record>) -> Vec<Row> {
-        let mut ending = state.ending;
+    pub fn rows<'r>(&mut self, state: &State, records: impl Iterator<Item = &'r Record> + Clone) -> Vec<Row> {
         let mut rows = Vec::new();
-        let (mut newest, mut counted) = (state.seq, false);
-        for record in records {
-            newest = record.seq;
-            counted |= self.account.follow(state, record);
-            if let Fact::Decided(Decision { next: Next::Exit(end), .. }) = &record.fact {
-                ending = Some(*end);
-            }
-            if self.follow(state, record) {
-                rows.extend(self.attempt.clone().map(Row::Iteration));
+        let mut counted = false;
+        for record in records.clone() {
+            let added = self.add(state, record);
+            counted |= added.account;
+            if added.attempt {
+                rows.extend(self.attempt().cloned().map(Row::Iteration));
             }
         }
-        rows.extend(run_row(&self.run, state, ending, newest).map(Row::Run));
-        rows.extend(self.account_row(state).filter(|_| counted).map(Row::Account));
+        rows.extend(self.run_row(state, records).map(Row::Run));
+        if counted {
+            rows.extend(account_row(state, &self.account).map(Row::Account));
+        }
         rows
     }
 
-    fn account_row(&self, state: &State) -> Option<AccountRow> {
-        let start = state.start.as_ref()?;
-        let RunAccount { agent, model, skill, started, .. } = &self.account;
-        Some(AccountRow {
-            run: self.run.clone(),
-            workspace: start.workspace.clone(),
-            started: *started,
-            key: RunAccount::key(agent, model.as_deref(), skill.as_deref()),
-            body: serde_json::to_string(&self.account).unwrap_or_default(),
-        })
+    /// Adds one record; `state` as for [`Memory::rows`].
+    pub(crate) fn add(&mut self, state: &State, record: &Record) -> Added {
+        Added { account: self.account.follow(state, record), attempt: self.follow(state, record) }
+    }
+
+    /// The row of the latest attempt.
+    pub(crate) fn attempt(&self) -> Option<&IterationRow> {
+        self.attempt.as_ref()
+    }
+
+    /// The account so far.
+    pub(crate) fn account(&self) -> &RunAccount {
+        &self.account
+    }
+
+    /// The run's row after these records; `state` as for [`Memory::rows`].
+    pub(crate) fn run_row<'r>(
+        &self,
+        state: &State,
+        records: impl Iterator<Item = &'r Record>,
+    ) -> Option<RunRow> {
+        let (mut ending, mut newest) = (state.ending, state.seq);
+        for record in records {
+            newest = record.seq;
+            if let Fact::Decided(Decision { next: Next::Exit(end), .. }) = &record.fact {
+                ending = Some(*end);
+            }
+        }
+        run_row(&self.run, state, ending, newest)
     }
 
     /// True when the attempt's row changed.
@@ -107,6 +129,19 @@ impl Memory {
         }
         true
     }
+}
+
+/// The row of an account.
+pub(crate) fn account_row(state: &State, account: &RunAccount) -> Option<AccountRow> {
+    let start = state.start.as_ref()?;
+    let RunAccount { agent, model, skill, started, .. } = account;
+    Some(AccountRow {
+        run: start.run.clone(),
+        workspace: start.workspace.clone(),
+        started: *started,
+        key: RunAccount::key(agent, model.as_deref(), skill.as_deref()),
+        body: serde_json::to_string(account).unwrap_or_default(),
+    })
 }
 
 /// A run's account as it was written last.

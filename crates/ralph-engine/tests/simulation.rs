@@ -12,6 +12,7 @@ mod simulation {
     pub mod character;
     pub mod dice;
     pub mod event_source;
+    pub mod growth;
     pub mod ledger_check;
     pub mod life;
     pub mod machine;
@@ -25,6 +26,7 @@ mod simulation {
     pub mod world;
 }
 
+use simulation::growth::work_at;
 use simulation::pair::pair;
 use simulation::tally::Tally;
 use simulation::week::week;
@@ -87,4 +89,12 @@ fn a_week_with_power_cuts_stays_within_its_days() {
     for seed in 1..=if cfg!(debug_assertions) { 2 } else { 20 } {
         week(seed, 40).is_within_its_budget();
     }
+}
+
+#[test]
+fn an_iteration_asks_as_much_of_the_store_at_the_end_as_at_the_beginning() {
+    // Numbers get longer; a tenth is allowed for that.
+    let work = work_at(&[100, 2_000]);
+    println!("work of 50 iterations at the 100th and the 2000th: {work:?}");
+    assert!(work[1] <= work[0] + work[0] / 10, "{work:?}");
 }

@@ -12,6 +12,9 @@ use crate::state::{Phase, State};
 use crate::step::Step;
 use serde::{Deserialize, Serialize};
 
+/// How many iterations an account lists the cost of: enough for percentiles.
+const COSTS: usize = 100;
+
 /// One run in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -48,8 +51,12 @@ pub struct RunAccount {
     pub failing_before: Option<u32>,
     /// Failing tests at the end.
     pub failing_after: Option<u32>,
-    /// What each iteration cost, its attempts together.
+    /// What each of the latest iterations cost, its attempts together. Bounded, because the account is written several
+    /// times an iteration.
     pub costs: Vec<Micro>,
+    /// Iterations before those.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub earlier: u32,
     /// What attempts cost that became no iteration yet.
     pub pending: Micro,
     /// Who was called, how often, and what that took.
@@ -238,6 +245,9 @@ impl RunAccount {
         }
         let cost = std::mem::take(&mut self.pending);
         self.costs.push(cost);
+        let old = self.costs.len().saturating_sub(COSTS);
+        self.costs.drain(..old);
+        self.earlier = self.earlier.saturating_add(u32::try_from(old).unwrap_or(u32::MAX));
         (self.idle, self.idle_cost) = match state.trees.progress {
             true => (0, Micro::ZERO),
             false => (self.idle + 1, self.idle_cost.plus(cost)),
@@ -278,7 +288,7 @@ impl RunAccount {
 
     /// Iterations that counted.
     pub fn iterations(&self) -> u32 {
-        u32::try_from(self.costs.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.costs.len()).unwrap_or(u32::MAX).saturating_add(self.earlier)
     }
 
     /// Total cost.
@@ -299,5 +309,31 @@ impl RunAccount {
     /// What runs must have in common to say something about each other.
     pub fn key(agent: &str, model: Option<&str>, skill: Option<&str>) -> String {
         format!("{agent}\n{}\n{}", model.unwrap_or_default(), skill.unwrap_or_default())
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_lists_the_cost_of_its_latest_iterations_and_counts_all() {
+        let mut account = RunAccount::default();
+        let mut state = State::default();
+        state.calls.counted = true;
+        for n in 1..=1_000 {
+            account.pending = Micro(n);
+            account.inspected(&state);
+        }
+        assert_eq!(account.iterations(), 1_000);
+        assert_eq!(account.costs.len(), COSTS);
+        assert_eq!(account.costs.last(), Some(&Micro(1_000)));
+        let text = serde_json::to_string(&account).unwrap();
+        assert_eq!(serde_json::from_str::<RunAccount>(&text).unwrap(), account);
     }
 }

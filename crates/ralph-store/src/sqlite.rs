@@ -22,7 +22,7 @@ mod write;
 mod write_queue;
 
 use crate::batch::{Batch, Committed, Request, RequestId};
-use crate::entry::{Entry, Head, Position, Tail};
+use crate::entry::{Entry, Head, Position, Tail, UncheckedEntry};
 use crate::error::{CommitError, StoreError};
 use crate::ledger::{self, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
@@ -104,6 +104,15 @@ impl Store for Database {
         self.reading(|c| journal::read(c, stream, after))
     }
 
+    fn each(
+        &self,
+        stream: &str,
+        after: u64,
+        each: &mut dyn FnMut(UncheckedEntry<'_>),
+    ) -> Result<(), StoreError> {
+        self.reading(|c| journal::each(c, stream, after, each))
+    }
+
     fn head(&self, stream: &str) -> Result<Option<Head>, StoreError> {
         self.reading(|c| journal::head(c, stream))
     }
@@ -149,6 +158,10 @@ impl Store for Database {
 
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
         self.reading(|c| rows::iterations(c, run))
+    }
+
+    fn latest_iteration(&self, run: &str) -> Result<Option<IterationRow>, StoreError> {
+        self.reading(|c| rows::latest_iteration(c, run))
     }
 
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {

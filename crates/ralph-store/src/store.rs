@@ -1,7 +1,7 @@
 //! What every store provides. `memory.rs` and `sqlite.rs` implement it; the engine knows only this trait.
 
 use crate::batch::{Batch, Committed, Request, RequestId};
-use crate::entry::{Entry, Head, Position, Tail};
+use crate::entry::{Entry, Head, Position, Tail, UncheckedEntry};
 use crate::error::{CommitError, StoreError};
 use crate::ledger::{Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
@@ -15,6 +15,16 @@ pub trait Store: Send + Sync {
 
     /// Records of one stream after `after`, in order, each checked against the chain.
     fn read(&self, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError>;
+    /// The same, one record after another; whoever takes one has to check it.
+    fn each(
+        &self,
+        stream: &str,
+        after: u64,
+        each: &mut dyn FnMut(UncheckedEntry<'_>),
+    ) -> Result<(), StoreError> {
+        self.read(stream, after)?.iter().for_each(|entry| each(entry.into()));
+        Ok(())
+    }
     /// Newest record of a stream, `None` when it is empty.
     fn head(&self, stream: &str) -> Result<Option<Head>, StoreError>;
     /// At most `limit` records of all streams that begin with `prefix`, after a position: catch up, then ask again from `next`.
@@ -40,6 +50,10 @@ pub trait Store: Send + Sync {
     fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError>;
     /// Iterations of a run, in order.
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError>;
+    /// The latest iteration of a run.
+    fn latest_iteration(&self, run: &str) -> Result<Option<IterationRow>, StoreError> {
+        Ok(self.iterations(run)?.pop())
+    }
     /// Accounts of runs, newest first.
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError>;
     /// A remembered value.

@@ -60,7 +60,9 @@ pub fn call_receipts(records: &[Record], start: &RunStarted, rows: &[IterationRo
 
 /// What is known of a call without its closing fact.
 fn blank(id: Attempt, start: &RunStarted, (rung, review): (u32, bool), rows: &[IterationRow]) -> CallReceipt {
-    let row = rows.iter().find(|row| (row.n, row.attempt) == (id.iteration, id.attempt));
+    // The rows are in order.
+    let row = rows.binary_search_by_key(&(id.iteration, id.attempt), |row| (row.n, row.attempt));
+    let row = row.ok().and_then(|at| rows.get(at));
     let agent = start.caller(rung, review);
     CallReceipt {
         iteration: id.iteration,

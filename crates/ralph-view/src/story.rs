@@ -117,7 +117,7 @@ impl Story<'_> {
             // Asked before reading: what is written until a run ends is then read for certain.
             let running = follow && (self.running)();
             for entry in self.store.read(&stream_of(self.run), position.state.seq)? {
-                let record = record_of(entry).map_err(|e| StoryError::Unreadable(e.to_string()))?;
+                let record = record_of(&entry).map_err(|e| StoryError::Unreadable(e.to_string()))?;
                 self.record(&record, &mut position, visitor)?;
             }
             if let Some(open) = &mut position.call {

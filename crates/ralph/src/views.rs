@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// Views are written this often at most, however much happens.
 const PACE: Duration = Duration::from_millis(250);
+/// Looking at the last hour takes at most one part in this many of the time: it counts every call of that hour.
+const HOUR_SHARE: u32 = 50;
 /// Progress is written this often at least while a run is under way: readers see that it is alive.
 const ALIVE: Duration = Duration::from_secs(5);
 
@@ -124,6 +126,8 @@ pub struct Views {
     home: Home,
     store: Option<Database>,
     hour: (WindowUse, WindowUse),
+    /// When the last hour may be looked at again.
+    look_again: Instant,
     warnings: Option<Warnings>,
     /// Something is to be written: progress only, or all.
     due: Option<Due>,
@@ -154,6 +158,7 @@ impl Views {
             home: home.clone(),
             store: None,
             hour: Default::default(),
+            look_again: Instant::now(),
             warnings,
             due: None,
             written: Instant::now(),
@@ -173,6 +178,7 @@ impl Views {
         let progress = self.fold.progress(utc());
         let mut done = self.put(&self.paths.progress.clone(), &progress);
         if due == Due::All {
+            self.look_at_the_hour();
             let status = self.fold.status(utc(), self.hour);
             done = done.and(self.put(&self.paths.status.clone(), &status));
             let session = self.fold.session.clone();
@@ -197,8 +203,12 @@ impl Views {
         written.map_err(|e| format!("{path}: {e}"))
     }
 
-    /// The last hour over all runs, by a connection of its own.
+    /// The last hour over all runs, by a connection of its own. What is written last is exact.
     fn look_at_the_hour(&mut self) {
+        let began = Instant::now();
+        if began < self.look_again && self.fold.is_open() {
+            return;
+        }
         if self.store.is_none() {
             self.store = self.home.store_if_any().ok().flatten();
         }
@@ -207,16 +217,15 @@ impl Views {
         {
             self.hour = hour;
         }
+        self.look_again = Instant::now() + began.elapsed() * HOUR_SHARE;
     }
 }
 
 impl Watcher for Views {
     fn record(&mut self, record: &Record) {
         self.fold.record(record);
-        match &record.fact {
-            Fact::Seen(Seen::Woke | Seen::Spent(_) | Seen::Extended(_)) => return,
-            Fact::Seen(Seen::Admitted(_) | Seen::CallEnded(_) | Seen::Refused(_)) => self.look_at_the_hour(),
-            _ => {}
+        if let Fact::Seen(Seen::Woke | Seen::Spent(_) | Seen::Extended(_)) = &record.fact {
+            return;
         }
         let last = matches!(&record.fact, Fact::Decided(Decision { next: Next::Exit(_), .. }));
         self.due(Due::All, last);

@@ -4,15 +4,20 @@
 use super::dice::Dice;
 use ralph_store::{
     AccountFilter, AccountRow, Batch, CommitError, Committed, Entry, Head, IterationRow, Limit, Memory,
-    Position, Request, RequestId, RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
+    Position, Request, RequestId, Row, RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
 };
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+/// What a row counts for.
+const ROW: usize = 100;
 
 /// A memory store with power cuts.
 pub struct Power {
     pub store: Memory,
     plug: Mutex<Plug>,
+    work: AtomicUsize,
 }
 
 struct Plug {
@@ -24,7 +29,32 @@ struct Plug {
 impl Power {
     /// One commit in `one_in` loses power; 0 is a steady supply.
     pub fn new(dice: Dice, one_in: u64) -> Power {
-        Power { store: Memory::new(), plug: Mutex::new(Plug { dice, one_in, cuts: 0 }) }
+        let plug = Mutex::new(Plug { dice, one_in, cuts: 0 });
+        Power { store: Memory::new(), plug, work: AtomicUsize::new(0) }
+    }
+
+    /// What the store was given and asked for so far: bytes written, and what was read at a hundred bytes a row.
+    pub fn work(&self) -> usize {
+        self.work.load(Ordering::Relaxed)
+    }
+
+    fn wrote(&self, batch: &Batch) {
+        let row = |row: &Row| match row {
+            Row::Account(account) => account.body.len(),
+            Row::Run(_) | Row::Iteration(_) => ROW,
+        };
+        let memo =
+            |(key, value): &(String, Option<String>)| key.len() + value.as_ref().map_or(0, String::len);
+        let bytes: usize = batch.put.iter().map(|put| put.body.len()).sum::<usize>()
+            + batch.rows.iter().map(row).sum::<usize>()
+            + batch.memo.iter().map(memo).sum::<usize>();
+        self.work.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn counted<T>(&self, rows: Result<Vec<T>, StoreError>) -> Result<Vec<T>, StoreError> {
+        let read = rows.as_ref().map_or(0, Vec::len);
+        self.work.fetch_add(read * ROW, Ordering::Relaxed);
+        rows
     }
 
     /// No more cuts.
@@ -71,6 +101,7 @@ impl Store for Power {
         }
         let before = self.held(batch);
         let done = self.store.commit(batch)?;
+        self.wrote(batch);
         for ((was, _), (is, cap)) in before.iter().zip(self.held(batch)) {
             assert!(is <= *was || is <= cap, "a grant passed its cap: {is} of {cap} in {:?}", batch.reserve);
         }
@@ -78,7 +109,7 @@ impl Store for Power {
     }
 
     fn read(&self, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError> {
-        self.store.read(stream, after)
+        self.counted(self.store.read(stream, after))
     }
     fn head(&self, stream: &str) -> Result<Option<Head>, StoreError> {
         self.store.head(stream)
@@ -90,13 +121,13 @@ impl Store for Power {
         self.store.changed()
     }
     fn streams(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        self.store.streams(prefix)
+        self.counted(self.store.streams(prefix))
     }
     fn ask(&self, run: &str, body: &str, at: i64) -> Result<RequestId, StoreError> {
         self.store.ask(run, body, at)
     }
     fn requests(&self, run: &str) -> Result<Vec<Request>, StoreError> {
-        self.store.requests(run)
+        self.counted(self.store.requests(run))
     }
     fn meter(&self, meter: &str) -> Result<Totals, StoreError> {
         self.store.meter(meter)
@@ -105,16 +136,16 @@ impl Store for Power {
         self.store.window(meter, span, now)
     }
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
-        self.store.runs(filter)
+        self.counted(self.store.runs(filter))
     }
     fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
         self.store.run(id)
     }
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
-        self.store.iterations(run)
+        self.counted(self.store.iterations(run))
     }
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
-        self.store.accounts(filter)
+        self.counted(self.store.accounts(filter))
     }
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.store.memo(key)

@@ -54,7 +54,8 @@ fn storms() -> Vec<Storm> {
     ]
 }
 
-fn steady(id: &str, dice: &mut Dice) -> Character {
+/// A run that works on and on.
+pub fn steady(id: &str, dice: &mut Dice) -> Character {
     let mut like = Character::new(id.into(), Shared::new(dice), dice);
     let mut policy = Policy::strict(100_000, Micro(1_000_000_000));
     policy.estimate = Micro(100_000);

@@ -3,6 +3,7 @@
 
 use crate::record::{Admitted, Inspected, Restored, Violation};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How many names are kept for prompt and receipt.
 const NAMES: usize = 500;
@@ -10,8 +11,9 @@ const NAMES: usize = 500;
 /// The workspace as observed in this run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
-    /// Every state so far and the iteration it first occurred in; 0 is before the first.
-    seen: BTreeMap<u128, u32>,
+    /// Every state so far and the iteration it first occurred in; 0 is before the first. Shared, because the loop copies
+    /// the state before each reservation, and this grows with every iteration.
+    seen: Arc<BTreeMap<u128, u32>>,
     /// The tree now.
     pub now: u128,
     /// The tree right before the latest call.
@@ -112,6 +114,24 @@ impl Trees {
 
     fn record_tree(&mut self, tree: u128, iteration: u32) {
         self.now = tree;
-        self.seen.entry(tree).or_insert(iteration);
+        if !self.seen.contains_key(&tree) {
+            Arc::make_mut(&mut self.seen).insert(tree, iteration);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_shares_the_states_seen_until_a_new_one_occurs() {
+        let mut trees = Trees::default();
+        trees.began(1);
+        let copy = trees.clone();
+        trees.before_call(1, 1);
+        assert!(Arc::ptr_eq(&trees.seen, &copy.seen), "a known state copies nothing");
+        trees.before_call(2, 1);
+        assert_eq!((trees.seen.len(), copy.seen.len()), (2, 1));
     }
 }

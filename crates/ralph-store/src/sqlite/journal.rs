@@ -2,7 +2,7 @@
 
 use crate::batch::Put;
 use crate::chain::{Chain, Link};
-use crate::entry::{Entry, Head, Position, Tail};
+use crate::entry::{Entry, Head, Position, Tail, UncheckedEntry};
 use crate::error::{CommitError, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
@@ -65,17 +65,39 @@ pub(super) fn head(c: &Connection, stream: &str) -> Result<Option<Head>, StoreEr
 /// Reads a stream after `after`; the first record is checked against the link of the one before it.
 pub(super) fn read(c: &Connection, stream: &str, after: u64) -> Result<Vec<Entry>, StoreError> {
     let mut entries = Vec::new();
-    walk(c, stream, after, |entry| entries.push(entry))?;
+    walk(c, stream, after, |entry| {
+        entries.push(entry.checked()?);
+        Ok(())
+    })?;
     Ok(entries)
+}
+
+/// The same without comparing checksums.
+pub(super) fn each(
+    c: &Connection,
+    stream: &str,
+    after: u64,
+    each: &mut dyn FnMut(UncheckedEntry<'_>),
+) -> Result<(), StoreError> {
+    walk(c, stream, after, |entry| {
+        each(entry);
+        Ok(())
+    })
+    .map(drop)
 }
 
 /// Walks a whole stream and returns its head.
 pub(super) fn verify(c: &Connection, stream: &str) -> Result<Option<Head>, StoreError> {
-    let last = walk(c, stream, 0, |_| ())?;
+    let last = walk(c, stream, 0, |entry| entry.check())?;
     Ok((last.seq > 0).then_some(last))
 }
 
-fn walk(c: &Connection, stream: &str, after: u64, mut each: impl FnMut(Entry)) -> Result<Head, StoreError> {
+fn walk(
+    c: &Connection,
+    stream: &str,
+    after: u64,
+    mut each: impl FnMut(UncheckedEntry<'_>) -> Result<(), StoreError>,
+) -> Result<Head, StoreError> {
     let sql = format!("select {COLUMNS} from entry where stream = ?1 and seq > ?2 order by seq");
     let mut select = c.prepare_cached(&sql)?;
     let mut rows = select.query(params![stream, column(after)])?;
@@ -85,7 +107,7 @@ fn walk(c: &Connection, stream: &str, after: u64, mut each: impl FnMut(Entry)) -
         if std::mem::take(&mut first) {
             last.chain = link_at(c, stream, after)?;
         }
-        each(check(stream, &mut last, row)?);
+        each(unchecked(stream, &mut last, row)?)?;
     }
     Ok(last)
 }
@@ -102,28 +124,34 @@ fn link_at(c: &Connection, stream: &str, seq: u64) -> Result<Chain, StoreError> 
 
 /// Turns a row into a record if it continues the chain, and moves `last` on.
 fn check(stream: &str, last: &mut Head, row: &Row<'_>) -> Result<Entry, StoreError> {
+    unchecked(stream, last, row)?.checked()
+}
+
+/// Turns a row into a record if it is the next one, and moves `last` on.
+fn unchecked<'r>(
+    stream: &'r str,
+    last: &mut Head,
+    row: &'r Row<'_>,
+) -> Result<UncheckedEntry<'r>, StoreError> {
     let seq = last.seq + 1;
     let odd = |e: rusqlite::Error| corrupt(stream, seq, &e.to_string());
+    let text = |column| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
     let found = number(row.get(0).map_err(odd)?);
     if found != seq {
         return Err(corrupt(stream, seq, &format!("record {found} stands in its place")));
     }
-    let entry = Entry {
-        stream: stream.to_owned(),
+    let link = Chain(row.get(6).map_err(odd)?);
+    let before = std::mem::replace(last, Head { seq, chain: link }).chain;
+    Ok(UncheckedEntry {
+        stream,
         seq,
         at: row.get(1).map_err(odd)?,
         ran: row.get(2).map_err(odd)?,
         v: row.get(3).map_err(odd)?,
-        kind: row.get(4).map_err(odd)?,
-        body: row.get(5).map_err(odd)?,
-    };
-    let Entry { at, ran, v, ref kind, ref body, .. } = entry;
-    let chain = last.chain.link(&Link { seq, at, ran, v, kind, body });
-    if chain != Chain(row.get(6).map_err(odd)?) {
-        return Err(corrupt(stream, seq, "its checksum does not match its content and the preceding record"));
-    }
-    *last = Head { seq, chain };
-    Ok(entry)
+        kind: text(4).map_err(odd)?,
+        body: text(5).map_err(odd)?,
+        links: Some((before, link)),
+    })
 }
 
 fn corrupt(stream: &str, seq: u64, why: &str) -> StoreError {

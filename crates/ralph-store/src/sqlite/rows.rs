@@ -136,26 +136,33 @@ pub(super) fn run(c: &Connection, id: &str) -> Result<Option<RunRow>, StoreError
     Ok(select.query_row([id], run_row).optional()?)
 }
 
+const ITERATION: &str = "select run, n, attempt, at, dur_ms, cost_micro, files, verified, decision, failure \
+                         from iteration where run = ?1 order by";
+
 pub(super) fn iterations(c: &Connection, run: &str) -> Result<Vec<IterationRow>, StoreError> {
-    let mut select = c.prepare_cached(
-        "select run, n, attempt, at, dur_ms, cost_micro, files, verified, decision, failure
-         from iteration where run = ?1 order by n, attempt",
-    )?;
-    let rows = select.query_map([run], |r| {
-        Ok(IterationRow {
-            run: r.get(0)?,
-            n: r.get(1)?,
-            attempt: r.get(2)?,
-            at: r.get(3)?,
-            dur_ms: r.get(4)?,
-            cost_micro: r.get(5)?,
-            files: r.get(6)?,
-            verified: r.get(7)?,
-            decision: r.get(8)?,
-            failure: r.get(9)?,
-        })
-    })?;
+    let mut select = c.prepare_cached(&format!("{ITERATION} n, attempt"))?;
+    let rows = select.query_map([run], iteration_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn latest_iteration(c: &Connection, run: &str) -> Result<Option<IterationRow>, StoreError> {
+    let mut select = c.prepare_cached(&format!("{ITERATION} n desc, attempt desc limit 1"))?;
+    Ok(select.query_row([run], iteration_row).optional()?)
+}
+
+fn iteration_row(r: &Found<'_>) -> rusqlite::Result<IterationRow> {
+    Ok(IterationRow {
+        run: r.get(0)?,
+        n: r.get(1)?,
+        attempt: r.get(2)?,
+        at: r.get(3)?,
+        dur_ms: r.get(4)?,
+        cost_micro: r.get(5)?,
+        files: r.get(6)?,
+        verified: r.get(7)?,
+        decision: r.get(8)?,
+        failure: r.get(9)?,
+    })
 }
 
 pub(super) fn memo(c: &Connection, key: &str) -> Result<Option<String>, StoreError> {

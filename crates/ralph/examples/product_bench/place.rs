@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const CONFIG: &str = "\
 [ceilings]
-max_iterations = 2000
+max_iterations = 20000
 max_cost_usd = 100000.0
 daily_cost_usd = 100000.0
 ";

@@ -29,15 +29,15 @@ pub fn explain(args: &Args, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let store = runs::store(&home)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
-    let records = runs::records(&store, &row.id)?;
+    let records = runs::records_to_the_end(&store, &row.id)?;
     if let Some(iteration) = args.prompt {
-        print(&prompt(&records, iteration, &home.run(&row.id))?);
+        print(&prompt(records, iteration, &home.run(&row.id))?);
         return Ok(0);
     }
     if args.json {
-        return print_json(&with_grounds(&records)).map(|()| 0);
+        return print_json(&with_grounds(records)).map(|()| 0);
     }
-    print(&explanation(&records, runs::is_running(&row, &home), here.out_style()));
+    print(&explanation(records, runs::is_running(&row, &home), here.out_style()));
     Ok(0)
 }
 

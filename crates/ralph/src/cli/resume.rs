@@ -134,7 +134,7 @@ pub fn go_on(
     let run = WatchedRun { id, records: &records, workspace, views, redactor };
     let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &deps.redactor, here);
-    let ended = open::resume(&home, id, (change, requests), |_| deps, whole, watchers);
+    let ended = open::resume(&home, (id, records), (change, requests), |_| deps, whole, watchers);
     drop(terminal);
     close(ended, output, id, here)
 }

@@ -19,6 +19,7 @@ use ralph_view::run_receipt::receipt;
 use ralph_view::run_state::RunState;
 use serde::Serialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The command's arguments.
@@ -35,18 +36,18 @@ pub struct Args {
 pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&here.home()?)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
-    let records = runs::records(&store, &row.id)?;
+    let records = runs::records_to_the_end(&store, &row.id)?;
     let iterations = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
-    let state = State::of(&records);
-    let calls = state.start.as_ref().map(|start| call_receipts::call_receipts(&records, start, &iterations));
+    let state = State::of(records);
+    let calls = state.start.as_ref().map(|start| call_receipts::call_receipts(records, start, &iterations));
     let calls = calls.unwrap_or_default();
-    let ended = state.ending.and(last_ending(&records)).map(|(ending, why)| outcome(&state, ending, why));
+    let ended = state.ending.and(last_ending(records)).map(|(ending, why)| outcome(&state, ending, why));
     if args.json {
         let value = json!({
             "run": row,
             "breaker": state.circuit.now,
             "breakerHistory": state.circuit.history,
-            "rungs": climbed(&records, &state),
+            "rungs": climbed(records, &state),
             "verify": state.checks.shown().map(|v| &v.results),
             "iterations": iterations,
             "receipts": calls,
@@ -55,7 +56,7 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
         return print_json(&value).map(|()| 0);
     }
     let mut text = heading(&row, &state);
-    text.push_str(&table(&iterations, &climbed(&records, &state), here));
+    text.push_str(&table(&iterations, &climbed(records, &state), here));
     text.push_str(&call_receipts::table(&calls, here.out_style()));
     if let Some(ended) = &ended {
         text.push('\n');
@@ -140,6 +141,8 @@ fn table(rows: &[IterationRow], climbed: &[Climbed], here: &Here) -> String {
         "ITER", "TIME", "COST", "FILES", "VERIFIED", "DECISION"
     );
     let _ = writeln!(text, "{}", style.faint(head));
+    let above = climbed.iter().filter(|c| c.rung > 0).map(|c| ((c.iteration, c.attempt), c.rung));
+    let above: BTreeMap<(u32, u32), u32> = above.collect();
     for row in rows {
         let n = if row.attempt > 1 { format!("{}.{}", row.n, row.attempt) } else { row.n.to_string() };
         let verified = match row.verified {
@@ -148,9 +151,7 @@ fn table(rows: &[IterationRow], climbed: &[Climbed], here: &Here) -> String {
             None => format!("{:<8}", "-"),
         };
         let failure = row.failure.as_deref().map(|f| format!(" ({f})")).unwrap_or_default();
-        let above =
-            climbed.iter().find(|c| (c.iteration, c.attempt, c.rung > 0) == (row.n, row.attempt, true));
-        let rung = above.map(|c| format!(", rung {}", c.rung)).unwrap_or_default();
+        let rung = above.get(&(row.n, row.attempt)).map(|rung| format!(", rung {rung}")).unwrap_or_default();
         let _ = writeln!(
             text,
             "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {}{failure}{rung}",
