@@ -10,6 +10,7 @@ pub mod cleaning;
 pub mod clock;
 pub mod drive;
 pub mod event_source;
+pub mod file_size;
 pub mod git_checkout;
 pub mod history;
 pub mod home;

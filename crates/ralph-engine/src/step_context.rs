@@ -52,6 +52,8 @@ pub struct StepContext {
     /// The current call tests a provider that failed before: the loop is told of its first sign of life.
     pub trying: AtomicBool,
     sender: Mutex<EventSender>,
+    /// What an agent printed could not be saved: why.
+    unsaved_output: Mutex<Option<String>>,
     /// The verification rooms of the workspace.
     pub rooms: PathBuf,
     /// Remembers the contents of installed packages.
@@ -109,6 +111,7 @@ impl StepContext {
             held: AtomicI64::new(0),
             trying: AtomicBool::new(false),
             sender: Mutex::new(sender),
+            unsaved_output: Mutex::new(None),
             latest: Mutex::new(Latest { index: Arc::new(index), at: None }),
         }
     }
@@ -170,6 +173,20 @@ impl StepContext {
     /// A person asked to stop while a step without a process is under way.
     pub fn is_interrupted(&self) -> bool {
         self.under_way.interrupted_by().is_some()
+    }
+
+    /// An attempt's transcript is incomplete because it could not be written: no further call is paid for.
+    pub fn note_unsaved_output(&self, id: Attempt, error: &std::io::Error) {
+        let what = format!(
+            "what the agent printed in {id} could not all be saved to {}: {error}; make room for it and resume",
+            self.folder.display()
+        );
+        *self.unsaved_output.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+
+    /// Why an earlier transcript is incomplete, if one is.
+    pub fn unsaved_output(&self) -> Option<String> {
+        self.unsaved_output.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The latest walk.

@@ -1,6 +1,10 @@
-//! How much room a disk has left. The engine asks before every call, so that the last records still fit.
+//! How much room a disk has left, and why a file could not grow. The engine asks before every call, so that the last
+//! records still fit.
 
 use crate::error::StoreError;
+use rustix::process::{Resource, getrlimit};
+use std::fmt;
+use std::io;
 use std::path::Path;
 
 /// Room on the file system that holds a path.
@@ -10,10 +14,14 @@ pub struct DiskFree {
     pub free: u64,
     /// Size of the file system in bytes.
     pub size: u64,
+    /// Files that may still be made, where the file system counts them.
+    pub inodes: Option<u64>,
 }
 
 impl DiskFree {
     const GIB: u64 = 1 << 30;
+    /// An iteration makes about ten files.
+    const INODES: u64 = 64;
 
     /// Free part in percent, rounded down.
     pub fn percent(&self) -> u64 {
@@ -21,9 +29,19 @@ impl DiskFree {
         u64::try_from(part).unwrap_or(100)
     }
 
-    /// The rule before a call: 2 % or 1 GiB must be free, whichever is smaller.
+    /// The rule before a call: 2 % or 1 GiB must be free, whichever is smaller, and some inodes.
     pub fn enough(&self) -> bool {
-        self.free >= self.needed()
+        self.lack().is_none()
+    }
+
+    /// What is missing before a call.
+    pub fn lack(&self) -> Option<String> {
+        if self.free < self.needed() {
+            let (free, needed) = (self.free / 1_000_000, self.needed() / 1_000_000);
+            return Some(format!("{free} MB are free, {needed} MB are needed"));
+        }
+        let inodes = self.inodes.filter(|inodes| *inodes < Self::INODES)?;
+        Some(format!("{inodes} inodes are free, {} are needed", Self::INODES))
     }
 
     /// Bytes that must be free before a call.
@@ -37,7 +55,63 @@ pub fn disk_free(path: &Path) -> Result<DiskFree, StoreError> {
     let stat =
         rustix::fs::statvfs(path).map_err(|e| StoreError::file("ask for free space at", path, e.into()))?;
     let unit = stat.f_frsize.max(1);
-    Ok(DiskFree { free: stat.f_bavail.saturating_mul(unit), size: stat.f_blocks.saturating_mul(unit) })
+    Ok(DiskFree {
+        free: stat.f_bavail.saturating_mul(unit),
+        size: stat.f_blocks.saturating_mul(unit),
+        inodes: (stat.f_files > 0).then_some(stat.f_favail),
+    })
+}
+
+/// Why a file could not be made or grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRoom {
+    /// The disk is full, or the user's share of it.
+    Disk,
+    /// The file system can hold no more files.
+    Inodes,
+    /// The process may not write larger files: `ulimit -f`, in bytes.
+    FileSize(u64),
+}
+
+impl NoRoom {
+    /// Whether an error means that there is no room.
+    pub fn is(error: &io::Error) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    }
+
+    /// Why there is none for the file at `path`, after a write said so.
+    pub(crate) fn at(path: &Path, too_large: bool) -> NoRoom {
+        let place = path.ancestors().find(|place| place.exists()).unwrap_or(path);
+        match file_size_limit() {
+            Some(limit) if too_large => NoRoom::FileSize(limit),
+            _ if rustix::fs::statvfs(place).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0) => {
+                NoRoom::Inodes
+            }
+            _ => NoRoom::Disk,
+        }
+    }
+}
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoRoom::Disk => f.write_str("no room left on its disk. Free some space, then resume"),
+            NoRoom::Inodes => f.write_str(
+                "no inodes left on its file system. Delete files that are not needed, then resume",
+            ),
+            NoRoom::FileSize(bytes) => write!(
+                f,
+                "this process may not write files larger than {} KiB (ulimit -f). Raise that limit, then resume",
+                bytes / 1024
+            ),
+        }
+    }
+}
+
+/// How large a file this process may write, if that is limited.
+pub(crate) fn file_size_limit() -> Option<u64> {
+    getrlimit(Resource::Fsize).current
 }
 
 #[cfg(test)]
@@ -47,12 +121,21 @@ mod tests {
     #[test]
     fn two_percent_or_one_gib_whichever_is_smaller() {
         let gib = DiskFree::GIB;
-        assert!(DiskFree { free: gib, size: 1000 * gib }.enough());
-        assert!(!DiskFree { free: gib - 1, size: 1000 * gib }.enough());
-        assert!(DiskFree { free: 2, size: 100 }.enough());
-        assert!(!DiskFree { free: 1, size: 100 }.enough());
-        assert_eq!(DiskFree { free: 1, size: 3 }.percent(), 33);
-        assert_eq!(DiskFree { free: 0, size: 0 }.percent(), 0);
+        let disk = |free, size| DiskFree { free, size, inodes: None };
+        assert!(disk(gib, 1000 * gib).enough());
+        assert!(!disk(gib - 1, 1000 * gib).enough());
+        assert!(disk(2, 100).enough());
+        assert!(!disk(1, 100).enough());
+        assert_eq!(disk(1, 3).percent(), 33);
+        assert_eq!(disk(0, 0).percent(), 0);
+    }
+
+    #[test]
+    fn a_call_needs_inodes_where_they_are_counted() {
+        let disk = |inodes| DiskFree { free: 100, size: 100, inodes };
+        assert!(disk(None).enough());
+        assert!(disk(Some(64)).enough());
+        assert_eq!(disk(Some(3)).lack().unwrap(), "3 inodes are free, 64 are needed");
     }
 
     #[test]

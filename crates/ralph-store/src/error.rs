@@ -1,6 +1,7 @@
 //! Why the store failed: each message says what happened, why, and what to do next. Callers see what an error means,
 //! never which database produced it.
 
+use crate::disk::NoRoom;
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,10 +76,12 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// No room left, not even after the ballast was released.
-    #[error("no room left on the disk that holds {}; the last change was not written. Free some space, then resume", path.display())]
+    #[error("{} could not be written, and neither could the last change: {why}", path.display())]
     Full {
         /// The database file.
         path: PathBuf,
+        /// Why.
+        why: NoRoom,
     },
     /// Somebody else held the database for very long.
     #[error("another process has held the database for {} s. Find it (for example a suspended ralph or an open sqlite3 shell) and end it", waited.as_secs())]
@@ -152,7 +155,10 @@ impl StoreError {
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                 StoreError::ReadOnly { path, why: source.to_string() }
             }
-            io::ErrorKind::StorageFull => StoreError::Full { path },
+            _ if NoRoom::is(&source) => {
+                let why = NoRoom::at(&path, source.kind() == io::ErrorKind::FileTooLarge);
+                StoreError::Full { path, why }
+            }
             _ => StoreError::File { doing, path, source },
         }
     }

@@ -158,6 +158,7 @@ pub fn completed() -> bool {
 
 /// Parses, runs, prints what went wrong, and gives the exit code.
 pub fn main() -> ExitCode {
+    ralph_engine::file_size::survive_the_limit();
     // Laying out the help of every command costs a millisecond, so it is done only where help or an error is shown.
     let shown = || help::whole().try_get_matches().and_then(|matches| Args::from_arg_matches(&matches));
     let parsed = Args::try_parse().or_else(|_| shown());

@@ -3,6 +3,7 @@
 
 use crate::plain::plain_lines;
 use crate::style::Style;
+use ralph_store::NoRoom;
 use std::fmt::Write;
 
 /// The exit codes of the contract that are not outcomes of a run.
@@ -63,10 +64,14 @@ impl Problem {
         }
     }
 
-    /// With the error that led to it. A source that its error already quotes is omitted.
-    pub fn cause(mut self, error: &dyn std::error::Error) -> Problem {
+    /// With the error that led to it. A source that its error already quotes is omitted. Where there was no room to
+    /// write, the code says so, whatever was tried.
+    pub fn cause(mut self, error: &(dyn std::error::Error + 'static)) -> Problem {
         let mut next = Some(error);
         while let Some(error) = next {
+            if error.downcast_ref::<std::io::Error>().is_some_and(NoRoom::is) {
+                self.code = Code::Journal;
+            }
             let words = error.to_string();
             if !self.causes.last().is_some_and(|said| said.contains(&words)) {
                 self.causes.push(words);

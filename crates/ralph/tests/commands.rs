@@ -32,6 +32,8 @@ mod json;
 mod logs;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
+#[path = "commands/no_room.rs"]
+mod no_room;
 #[path = "commands/prices.rs"]
 mod prices;
 #[path = "commands/prune.rs"]

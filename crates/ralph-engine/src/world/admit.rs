@@ -149,16 +149,13 @@ fn unsafe_now(ctx: &StepContext, store: &dyn Store) -> Option<(Refuser, String)>
     if let Err(error) = store.check_in_place() {
         return Some((Refuser::Store, error.to_string()));
     }
-    let free = disk_free(&ctx.folder).ok()?;
-    (!free.enough()).then(|| {
-        let what = format!(
-            "the disk of {} is nearly full: {} MB are free, {} MB are needed; free some space and resume",
-            ctx.folder.display(),
-            free.free / 1_000_000,
-            free.needed() / 1_000_000
-        );
-        (Refuser::Disk, what)
-    })
+    if let Some(what) = ctx.unsaved_output() {
+        return Some((Refuser::Disk, what));
+    }
+    let lack = disk_free(&ctx.folder).ok()?.lack()?;
+    let what =
+        format!("the disk of {} is nearly full: {lack}; free some space and resume", ctx.folder.display(),);
+    Some((Refuser::Disk, what))
 }
 
 fn keep_prompt(ctx: &StepContext, id: Attempt, prompt: &str) -> io::Result<FileRef> {

@@ -161,6 +161,9 @@ fn attempt(
     let redactor = &ctx.deps.redactor;
     let (mut reply, kept, spent, idle) =
         listener.close(seen, |reader| scratch.report(&line.reports, redactor, reader));
+    if let Some(error) = &kept.trouble {
+        ctx.note_unsaved_output(request.id, error);
+    }
     if let (Some(why), Some(failure)) = (&exit.not_started, &mut reply.failure) {
         failure.message = why.to_string();
     }

@@ -158,7 +158,7 @@ impl<'a> Listener<'a> {
         report: impl FnOnce(&mut dyn Reader),
     ) -> (Reply, Kept, Option<ralph_agents::Spent>, bool) {
         let Listener { mut reader, out, err, mut events, mut spent, mut idle, .. } = self;
-        let kept = out.close(|line| reader.read(line, &mut events));
+        let mut kept = out.close(|line| reader.read(line, &mut events));
         for last in events {
             match last {
                 ReaderEvent::Spent(now) => spent = Some(now),
@@ -166,7 +166,8 @@ impl<'a> Listener<'a> {
                 _ => {}
             }
         }
-        err.close(|line| reader.read_stderr(line));
+        let trouble = err.close(|line| reader.read_stderr(line)).trouble;
+        kept.trouble = kept.trouble.or(trouble);
         report(reader.as_mut());
         (reader.close(exit), kept, spent, idle)
     }

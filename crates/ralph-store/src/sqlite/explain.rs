@@ -1,10 +1,15 @@
 //! What SQLite's error codes mean: first as a kind, then, where a path is known, as the store's own error.
 
+use super::file_identity::beside;
 use super::{Database, open};
+use crate::disk::{NoRoom, disk_free, file_size_limit};
 use crate::error::{BackendError, BackendErrorKind, CommitError, StoreError};
 use rusqlite::{Error, ErrorCode};
 use rustix::fs::{Access, access};
 use std::path::Path;
+
+/// What a commit may add to a file, and what the shared index has at first.
+const ONE_COMMIT: u64 = 64 << 10;
 
 impl Database {
     /// Gives an error of the backend its path.
@@ -18,17 +23,31 @@ pub(super) fn explain(path: &Path, error: StoreError) -> StoreError {
     let path = path.to_path_buf();
     match error.kind {
         BackendErrorKind::Busy => StoreError::Busy { waited: open::BUSY_LIMIT },
-        BackendErrorKind::Full => StoreError::Full { path },
+        BackendErrorKind::Full => {
+            let why = NoRoom::at(&path, false);
+            StoreError::Full { path, why }
+        }
         BackendErrorKind::Corrupt => StoreError::Damaged { path, why: error.to_string(), kept: None },
         BackendErrorKind::ReadOnly => StoreError::ReadOnly { path, why: error.to_string() },
         // This has many reasons; only where the directory cannot be written is that the reason.
         BackendErrorKind::CannotOpen if is_unwritable(&path) => {
             StoreError::ReadOnly { path, why: error.to_string() }
         }
-        BackendErrorKind::CannotOpen | BackendErrorKind::Io | BackendErrorKind::Other => {
-            StoreError::Backend(error)
-        }
+        BackendErrorKind::CannotOpen | BackendErrorKind::Io => match no_room(&path) {
+            Some(why) => StoreError::Full { path, why },
+            None => StoreError::Backend(error),
+        },
+        BackendErrorKind::Other => StoreError::Backend(error),
     }
+}
+
+/// SQLite has one code for every file it could not make or extend; the file system and the process's limit know more.
+fn no_room(path: &Path) -> Option<NoRoom> {
+    let files = ["", "-wal", "-shm"].map(|suffix| beside(path, suffix));
+    let largest = files.iter().filter_map(|file| Some(file.metadata().ok()?.len())).max().unwrap_or(0);
+    let at_limit = file_size_limit().is_some_and(|limit| limit < largest.saturating_add(ONE_COMMIT));
+    let full = || NoRoom::at(path, false) == NoRoom::Inodes || disk_free(path).is_ok_and(|d| d.free == 0);
+    (at_limit || full()).then(|| NoRoom::at(path, at_limit))
 }
 
 fn is_unwritable(path: &Path) -> bool {

@@ -31,8 +31,9 @@ pub struct Args {
 
 /// Prints what the shell must load.
 pub fn completions(args: &Args, _: &Here) -> Result<u8, Problem> {
-    let failed =
-        |e: &dyn std::error::Error| Problem::new(Code::Bug, "cannot generate the completions").cause(e);
+    let failed = |e: &(dyn std::error::Error + 'static)| {
+        Problem::new(Code::Bug, "cannot generate the completions").cause(e)
+    };
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&args.shell) else {
         return Err(Problem::new(Code::Usage, format!("no completions for `{}`", args.shell)));

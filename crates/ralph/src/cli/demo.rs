@@ -22,8 +22,9 @@ pub struct Args {
 
 /// Runs the demo.
 pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
-    let failed =
-        |e: &dyn std::error::Error| Problem::new(Code::Busy, "cannot create the demo repository").cause(e);
+    let failed = |e: &(dyn std::error::Error + 'static)| {
+        Problem::new(Code::Busy, "cannot create the demo repository").cause(e)
+    };
     let dir = tempfile::Builder::new().prefix("ralph-demo-").tempdir().map_err(|e| failed(&e))?;
     let workspace = dir.path().join("slug");
     let script = dir.path().join("agent.sim");

@@ -27,7 +27,7 @@ const WORDS: usize = 64 * 1024;
 pub fn detach(args: &Args, id: &str, row: Option<&RunRow>, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let log = home.run(id).join(LOG);
-    let failed = |what: &str, e: &dyn std::error::Error| Problem::new(Code::Busy, what).cause(e);
+    let failed = |what: &str, e: &(dyn std::error::Error + 'static)| Problem::new(Code::Busy, what).cause(e);
     Home::create_private_dir(&home.run(id)).map_err(|e| failed("cannot create the run's folder", &e))?;
     let file = File::options().create(true).append(true).open(&log);
     let file = file.map_err(|e| failed("cannot create the run's log", &e))?;

@@ -107,7 +107,7 @@ fn lock(row: &RunRow, home: &Home) -> Result<Option<WorkspaceLock>, Problem> {
     if !workspace.exists() {
         return Ok(None);
     }
-    let cannot = |e: &dyn std::error::Error, why: String| Problem::new(Code::Busy, why).cause(e);
+    let cannot = |e: &(dyn std::error::Error + 'static), why: String| Problem::new(Code::Busy, why).cause(e);
     Home::create_private_dir(&home.locks())
         .map_err(|e| cannot(&e, "cannot create the folder for locks".into()))?;
     let who = format!("redact, process {}", std::process::id());

@@ -138,7 +138,7 @@ fn apply(
     now: &Index,
     workspace: &Path,
 ) -> Result<RestoreReport, Problem> {
-    let unsafe_now = |e: &dyn std::error::Error| {
+    let unsafe_now = |e: &(dyn std::error::Error + 'static)| {
         Problem::new(Code::Journal, "the current files could not be saved, so nothing was changed").cause(e)
     };
     let taken = snapshots.take_durably(now).map_err(|e| unsafe_now(&e))?;

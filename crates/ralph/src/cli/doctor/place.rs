@@ -62,10 +62,10 @@ fn disk(name: &'static str, path: &Path) -> Row {
         Err(e) => Row::bad(name, Code::Journal, e.to_string(), "check that the disk is mounted"),
         Ok(disk) => {
             let fact = format!("{} of {} free ({} %)", gib(disk.free), gib(disk.size), disk.percent());
-            match disk.enough() {
-                true => Row::ok(name, fact),
-                false => {
-                    let remedy = format!("free some space: a call needs {}", gib(disk.needed()));
+            match disk.lack() {
+                None => Row::ok(name, fact),
+                Some(lack) => {
+                    let remedy = format!("free some space before the next call: {lack}");
                     Row::bad(name, Code::Journal, fact, remedy)
                 }
             }
