@@ -43,12 +43,18 @@ impl LedgerAccounts {
         LedgerAccounts { run: run.into(), prefix: "", day: day.into() }
     }
 
+    /// The same accounts on this day.
+    pub fn on(self, day: &str) -> LedgerAccounts {
+        LedgerAccounts { day: day.into(), ..self }
+    }
+
     /// The calendar day.
     pub fn day(&self) -> &str {
         &self.day
     }
 
-    fn day_meter(&self) -> String {
+    /// The meter of that day.
+    pub fn day_meter(&self) -> String {
         self.meter(&format!("day/{}", self.day))
     }
 
@@ -65,7 +71,7 @@ impl LedgerAccounts {
     }
 
     fn id(&self, id: Attempt) -> String {
-        format!("{}/{id}", self.run)
+        call_id(&self.run, id)
     }
 
     fn meter(&self, name: &str) -> String {
@@ -86,6 +92,11 @@ const SCRIPTED: &str = "sim";
 const CALLS: &str = "calls";
 /// Tokens of all runs.
 const TOKENS: &str = "tokens";
+
+/// The id of a call's reservation.
+pub fn call_id(run: &str, id: Attempt) -> String {
+    format!("{run}/{id}")
+}
 
 /// The meter of one run.
 pub fn run_meter(run: &str) -> String {
@@ -131,6 +142,23 @@ pub fn settle(accounts: &LedgerAccounts, id: Attempt, charged: Micro, usage: &Us
         actual: charged.0,
         meters: Vec::new(),
         used: vec![Used { meter: accounts.meter(TOKENS), amount: tokens }],
+    }
+}
+
+/// Books a call of which only the transcript was found; its tokens count if it was `recent`.
+pub fn settle_found(
+    accounts: &LedgerAccounts,
+    id: Attempt,
+    charged: Micro,
+    tokens: u64,
+    recent: bool,
+) -> Settle {
+    let tokens = Used { meter: accounts.meter(TOKENS), amount: i64::try_from(tokens).unwrap_or(i64::MAX) };
+    Settle {
+        id: accounts.id(id),
+        actual: charged.0,
+        meters: vec![run_meter(&accounts.run), accounts.day_meter()],
+        used: recent.then_some(tokens).into_iter().collect(),
     }
 }
 

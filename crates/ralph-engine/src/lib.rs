@@ -4,6 +4,7 @@
 //! observations, `live_world.rs` starts steps (one file per step in `world/`), `verification.rs` runs verify commands,
 //! `open.rs` starts and resumes runs, `watch.rs` feeds the screens.
 
+pub mod audit;
 pub mod bound_files;
 pub mod circuit;
 pub mod cleaning;
@@ -29,6 +30,7 @@ pub mod provider;
 pub mod quarantine;
 pub mod rebuild;
 pub mod receipt;
+pub mod recount;
 pub mod redact;
 pub mod reset_time;
 pub mod room;

@@ -14,6 +14,7 @@ use crate::observation::Observation;
 use crate::outcome::{Outcome, cut, outcome};
 use crate::proof::user_changed_meanwhile;
 use crate::protection::{BEFORE, Moment};
+use crate::recount::Pricing;
 use crate::reset_time::day_of;
 use crate::run::{Run, Unwritable, stream_of};
 use crate::run_deps::RunDeps;
@@ -22,7 +23,7 @@ use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
-use crate::{bound_files, inbox, receipt, signals};
+use crate::{bound_files, inbox, receipt, recount, signals};
 use ralph_diagnostics::Discard;
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
@@ -101,6 +102,7 @@ pub fn start(
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
+    recount::after_restore(home, &store, Pricing { prices: &deps.prices, zone: &plan.zone })?;
     let _lock = take_lock(home, &store, &plan.workspace, id)?;
     not_open(&store, &plan.workspace, &plan.policy)?;
     let mut started = run_started(id, plan, &deps);
@@ -126,7 +128,8 @@ pub fn resume(
     let workspace = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?.workspace;
     let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
     // Read under the lock: its previous holder may have written more.
-    let state = State::of(&journal::read_on(&store, id, known)?);
+    let records = journal::read_on(&store, id, known)?;
+    let state = State::of(&records);
     let started = match &state.start {
         Some(started) if state.phase != Phase::Over => started.as_ref().clone(),
         _ => {
@@ -160,6 +163,11 @@ pub fn resume(
     let resumed =
         Seen::Resumed(Resumed { version: deps.version.clone(), rules: RULES, plan, ..Resumed::default() });
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
+    let pricing = Pricing { prices: &deps.prices, zone: &started.zone };
+    recount::after_restore(home, &store, pricing)?;
+    let found = recount::found(home, &store, &records, &started, pricing)?;
+    facts.extend(found.map(|found| Seen::CallsFound(found).into()));
+    drop(records);
     let policy = change(&started.policy);
     if policy != started.policy {
         facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());

@@ -7,7 +7,9 @@ use crate::failure::{Class, Reaction};
 use crate::grade::Grade;
 use crate::money::{Micro, Usage};
 use crate::next::Next;
-use crate::record::{CallEnded, CallLost, Check, Fact, Ms, Record, Refuser, RunStarted, Seen, Verified};
+use crate::record::{
+    CallEnded, CallLost, CallsFound, Check, Fact, Ms, Record, Refuser, RunStarted, Seen, Verified,
+};
 use crate::state::{Phase, State};
 use crate::step::Step;
 use serde::{Deserialize, Serialize};
@@ -173,6 +175,7 @@ impl RunAccount {
         match seen {
             Seen::RunStarted(start) => self.began(at, start),
             Seen::Resumed(_) => (self.status, self.reason, self.ended) = (None, None, None),
+            Seen::CallsFound(found) => self.found(state, found),
             Seen::PolicyChanged(changed) => {
                 self.max_iterations = changed.policy.max_iterations;
                 self.max_cost = changed.policy.max_cost;
@@ -220,6 +223,19 @@ impl RunAccount {
 
     fn call_lost(&mut self, lost: &CallLost) {
         self.add(self.working.1.clone(), lost.charged, &lost.usage, true);
+    }
+
+    fn found(&mut self, state: &State, found: &CallsFound) {
+        let missing = state.calls.done.saturating_sub(self.iterations());
+        self.earlier = self.earlier.saturating_add(missing);
+        self.shares.push(Share {
+            agent: self.agent.clone(),
+            model: None,
+            calls: found.calls,
+            unpriced: found.unpriced,
+            usage: found.usage,
+            cost: found.cost(),
+        });
     }
 
     fn add(&mut self, model: Option<String>, cost: Micro, usage: &Usage, unpriced: bool) {

@@ -67,6 +67,8 @@ pub enum Seen {
     RunStarted(Box<RunStarted>),
     /// The run continues in a new process; a step that was under way counts as lost.
     Resumed(Resumed),
+    /// Calls were found that the journal does not hold: it comes from an older copy of the database.
+    CallsFound(CallsFound),
     /// Limits were changed by a person.
     PolicyChanged(Box<PolicyChanged>),
     /// A timer fired.

@@ -36,9 +36,9 @@ pub fn replay(records: &[Record]) -> Replayed {
             Fact::Decided(decision) => Some(decision),
             Fact::Seen(_) => None,
         };
-        // Changed limits and an acceptance belong to the resumption before them: the rules decide after all of them.
+        // Found calls, changed limits and an acceptance belong to the resumption before them: the rules decide after all of them.
         let interrupted = match &record.fact {
-            Fact::Seen(Seen::Resumed(_) | Seen::PolicyChanged(_)) => true,
+            Fact::Seen(Seen::Resumed(_) | Seen::CallsFound(_) | Seen::PolicyChanged(_)) => true,
             Fact::Seen(Seen::Asked(asked)) => asked.request == Request::Accept,
             _ => false,
         };

@@ -268,6 +268,12 @@ impl State {
                     start.policy = changed.policy.clone();
                 }
             }
+            Seen::CallsFound(found) => {
+                self.budget.found(found);
+                // An open call is recovered next, and counts then.
+                let open = u32::from(self.phase == Phase::Lost && !self.reviews.under_way());
+                self.calls.found(found.last.saturating_sub(open));
+            }
             Seen::Woke => {}
             Seen::Admitted(admitted) => self.admitted(admitted),
             Seen::Refused(refused) => self.refused(refused),

@@ -13,7 +13,7 @@ pub enum StoreError {
     /// A record does not agree with its checksum, or one is missing.
     #[error(
         "record {seq} of {stream} is damaged: {why}. Something other than ralph changed the database, or the disk is failing. \
-         Do not write to it; restore the newest file from copies/ beside it, or export what is still readable"
+         Restore the newest copy with `ralph doctor --restore`"
     )]
     Corrupt {
         /// The stream.
@@ -24,7 +24,7 @@ pub enum StoreError {
         why: String,
     },
     /// The database file itself cannot be understood.
-    #[error("{} is damaged: {why}.{} Move it away and restore the newest file from copies/ beside it", path.display(), kept_words(kept))]
+    #[error("{} is damaged: {why}.{} Restore the newest copy with `ralph doctor --restore`", path.display(), kept_words(kept))]
     Damaged {
         /// The database file.
         path: PathBuf,
@@ -32,6 +32,21 @@ pub enum StoreError {
         why: String,
         /// Where a copy of it was kept, if one was made.
         kept: Option<PathBuf>,
+    },
+    /// There is no database, but there are runs that were in one.
+    #[error(
+        "{} is missing or empty, but {} holds {known} run{}: what they did and spent would be forgotten. {}. To start anew \
+         on purpose, move {} away", path.display(), runs.display(), if *known == 1 { "" } else { "s" }, copy_words(newest), runs.display()
+    )]
+    Lost {
+        /// Where the database should be.
+        path: PathBuf,
+        /// The folder of runs.
+        runs: PathBuf,
+        /// How many there are.
+        known: usize,
+        /// The newest copy of the database.
+        newest: Option<PathBuf>,
     },
     /// The file was written by a newer ralph: it can be read, not written.
     #[error(
@@ -161,6 +176,13 @@ impl StoreError {
             }
             _ => StoreError::File { doing, path, source },
         }
+    }
+}
+
+fn copy_words(newest: &Option<PathBuf>) -> String {
+    match newest {
+        Some(path) => format!("Restore {} with `ralph doctor --restore`", path.display()),
+        None => "There is no copy of it in copies/ beside it".to_owned(),
     }
 }
 

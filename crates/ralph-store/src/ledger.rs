@@ -32,6 +32,27 @@ pub struct WindowUse {
     pub leaves: Option<i64>,
 }
 
+/// What is booked for one call, in micro-dollars.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Booked {
+    /// The reservation and call it is.
+    pub id: String,
+    /// Reserved.
+    pub reserved: i64,
+    /// Really spent, once that is known.
+    pub actual: Option<i64>,
+    /// What each money meter was charged.
+    pub meters: Vec<(String, i64)>,
+}
+
+impl Booked {
+    pub(crate) fn of(id: &str, hold: Hold) -> Booked {
+        let money = hold.charges.into_iter().filter(|charge| charge.since.is_none());
+        let meters = money.map(|charge| (charge.meter, charge.amount)).collect();
+        Booked { id: id.to_owned(), reserved: hold.to, actual: hold.actual, meters }
+    }
+}
+
 /// A reservation and everything it is charged to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Hold {

@@ -7,7 +7,7 @@ use crate::batch::{Batch, Committed, Put, Request, RequestId, Row};
 use crate::chain::{Chain, Link};
 use crate::entry::{Entry, Head, Position, Tail};
 use crate::error::{CommitError, StoreError};
-use crate::ledger::{self, LedgerStorage, Totals, WindowUse};
+use crate::ledger::{self, Booked, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 use crate::store::Store;
 use ledger_storage::MemoryLedger;
@@ -242,6 +242,10 @@ impl Store for Memory {
 
     fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
         ledger::window(&self.lock().ledger, meter, span, now)
+    }
+
+    fn booked(&self, id: &str) -> Result<Option<Booked>, StoreError> {
+        Ok(self.lock().ledger.hold(id)?.map(|hold| Booked::of(id, hold)))
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {

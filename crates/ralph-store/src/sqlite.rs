@@ -16,6 +16,7 @@ mod ledger_storage;
 mod log;
 mod network;
 mod open;
+mod restore;
 mod rows;
 mod schema;
 mod write;
@@ -24,13 +25,16 @@ mod write_queue;
 use crate::batch::{Batch, Committed, Request, RequestId};
 use crate::entry::{Entry, Head, Position, Tail, UncheckedEntry};
 use crate::error::{CommitError, StoreError};
-use crate::ledger::{self, LedgerStorage, Totals, WindowUse};
+use crate::ledger::{self, Booked, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 use crate::store::Store;
 use ballast::Ballast;
+pub use copies::{COPY, copies};
 use file_identity::FileIdentity;
 use ledger_storage::SqlLedger;
+pub use restore::{Restored, restore};
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -73,6 +77,14 @@ impl Database {
     /// Checks every record of every stream, past the index; says how many there are.
     pub fn verify(&self) -> Result<u64, StoreError> {
         self.reading(journal::verify_all)
+    }
+
+    /// Everything that is booked, and what every money meter holds.
+    pub fn books(&self) -> Result<(Vec<Booked>, BTreeMap<String, Totals>), StoreError> {
+        self.reading(|c| {
+            let ledger = SqlLedger(c);
+            Ok((ledger.all()?, ledger.all_totals()?))
+        })
     }
 
     /// Makes `copies/ralph-<date>.db` unless it is there, and keeps the newest seven. `date` is digits and dashes.
@@ -146,6 +158,10 @@ impl Store for Database {
 
     fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
         self.reading(|c| ledger::window(&SqlLedger(c), meter, span, now))
+    }
+
+    fn booked(&self, id: &str) -> Result<Option<Booked>, StoreError> {
+        self.reading(|c| Ok(SqlLedger(c).hold(id)?.map(|hold| Booked::of(id, hold))))
     }
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {

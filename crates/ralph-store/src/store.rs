@@ -3,7 +3,7 @@
 use crate::batch::{Batch, Committed, Request, RequestId};
 use crate::entry::{Entry, Head, Position, Tail, UncheckedEntry};
 use crate::error::{CommitError, StoreError};
-use crate::ledger::{Totals, WindowUse};
+use crate::ledger::{Booked, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 
 /// Journal, ledger, inbox, read model and memory behind one door.
@@ -43,6 +43,9 @@ pub trait Store: Send + Sync {
     fn meter(&self, meter: &str) -> Result<Totals, StoreError>;
     /// What a sliding window of `span` milliseconds holds at `now`.
     fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError>;
+
+    /// What is booked for a call; `None` if nothing ever was.
+    fn booked(&self, id: &str) -> Result<Option<Booked>, StoreError>;
 
     /// Runs, newest first.
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;

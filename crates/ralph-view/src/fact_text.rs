@@ -147,6 +147,13 @@ fn facts(seen: &Seen) -> Vec<String> {
             let clock = resumed.clock_behind.map(clock_words);
             std::iter::once("resumed".into()).chain(moved).chain(clock).collect()
         }
+        Seen::CallsFound(found) => vec![format!(
+            "the journal comes from an older copy: its transcripts show {} further call{}, up to iteration {}, {}",
+            found.calls,
+            if found.calls == 1 { "" } else { "s" },
+            found.last,
+            money(found.cost().0, found.unpriced == 0),
+        )],
         Seen::PolicyChanged(changed) => vec![format!(
             "limits changed: {} iterations and {}",
             changed.policy.max_iterations, changed.policy.max_cost

@@ -237,7 +237,7 @@ impl RunLines {
                 self.review(seen);
             }
             // The agent continues with what it does.
-            Seen::Asked(_) | Seen::PolicyChanged(_) => self.facts(seen),
+            Seen::Asked(_) | Seen::PolicyChanged(_) | Seen::CallsFound(_) => self.facts(seen),
             Seen::Compared(_) => self.doing.clear(),
             Seen::Verified(Verified { check: Check::InRoom(sets), results, .. }) => {
                 self.doing.clear();

@@ -42,6 +42,8 @@ mod prune;
 mod redact;
 #[path = "commands/report.rs"]
 mod report;
+#[path = "commands/restore.rs"]
+mod restore;
 #[path = "commands/runs.rs"]
 mod runs;
 #[path = "commands/scene.rs"]

@@ -3,8 +3,8 @@
 
 use super::dice::Dice;
 use ralph_store::{
-    AccountFilter, AccountRow, Batch, CommitError, Committed, Entry, Head, IterationRow, Limit, Memory,
-    Position, Request, RequestId, Row, RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
+    AccountFilter, AccountRow, Batch, Booked, CommitError, Committed, Entry, Head, IterationRow, Limit,
+    Memory, Position, Request, RequestId, Row, RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -134,6 +134,9 @@ impl Store for Power {
     }
     fn window(&self, meter: &str, span: i64, now: i64) -> Result<WindowUse, StoreError> {
         self.store.window(meter, span, now)
+    }
+    fn booked(&self, id: &str) -> Result<Option<Booked>, StoreError> {
+        self.store.booked(id)
     }
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         self.counted(self.store.runs(filter))

@@ -172,6 +172,7 @@ fn kind(fact: &Fact) -> &'static str {
             Seen::Mapped(_) => "mapped",
             Seen::WorkspaceUnusable(_) => "workspace_unusable",
             Seen::Asked(_) => "asked",
+            Seen::CallsFound(_) => "calls_found",
         },
     }
 }

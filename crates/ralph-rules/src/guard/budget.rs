@@ -5,7 +5,7 @@
 use crate::money::{Micro, Usage};
 use crate::objection::Objection;
 use crate::policy::Policy;
-use crate::record::{ConversationTotals, PriceFrom, Spent};
+use crate::record::{CallsFound, ConversationTotals, PriceFrom, Spent};
 
 /// Money spent, reserved, and used by the running call.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +55,13 @@ impl Budget {
         self.usage = self.usage.plus(usage);
         self.unpriced += u32::from(!price.is_exact());
         self.released();
+    }
+
+    /// Calls that the journal does not hold were found.
+    pub fn found(&mut self, found: &CallsFound) {
+        self.spent = self.spent.plus(found.cost());
+        self.usage = self.usage.plus(&found.usage);
+        self.unpriced = self.unpriced.saturating_add(found.unpriced);
     }
 
     /// A conversation was continued; `totals` are the agent's figures for all of it.

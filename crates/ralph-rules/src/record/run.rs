@@ -2,7 +2,7 @@
 
 use super::{Ms, PlanGiven, PlanSeen};
 use crate::estimate::Estimate;
-use crate::money::Micro;
+use crate::money::{Micro, Usage};
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -202,6 +202,28 @@ pub struct PolicyChanged {
     pub policy: Policy,
 }
 
+/// Calls whose transcripts were found but which the journal does not hold: the database was restored from an older copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallsFound {
+    /// How many.
+    pub calls: u32,
+    /// The last iteration among them.
+    pub last: u32,
+    /// What they cost, on each calendar day.
+    pub days: BTreeMap<String, Micro>,
+    /// Their tokens.
+    pub usage: Usage,
+    /// How many of them have no known price and are counted as the estimate.
+    pub unpriced: u32,
+}
+
+impl CallsFound {
+    /// What they cost together.
+    pub fn cost(&self) -> Micro {
+        self.days.values().copied().sum()
+    }
+}
+
 /// Which attempt of which iteration: the id of a call, its reservation and its files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Attempt {
@@ -209,6 +231,15 @@ pub struct Attempt {
     pub iteration: u32,
     /// Attempt within it, from 1.
     pub attempt: u32,
+}
+
+impl Attempt {
+    /// The attempt of a name such as `001.a1`.
+    pub fn of_name(name: &str) -> Option<Attempt> {
+        let (iteration, attempt) = name.split_once(".a")?;
+        let id = Attempt { iteration: iteration.parse().ok()?, attempt: attempt.parse().ok()? };
+        (id.to_string() == name).then_some(id)
+    }
 }
 
 impl std::fmt::Display for Attempt {

@@ -94,6 +94,14 @@ impl Calls {
         self.count(true);
     }
 
+    /// Iterations up to this one were made, though the journal does not hold them.
+    pub(crate) fn found(&mut self, last: u32) {
+        if last > self.done {
+            self.done = last;
+            self.grants = 0;
+        }
+    }
+
     fn count(&mut self, counted: bool) {
         self.counted = counted;
         if counted {

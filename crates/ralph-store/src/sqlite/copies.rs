@@ -1,5 +1,6 @@
 //! Whole copies of the database in `copies/`: one per day, and one before a schema migration.
 
+use super::DATABASE;
 use crate::error::StoreError;
 use rusqlite::Connection;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -8,6 +9,17 @@ use std::path::{Path, PathBuf};
 
 /// Daily copies that are kept.
 const KEPT: usize = 7;
+
+/// The memo by which a copy knows itself, with its date. Whoever finds it has a database that was restored: what was spent
+/// since then is not in it.
+pub const COPY: &str = "copy";
+
+/// The daily copies of the database in `dir`, oldest first.
+pub fn copies(dir: &Path) -> Vec<PathBuf> {
+    let mut all = dated(&dir.join(DATABASE));
+    all.sort();
+    all
+}
 
 /// Makes today's copy unless it is there, then lets go of all but the newest.
 pub(super) fn daily(c: &Connection, database: &Path, date: &str) -> Result<Option<PathBuf>, StoreError> {
@@ -18,7 +30,7 @@ pub(super) fn daily(c: &Connection, database: &Path, date: &str) -> Result<Optio
     if copy.exists() {
         return Ok(None);
     }
-    write(c, &copy)?;
+    write(c, &copy, date)?;
     let mut all = dated(database);
     all.sort();
     for old in all.iter().rev().skip(KEPT) {
@@ -30,7 +42,7 @@ pub(super) fn daily(c: &Connection, database: &Path, date: &str) -> Result<Optio
 /// Keeps the file as it is before its schema changes; an earlier such copy stays.
 pub(super) fn before_migration(c: &Connection, database: &Path, version: i64) -> Result<(), StoreError> {
     let copy = place(database)?.join(format!("ralph-schema-{version}.db"));
-    if copy.exists() { Ok(()) } else { write(c, &copy) }
+    if copy.exists() { Ok(()) } else { write(c, &copy, &format!("schema {version}")) }
 }
 
 fn place(database: &Path) -> Result<PathBuf, StoreError> {
@@ -44,10 +56,11 @@ fn place(database: &Path) -> Result<PathBuf, StoreError> {
 }
 
 /// Under another name first: a copy that is there is whole.
-fn write(c: &Connection, copy: &Path) -> Result<(), StoreError> {
+fn write(c: &Connection, copy: &Path, name: &str) -> Result<(), StoreError> {
     let part = copy.with_extension(format!("part-{}", std::process::id()));
     let _ = fs::remove_file(&part);
     let done = fill(c, &part)
+        .and_then(|()| mark(&part, name))
         .and_then(|()| fs::rename(&part, copy).map_err(|e| StoreError::file("rename to", copy, e)));
     if done.is_err() {
         let _ = fs::remove_file(&part);
@@ -61,6 +74,17 @@ fn fill(c: &Connection, part: &Path) -> Result<(), StoreError> {
         return Err(StoreError::file("write a copy to", part, source));
     };
     c.execute("vacuum into ?1", [name])?;
+    Ok(())
+}
+
+/// Says in the copy that it is one, and brings it onto the disk.
+fn mark(part: &Path, name: &str) -> Result<(), StoreError> {
+    let copy = Connection::open(part)?;
+    copy.execute(
+        "insert into memo(key, value) values(?1, ?2) on conflict(key) do update set value = excluded.value",
+        [COPY, name],
+    )?;
+    drop(copy);
     let sync = |file: File| {
         file.set_permissions(Permissions::from_mode(0o600))?;
         file.sync_all()
@@ -81,7 +105,7 @@ fn dated(database: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DATABASE, Database};
+    use crate::Database;
 
     #[test]
     fn one_a_day_and_seven_in_all() {

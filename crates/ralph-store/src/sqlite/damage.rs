@@ -1,11 +1,15 @@
 //! What is done about a file that cannot be trusted: a copy is kept, the file is left alone, opening is refused.
 
+use super::copies::copies;
 use super::file_identity::beside;
 use super::log;
 use crate::error::StoreError;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The prompt of a run's first call.
+const FIRST_PROMPT: &str = "001.a1.prompt.md";
 
 /// A log without its database holds records that SQLite would delete on opening.
 pub(super) fn refuse_orphaned_log(path: &Path) -> Result<(), StoreError> {
@@ -15,6 +19,22 @@ pub(super) fn refuse_orphaned_log(path: &Path) -> Result<(), StoreError> {
     let why = "it is missing or empty, but its log (the -wal file beside it) still holds records".to_owned();
     let error = StoreError::Damaged { path: path.to_path_buf(), why, kept: None };
     Err(keep_copy_if_damaged(path, error))
+}
+
+/// Runs without a database that knows them: it was removed or emptied, and a new one would forget what they spent.
+pub(super) fn refuse_lost_database(path: &Path) -> Result<(), StoreError> {
+    if fs::metadata(path).is_ok_and(|m| m.len() > 0) {
+        return Ok(());
+    }
+    let runs = path.with_file_name("runs");
+    // A run writes its first prompt after its first record, so a folder without one may never have been in a database.
+    let known = |run: &fs::DirEntry| run.path().join(FIRST_PROMPT).exists();
+    let known = fs::read_dir(&runs).into_iter().flatten().flatten().filter(known).count();
+    if known == 0 {
+        return Ok(());
+    }
+    let newest = path.parent().and_then(|dir| copies(dir).pop());
+    Err(StoreError::Lost { path: path.to_path_buf(), runs, known, newest })
 }
 
 /// Keeps a copy beside a damaged file and says where. Called with our own connection closed.

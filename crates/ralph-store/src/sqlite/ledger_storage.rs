@@ -1,11 +1,42 @@
 //! The ledger's rows in SQLite. The rules are in `ledger.rs`; this only reads and writes.
 
 use crate::error::StoreError;
-use crate::ledger::{Charge, Hold, LedgerStorage, Totals};
+use crate::ledger::{Booked, Charge, Hold, LedgerStorage, Totals};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::BTreeMap;
 
 /// The ledger as one connection (or its open transaction) sees it.
 pub(super) struct SqlLedger<'a>(pub &'a Connection);
+
+impl SqlLedger<'_> {
+    /// Everything that is booked.
+    pub(super) fn all(&self) -> Result<Vec<Booked>, StoreError> {
+        let mut select = self.0.prepare(
+            "select hold.id, hold.amount, actual, meter, charge.amount
+             from hold left join charge on charge.id = hold.id and since is null order by hold.id",
+        )?;
+        let mut rows = select.query([])?;
+        let mut all: Vec<Booked> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let id: String = row.get(0)?;
+            if all.last().is_none_or(|last| last.id != id) {
+                all.push(Booked { id, reserved: row.get(1)?, actual: row.get(2)?, meters: Vec::new() });
+            }
+            if let (Some(last), Some(meter)) = (all.last_mut(), row.get(3)?) {
+                last.meters.push((meter, row.get(4)?));
+            }
+        }
+        Ok(all)
+    }
+
+    /// What every money meter holds.
+    pub(super) fn all_totals(&self) -> Result<BTreeMap<String, Totals>, StoreError> {
+        let mut select = self.0.prepare("select name, settled, held from meter")?;
+        let totals =
+            select.query_map([], |r| Ok((r.get(0)?, Totals { settled: r.get(1)?, held: r.get(2)? })))?;
+        Ok(totals.collect::<Result<_, _>>()?)
+    }
+}
 
 impl LedgerStorage for SqlLedger<'_> {
     fn hold(&self, id: &str) -> Result<Option<Hold>, StoreError> {

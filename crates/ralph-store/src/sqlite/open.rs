@@ -33,6 +33,7 @@ impl Database {
     pub(crate) fn open_existing(dir: &Path) -> Result<Option<Database>, StoreError> {
         let path = dir.join(DATABASE);
         damage::refuse_orphaned_log(&path)?;
+        damage::refuse_lost_database(&path)?;
         if fs::metadata(&path).map_or(0, |m| m.len()) == 0 {
             return Ok(None);
         }
@@ -57,6 +58,7 @@ pub(super) fn open_with(dir: &Path, steps: &[&str]) -> Result<Database, StoreErr
     network::refuse_unsafe(dir)?;
     let path = dir.join(DATABASE);
     damage::refuse_orphaned_log(&path)?;
+    damage::refuse_lost_database(&path)?;
     make_private(&path)?;
     let store = unlock(dir, steps)?;
     store.ballast.ensure();
@@ -129,6 +131,11 @@ fn settle_schema(
     if marks.version > known {
         return Ok(Some(marks.version));
     }
+    // A copy has no write-ahead log until it is restored.
+    if marks.version == known && mode(c, "pragma journal_mode")? != "wal" {
+        let _turn = queue.enter(QUEUE_WAIT);
+        mode(c, "pragma journal_mode = wal")?;
+    }
     if marks.version < known {
         let _turn = queue.enter(QUEUE_WAIT);
         if !fresh {
@@ -141,6 +148,10 @@ fn settle_schema(
         }
     }
     Ok(None)
+}
+
+fn mode(c: &Connection, sql: &str) -> Result<String, StoreError> {
+    Ok(c.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// Brings a new database into its file and its name onto the disk.

@@ -1,12 +1,14 @@
 //! `ralph doctor`: checks that change nothing. Each row is one check, its result, and how to fix it. `agents.rs` finds
 //! agents, `credentials.rs` their logins, `place.rs` checks disk, clock and terminal, `database.rs` the database,
-//! `saved_contents.rs` the snapshots;
-//! `--repair` rebuilds the list of runs from the journals.
+//! `saved_contents.rs` the snapshots; `--repair` rebuilds the list of runs from the journals, `--full` compares the ledger
+//! with them (`ledger.rs`), `--restore` replaces the database by a copy (`restore.rs`).
 
 mod agents;
 mod credentials;
 mod database;
+mod ledger;
 mod place;
+mod restore;
 mod saved_contents;
 
 use super::Here;
@@ -25,12 +27,15 @@ pub struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Check every record in the database and every saved content (slow if there are many).
+    /// Check every record, the ledger against the journals, and every saved content (slow if there are many).
     #[arg(long)]
     full: bool,
     /// Rebuild the lists of runs and iterations from the journals where they disagree.
     #[arg(long)]
     repair: bool,
+    /// Replace the database by its newest copy, and count what was spent since then.
+    #[arg(long)]
+    restore: bool,
 }
 
 /// The result of a check.
@@ -90,6 +95,9 @@ impl Row {
 
 /// Runs all checks. Exit code 0 unless one failed; then the code a run would exit with.
 pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
+    if args.restore {
+        restore::restore(here)?;
+    }
     let repaired = if args.repair { Some(database::repair(here)?) } else { None };
     let mut rows = vec![settings(here)];
     rows.extend(agents::rows(here));

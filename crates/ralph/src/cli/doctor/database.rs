@@ -1,6 +1,6 @@
 //! Checks of the database: whether it opens, its latest journals are intact, and the lists agree with them.
 
-use super::Row;
+use super::{Row, ledger};
 use crate::cli::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_engine::rebuild::{self, Rows};
@@ -16,10 +16,16 @@ pub fn rows(here: &Here, full: bool) -> Vec<Row> {
     match opened {
         Err(problem) => vec![Row::of("database", &problem)],
         Ok(None) => vec![Row::ok("database", "none yet, created by the first run")],
-        Ok(Some(store)) => match look(&store, full) {
-            Ok(rows) => rows,
-            Err(problem) => vec![Row::of("database", &problem)],
-        },
+        Ok(Some(store)) => {
+            let mut rows = match look(&store, full) {
+                Ok(rows) => rows,
+                Err(problem) => vec![Row::of("database", &problem)],
+            };
+            if full {
+                rows.extend(ledger::rows(&store, here));
+            }
+            rows
+        }
     }
 }
 
