@@ -129,9 +129,9 @@ mod tests {
         let mut trees = Trees::default();
         trees.began(1);
         let copy = trees.clone();
-        trees.before_call(1, 1);
+        trees.settled(1, &[], 1);
         assert!(Arc::ptr_eq(&trees.seen, &copy.seen), "a known state copies nothing");
-        trees.before_call(2, 1);
+        trees.settled(2, &[], 1);
         assert_eq!((trees.seen.len(), copy.seen.len()), (2, 1));
     }
 }
