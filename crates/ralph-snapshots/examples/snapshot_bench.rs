@@ -84,7 +84,8 @@ impl Bench {
             let now = self.tree.walk(Some(&target)).unwrap();
             store.take_durably(self.tree.root(), &now).unwrap();
             let to = self.dir.join(format!("undo{changed}"));
-            let floor = time(|| plain(&to, 0..changed, &self.dir));
+            plain(&to, 0..changed, &self.dir);
+            let floor = time(|| replaced(&to, changed, &self.dir));
             let request = RestoreRequest { target: &target, left: &now, now: &now, newer_too: true };
             let ours = time(|| {
                 let plan = restore(request, store.blobs());
@@ -138,6 +139,16 @@ fn plain(to: &Path, numbers: std::ops::Range<usize>, on: &Path) {
     }
     for number in numbers {
         fs::write(to.join((number % 256).to_string()).join(number.to_string()), text(number, 0)).unwrap();
+    }
+    flush(on);
+}
+
+/// The same bytes in new files that take the place of old ones.
+fn replaced(to: &Path, count: usize, on: &Path) {
+    for number in 0..count {
+        let dir = to.join((number % 256).to_string());
+        fs::write(dir.join("draft"), text(number, 1)).unwrap();
+        fs::rename(dir.join("draft"), dir.join(number.to_string())).unwrap();
     }
     flush(on);
 }

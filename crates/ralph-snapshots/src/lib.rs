@@ -7,6 +7,7 @@
 //! because an agent may have put one anywhere.
 
 mod bases;
+mod blob_stats;
 mod blobs;
 mod damage;
 mod kept_bytes;

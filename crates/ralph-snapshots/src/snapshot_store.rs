@@ -13,6 +13,7 @@ use ralph_os::NoFollowDir;
 use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
 
 use crate::bases::Bases;
+use crate::blob_stats::BlobStats;
 use crate::blobs::{Blobs, DRAFTS};
 use crate::kept_bytes::KeptBytes;
 use crate::leftovers::remove_drafts;
@@ -158,7 +159,7 @@ impl SnapshotStore {
     ) -> io::Result<TakeReport> {
         fs::create_dir_all(&self.dir)?;
         let root = NoFollowDir::open(root)?;
-        let mut taken = TakeReport::default();
+        let (mut taken, mut stats) = (TakeReport::default(), BlobStats::new(&self.blobs));
         for (old, new) in side_by_side(latest, index) {
             let Some(entry) = new.filter(is_wanted) else { continue };
             let same = |old: Entry<'_>| is_wanted(&old) && old.kind == entry.kind && old.hash == entry.hash;
@@ -166,7 +167,8 @@ impl SnapshotStore {
                 taken.missed.push(missed(&entry, why_not(&entry)));
                 continue;
             }
-            let stored = if old.is_some_and(same) { Stored::Whole } else { self.stored(known, &entry)? };
+            let stored =
+                if old.is_some_and(same) { Stored::Whole } else { self.stored(known, &mut stats, &entry)? };
             if stored == Stored::Whole {
                 continue;
             }
@@ -205,15 +207,15 @@ impl SnapshotStore {
         let _ = fs::remove_file(self.dir.join(UNSYNCED));
     }
 
-    fn stored(&self, known: &mut Known, entry: &Entry<'_>) -> io::Result<Stored> {
+    fn stored(&self, known: &mut Known, stats: &mut BlobStats<'_>, entry: &Entry<'_>) -> io::Result<Stored> {
         if known.others.contains(&entry.hash) {
             return Ok(Stored::Whole);
         }
-        let Ok(meta) = self.blobs.path(entry.hash).symlink_metadata() else { return Ok(Stored::Not) };
+        let Some(stat) = stats.of(entry.hash) else { return Ok(Stored::Not) };
         // The size of a link is not told by every file system.
-        let right_size = meta.is_file() && (entry.kind == Kind::Symlink || meta.len() == entry.size);
+        let right_size = stat.is_file && (entry.kind == Kind::Symlink || stat.size == entry.size);
         let listed = known.listed.get_or_insert_with(|| SyncedList::load(&self.dir.join(SYNCED)));
-        if right_size && listed.covers(entry.hash, &meta) {
+        if right_size && listed.covers(entry.hash, stat.changed) {
             return Ok(Stored::Whole);
         }
         if right_size && self.blobs.is_whole(entry.hash)? {
