@@ -146,10 +146,7 @@ fn attempt(
         pump.run(&mut listener)
     });
     ctx.under_way.ended();
-    let outlived = exit.outlived.saturating_add(end_after(&exit, &ctx.start.run, ctx.under_way.loss()));
-    if exit.supervisor_lost {
-        ctx.watchers.activity(&Activity::Noise { text: SUPERVISOR_LOST.into() });
-    }
+    let outlived = end_leftovers(ctx, &exit);
     let interrupted_by = ctx.under_way.interrupted_by().filter(|_| exit.how == How::Told);
     let seen = Exit {
         code: exit.code,
@@ -174,6 +171,14 @@ fn attempt(
         Ended { caller, before, idle, reply, exit: seen, interrupted_by, kept, spent, outlived, ms },
         refused,
     ))
+}
+
+/// Ends what the supervisor could not, and returns how many processes outlived the agent.
+fn end_leftovers(ctx: &StepContext, exit: &ralph_supervisor::Exit) -> u32 {
+    if exit.supervisor_lost {
+        ctx.watchers.activity(&Activity::Noise { text: SUPERVISOR_LOST.into() });
+    }
+    exit.outlived.saturating_add(end_after(exit, &ctx.start.run, ctx.under_way.loss()))
 }
 
 fn launch(
