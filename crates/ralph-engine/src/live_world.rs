@@ -84,6 +84,9 @@ impl<'a> LiveWorld<'a> {
 impl World for LiveWorld<'_> {
     fn begin(&mut self, step: &Step, state: &State) {
         let ctx = &self.ctx;
+        if let Some(unusable) = ctx.place.before(step) {
+            return ctx.send(unusable);
+        }
         match step {
             Step::Admit { id, amount, limits, rung, anyway, review } => {
                 let (id, amount, limits, called) = (*id, *amount, *limits, state.calls.called);

@@ -10,8 +10,10 @@ use crate::journal::{self, JournalError};
 use crate::leftovers::{self, Loss};
 use crate::live_world::LiveWorld;
 use crate::metrics::MetricsWriter;
+use crate::moved;
 use crate::observation::Observation;
 use crate::outcome::{Outcome, cut, outcome};
+use crate::place::Place;
 use crate::proof::user_changed_meanwhile;
 use crate::protection::{BEFORE, Moment};
 use crate::recount::Pricing;
@@ -29,7 +31,9 @@ use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{Asked, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
+use ralph_rules::record::{
+    Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen,
+};
 use ralph_rules::state::{Phase, State};
 use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
@@ -93,6 +97,9 @@ pub enum OpenError {
     },
 }
 
+/// A clock that is corrected by less than this was not set back.
+const CLOCK_SLACK: Ms = 2_000;
+
 /// Starts a new run and drives it to its end.
 pub fn start(
     home: &Home,
@@ -103,30 +110,37 @@ pub fn start(
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
     recount::after_restore(home, &store, Pricing { prices: &deps.prices, zone: &plan.zone })?;
-    let _lock = take_lock(home, &store, &plan.workspace, id)?;
+    let lock = take_lock(home, &store, &plan.workspace, id)?;
     not_open(&store, &plan.workspace, &plan.policy)?;
+    let newest = store.runs(&RunFilter { limit: Some(1), ..RunFilter::default() })?;
     let mut started = run_started(id, plan, &deps);
+    started.clock_behind = newest.first().and_then(|run| behind(run.updated));
     let workspace = PathBuf::from(&started.workspace);
+    let place = Place::open(&workspace, &lock).map_err(system("cannot open the workspace"))?;
     let tree = tree_of(home, &workspace, &started)?;
     let index = walk_without_drafts(&tree, Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
-    go(home, &store, started, State::default(), facts, (tree, index), deps, watchers)
+    go(home, &store, started, State::default(), facts, (place, tree, index), deps, watchers)
 }
 
-/// Resumes a run that is not over, of whose records some may be known. `change` may raise its limits, `requests` are made of it at once; `whole` restores secrets in what the run was given,
+/// Resumes a run that is not over, of whose records some may be known, where its workspace was moved to if that is named.
+/// `change` may raise its limits, `requests` are made of it at once; `whole` restores secrets in what the run was given,
 /// which the journal does not hold.
 pub fn resume(
     home: &Home,
-    (id, known): (&str, Vec<Record>),
+    (id, moved_to, known): (&str, Option<&Path>, Vec<Record>),
     (change, requests): (impl FnOnce(&Policy) -> Policy, Vec<Request>),
     deps: impl FnOnce(&RunStarted) -> RunDeps,
     whole: impl FnOnce(RunStarted, &RunDeps) -> RunStarted,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
     let store = home.store()?;
-    let workspace = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?.workspace;
-    let _lock = take_lock(home, &store, Path::new(&workspace), id)?;
+    let row = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?;
+    let moved_to = moved_to.filter(|there| *there != Path::new(&row.workspace));
+    let workspace = moved_to.map_or_else(|| PathBuf::from(&row.workspace), Path::to_path_buf);
+    let lock = take_lock(home, &store, &workspace, id)?;
+    let place = Place::open(&workspace, &lock).map_err(system("cannot open the workspace"))?;
     // Read under the lock: its previous holder may have written more.
     let records = journal::read_on(&store, id, known)?;
     let state = State::of(&records);
@@ -137,12 +151,19 @@ pub fn resume(
             return Err(OpenError::Over { run: id.into(), reason });
         }
     };
-    not_open(&store, Path::new(&workspace), &started.policy)?;
+    not_open(&store, &workspace, &started.policy)?;
+    let started = match moved_to {
+        Some(new) => follow(home, started, new)?,
+        None => started,
+    };
     let deps = deps(&started);
     let started = whole(started, &deps);
-    let tree = tree_of(home, Path::new(&workspace), &started)?;
-    let left = Index::load(&home.index(Path::new(&workspace)));
+    let tree = tree_of(home, &workspace, &started)?;
+    let left = Index::load(&home.index(&workspace));
     let now = walk_without_drafts(&tree, left.as_ref())?;
+    if moved::standing(home, id, &workspace) != moved::Standing::Same {
+        moved::adopt(home, &workspace, id, &now);
+    }
     let index = match before_the_crash(home, &state, id) {
         Some(moment) => moment.files,
         None if Loss::of_run(&home.run(id)).happened() => {
@@ -150,7 +171,7 @@ pub fn resume(
             last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last))
         }
         None => {
-            let snapshots = Snapshots::of(home, Path::new(&workspace), id);
+            let snapshots = Snapshots::of(home, &workspace, id);
             if !snapshots.iterations().is_empty() {
                 // What the user changed belongs to the baseline from now on, so its contents are needed.
                 snapshots.take_durably(&now).discard("keep what the user changed");
@@ -160,8 +181,11 @@ pub fn resume(
         }
     };
     let plan = started.plan.as_ref().map(|given| bound_files::seen(given, &deps.redactor));
-    let resumed =
-        Seen::Resumed(Resumed { version: deps.version.clone(), rules: RULES, plan, ..Resumed::default() });
+    let version = deps.version.clone();
+    // Noted once: the run's times stay ahead of the clock until it has caught up.
+    let clock_behind = behind(state.at).filter(|_| state.clock_behind.is_none());
+    let moved = moved_to.map(|_| started.workspace.clone());
+    let resumed = Seen::Resumed(Resumed { version, rules: RULES, plan, workspace: moved, clock_behind });
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
     let pricing = Pricing { prices: &deps.prices, zone: &started.zone };
     recount::after_restore(home, &store, pricing)?;
@@ -173,7 +197,11 @@ pub fn resume(
         facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
     }
     facts.extend(requests.into_iter().map(|request| Seen::Asked(Asked { request }).into()));
-    go(home, &store, started, state, facts, (tree, index), deps, watchers)
+    let ended = go(home, &store, started, state, facts, (place, tree, index), deps, watchers);
+    if moved_to.is_some() && ended.is_ok() {
+        moved::forget(home, &store, Path::new(&row.workspace));
+    }
+    ended
 }
 
 /// The workspace's files, without those that ralph writes itself.
@@ -189,7 +217,7 @@ fn go(
     started: RunStarted,
     state: State,
     facts: Vec<Observation>,
-    (tree, index): (Tree, Index),
+    (place, tree, index): (Place, Tree, Index),
     deps: RunDeps,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
@@ -197,6 +225,7 @@ fn go(
     let folder = home.run(&id);
     let snapshots = Snapshots::of(home, Path::new(&started.workspace), &id);
     Home::create_private_dir(&folder).map_err(system("cannot create the run's folder"))?;
+    moved::remember(&folder, Path::new(&started.workspace));
     let clock = Clock::from(state.ran);
     let (event_source, sender) = ChannelEvents::new(clock.clone());
     let (watchers, watcher_threads) = Watchers::start(watchers);
@@ -206,7 +235,7 @@ fn go(
         home,
         started,
         folder,
-        (tree, snapshots),
+        (place, tree, snapshots),
         index,
         deps,
         clock,
@@ -234,8 +263,11 @@ fn go(
     }
     ctx.index().save(&home.index(&ctx.workspace)).discard("save the index of the workspace");
     tree_copy::remove(&ctx.folder.join(BYTECODE)).discard("remove the bytecode of verifications");
-    take_last_snapshot(home, store, &ctx);
-    metrics.finish(store, &id);
+    // Of a workspace that is lost nothing can be read, and nothing may be written at its path.
+    if ctx.place.lost().is_none() {
+        take_last_snapshot(home, store, &ctx);
+        metrics.finish(store, &id);
+    }
     let (state, reasons) = run.finish();
     keep_receipt(store, &ctx, &state, &reasons);
     drop((reading, ctx));
@@ -312,13 +344,19 @@ fn copy_database_daily(home: &Home, zone: &str) {
         .discard("start the thread that copies the database");
 }
 
-/// Takes the lock and ends processes that an earlier run in this workspace left behind.
-fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Result<WorkspaceLock, OpenError> {
+/// Takes the locks and ends processes that an earlier run in this workspace left behind.
+fn take_lock(
+    home: &Home,
+    store: &dyn Store,
+    workspace: &Path,
+    id: &str,
+) -> Result<Arc<WorkspaceLock>, OpenError> {
     let locks = home.locks();
     Home::create_private_dir(&locks).map_err(system("cannot create the folder for locks"))?;
     Home::create_private_dir(&home.dir().join("trees"))
         .map_err(system("cannot create the folder for indexes"))?;
-    let lock = WorkspaceLock::take(&locks, workspace, &format!("run {id}, process {}", std::process::id()))?;
+    let who = format!("run {id}, process {}", std::process::id());
+    let lock = WorkspaceLock::take(&locks, workspace, &who)?.and_in_workspace()?;
     let filter = RunFilter {
         workspace: Some(workspace.to_string_lossy().into_owned()),
         resumable: Some(true),
@@ -330,7 +368,27 @@ fn take_lock(home: &Home, store: &dyn Store, workspace: &Path, id: &str) -> Resu
     }
     let open_runs: Vec<String> = open_runs.into_iter().map(|run| run.id).collect();
     Snapshots::of(home, workspace, id).remove_leftovers(home, &open_runs);
-    Ok(lock)
+    Ok(Arc::new(lock))
+}
+
+/// A workspace that was moved: what is kept of it follows, and so does the run.
+fn follow(home: &Home, mut run: RunStarted, new: &Path) -> Result<RunStarted, OpenError> {
+    let old = PathBuf::from(&run.workspace);
+    // A run that has not noticed yet still works on its files.
+    if let Some(who) = WorkspaceLock::holder(&home.locks(), &old).filter(|who| who.contains(&run.run)) {
+        return Err(LockError::Held { workspace: old, who, elsewhere: false }.into());
+    }
+    let _ = leftovers::end_of_earlier_process(home, &run.run, new);
+    moved::follow(home, &run.run, &old, new)
+        .map_err(system("cannot bring what is kept of the workspace to its new path"))?;
+    run.moved_to(&new.to_string_lossy());
+    Ok(run)
+}
+
+/// How far the clock is behind a moment that was recorded before, if it was set back. Small corrections are common.
+fn behind(recorded: Ms) -> Option<Ms> {
+    let behind = recorded.saturating_sub(utc());
+    (behind > CLOCK_SLACK).then_some(behind)
 }
 
 /// No run starts while the workspace's breaker is open.

@@ -2,6 +2,7 @@
 //! with a list that people and programs can read. ralph never removes anything from it.
 
 use crate::protection::Touched;
+use ralph_diagnostics::Discard;
 use ralph_snapshots::{QuarantineCopy, copy_to_quarantine};
 use ralph_tree::TreePath;
 use serde::{Deserialize, Serialize};
@@ -175,6 +176,17 @@ pub fn all(quarantine: &Path) -> Vec<(PathBuf, Case)> {
         cases.filter_map(|folder| Some((folder.clone(), read(&folder)?))).collect();
     all.sort_by(|a, b| (a.1.at, &a.0).cmp(&(b.1.at, &b.0)));
     all
+}
+
+/// The workspace of a run's cases is here from now on.
+pub fn moved(run: &Path, workspace: &str) {
+    for folder in fs::read_dir(run).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let Some(case) = read(&folder) else { continue };
+        let text = serde_json::to_vec(&Case { workspace: workspace.into(), ..case }).unwrap_or_default();
+        let draft = folder.join("moved.tmp");
+        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, folder.join(LIST)));
+        written.discard("move a case of the quarantine with its workspace");
+    }
 }
 
 fn read(folder: &Path) -> Option<Case> {

@@ -6,6 +6,7 @@ use crate::home::Home;
 use crate::ledger::LedgerAccounts;
 use crate::leftovers::{SUPERVISOR, TAG};
 use crate::observation::Observation;
+use crate::place::Place;
 use crate::proof::{Baseline, Comparison, Environment};
 use crate::protection::Protection;
 use crate::run_deps::RunDeps;
@@ -27,6 +28,8 @@ pub struct StepContext {
     pub start: RunStarted,
     /// The directory the agent works in.
     pub workspace: PathBuf,
+    /// Whether it is still there, and can be written.
+    pub place: Place,
     /// The directory of the run's files.
     pub folder: PathBuf,
     /// The workspace's files.
@@ -80,7 +83,7 @@ impl StepContext {
         home: &Home,
         start: RunStarted,
         folder: PathBuf,
-        (tree, snapshots): (Tree, Snapshots),
+        (place, tree, snapshots): (Place, Tree, Snapshots),
         index: Index,
         deps: RunDeps,
         clock: Clock,
@@ -100,6 +103,7 @@ impl StepContext {
             rooms: home.rooms(Path::new(&start.workspace)),
             package_cache: home.package_cache(Path::new(&start.workspace)),
             start,
+            place,
             folder,
             tree,
             snapshots,
@@ -123,15 +127,20 @@ impl StepContext {
 
     /// Sends an observation to the loop.
     pub fn send(&self, observation: impl Into<Observation>) {
+        let observation = self.place.after(observation.into());
         // Fails only after the loop has ended, when no observation matters any more.
-        let _ = self.sender.lock().unwrap_or_else(PoisonError::into_inner).send(observation.into());
+        let _ = self.sender.lock().unwrap_or_else(PoisonError::into_inner).send(observation);
     }
 
-    /// Walks the workspace. One that is gone counts as empty: everything in it was deleted. So does one that cannot be
-    /// read after several attempts, because to call it unchanged would hide what happened.
+    /// Walks the workspace. One that cannot be read after several attempts counts as empty, because to call it unchanged
+    /// would hide what happened. One that is lost stays as it was seen last: nobody deleted what is in it, and the step
+    /// that walks it ends with that fact instead of its own.
     pub fn walk(&self) -> Arc<Index> {
         let began = Instant::now();
         let mut latest = self.latest();
+        if self.place.lost().is_some() {
+            return Arc::clone(&latest.index);
+        }
         let index = (0..WALKS).find_map(|_| match self.tree.walk(Some(&latest.index)) {
             Err(WalkError::Root { .. }) => Some(Index::default()),
             walked => walked.ok(),
@@ -141,6 +150,10 @@ impl StepContext {
             Index::default()
         });
         tracing::debug!(took = ?began.elapsed(), "walked the workspace");
+        // It may have gone away while it was walked.
+        if self.place.lost().is_some() {
+            return Arc::clone(&latest.index);
+        }
         *latest = Latest { index: Arc::new(index), at: Some(Instant::now()) };
         Arc::clone(&latest.index)
     }

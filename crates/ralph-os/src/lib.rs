@@ -25,6 +25,9 @@ pub use regular_file::{Links, ReadError, open_regular, read_regular, read_start,
 pub use room_layer::RoomLayer;
 pub use stat::Stat;
 
+/// So many bytes are written to find out whether a disk is full.
+const PROBE: usize = 64 * 1024;
+
 /// Something this system cannot do for ralph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {

@@ -9,7 +9,7 @@ mod room;
 
 pub use files::{
     HELD, born_at, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, path_in,
-    share_blocks, stat_at, stat_open, sync_batch, sync_file_system,
+    probe_writable, share_blocks, stat_at, stat_open, sync_batch, sync_file_system,
 };
 pub use names::each_name;
 pub use overlay::{make_whiteout, mount_overlay};

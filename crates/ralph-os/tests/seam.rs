@@ -180,6 +180,28 @@ fn both_sides_see_the_same_files() {
 }
 
 #[test]
+fn both_sides_find_out_whether_a_directory_can_be_written_and_leave_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = fs::metadata(dir.path()).unwrap().modified().unwrap();
+    for probe in [ralph_os::probe_writable, portable::probe_writable] {
+        probe(dir.path()).unwrap();
+        assert!(probe(&dir.path().join("missing")).is_err());
+    }
+    assert_eq!(
+        fs::metadata(dir.path()).unwrap().modified().unwrap(),
+        before,
+        "whoever watches it sees nothing"
+    );
+    // As an ordinary user, what the permissions say; root may write there all the same.
+    fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+    assert_eq!(
+        ralph_os::probe_writable(dir.path()).is_ok(),
+        portable::probe_writable(dir.path()).is_ok(),
+        "both agree on permissions"
+    );
+}
+
+#[test]
 fn both_sides_see_the_same_tree_of_processes() {
     let mut shell =
         Command::new("sh").args(["-c", "exec 2>/dev/null; sleep 60 & sleep 60; :"]).spawn().unwrap();

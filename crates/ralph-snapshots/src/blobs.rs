@@ -123,7 +123,7 @@ impl Blobs {
     }
 
     /// The directory.
-    pub(crate) fn dir(&self) -> &Path {
+    pub fn dir(&self) -> &Path {
         &self.dir
     }
 }

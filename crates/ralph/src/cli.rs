@@ -26,6 +26,7 @@ mod ladder;
 mod list;
 mod logs;
 mod man;
+mod moved;
 mod prices;
 mod prompt;
 mod prune;

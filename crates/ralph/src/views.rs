@@ -17,7 +17,8 @@ use ralph_store::{Database, WindowUse};
 use ralph_tree::git_facts;
 use ralph_view::view_fold::ViewFold;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Views are written this often at most, however much happens.
@@ -120,7 +121,8 @@ pub struct Warnings {
 
 /// Writes the views of one run.
 pub struct Views {
-    workspace: PathBuf,
+    /// Opened once: another directory that comes to be at its path is not the run's.
+    workspace: io::Result<WorkspaceFiles>,
     paths: Paths,
     fold: ViewFold,
     home: Home,
@@ -152,7 +154,7 @@ impl Views {
         let mut fold = ViewFold::new(git_facts(workspace).recent);
         records.iter().for_each(|record| fold.record(record));
         Views {
-            workspace: workspace.to_owned(),
+            workspace: WorkspaceFiles::open(workspace),
             paths,
             fold,
             home: home.clone(),
@@ -197,9 +199,8 @@ impl Views {
 
     fn put<T: Serialize>(&mut self, path: &str, value: &T) -> Result<(), String> {
         let text = serde_json::to_string_pretty(value).map_err(|e| e.to_string())?;
-        // Opened for each write: an agent may have replaced the workspace's directory.
-        let written = WorkspaceFiles::open(&self.workspace)
-            .and_then(|files| files.replace(path, (text + "\n").as_bytes(), Durable::No));
+        let files = self.workspace.as_ref().map_err(|e| e.to_string())?;
+        let written = files.replace(path, (text + "\n").as_bytes(), Durable::No);
         written.map_err(|e| format!("{path}: {e}"))
     }
 

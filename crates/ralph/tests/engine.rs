@@ -24,6 +24,8 @@ mod overrides;
 mod own_state;
 #[path = "engine/people.rs"]
 mod people;
+#[path = "engine/places.rs"]
+mod places;
 #[path = "engine/processes.rs"]
 mod processes;
 #[path = "engine/protection.rs"]

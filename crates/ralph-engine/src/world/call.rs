@@ -68,7 +68,10 @@ pub(super) struct Ended {
 /// Calls the agent.
 pub fn call(ctx: &StepContext, request: &CallRequest) -> Observation {
     let (id, caller) = (request.id, (request.rung, request.review));
-    let ended = listen(ctx, request).unwrap_or_else(|why| not_started(ctx, caller, &why));
+    // In another directory at the workspace's path an agent must not begin.
+    let lost = ctx.place.lost().map(ToOwned::to_owned);
+    let ended = lost.map_or_else(|| listen(ctx, request), Err);
+    let ended = ended.unwrap_or_else(|why| not_started(ctx, caller, &why));
     let held = Micro(ctx.held.load(Ordering::Relaxed));
     observation(ctx, reply::call_ended(ctx, id, held, ended))
 }

@@ -24,8 +24,6 @@ pub fn restore(ctx: &StepContext, paths: &[Violation], time: (u32, u32)) -> Obse
     else {
         return left_alone(ctx, paths, "what was there before is not known");
     };
-    // The agent may have removed the workspace itself.
-    let _ = std::fs::create_dir(&ctx.workspace);
     match put_back(ctx, &before, &seen, time) {
         Ok((quarantine, left)) => {
             let left = left.into_iter().take(NAMES).collect::<Vec<_>>();

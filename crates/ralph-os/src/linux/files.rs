@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -135,6 +135,20 @@ pub fn each_name(
 /// this process.
 pub fn make_empty(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::mknodat(CWD, path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?)
+}
+
+/// An error if nothing can be written in a directory. The file that is tried has no name: nobody who watches the
+/// directory sees it, and it is gone when it is closed.
+pub fn probe_writable(dir: &Path) -> io::Result<()> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    match rustix::fs::openat(CWD, dir, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => File::from(file).write_all(&[0; crate::PROBE]),
+        // Not every file system has files without a name.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => {
+            crate::portable::probe_writable(dir)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The kind of file system, if its locks and shared memory cannot be trusted.

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, StatVfsMountFlags, openat};
 use rustix::io::Errno;
 
 use crate::Stat;
@@ -109,6 +109,19 @@ pub fn identity(fd: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
 /// Makes an empty private file. The descriptor is of a file that nobody has open yet, so closing it drops no locks.
 pub fn make_empty(path: &Path) -> io::Result<()> {
     OpenOptions::new().create_new(true).write(true).mode(0o600).open(path).map(drop)
+}
+
+/// An error if nothing can be written in a directory, by what the system says of it.
+pub fn probe_writable(dir: &Path) -> io::Result<()> {
+    let disk = rustix::fs::statvfs(dir)?;
+    if disk.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return Err(Errno::ROFS.into());
+    }
+    rustix::fs::access(dir, Access::WRITE_OK)?;
+    // Root may use what is reserved.
+    let blocks = if rustix::process::geteuid().is_root() { disk.f_bfree } else { disk.f_bavail };
+    let full = blocks.saturating_mul(disk.f_frsize) < crate::PROBE as u64 && disk.f_blocks > 0;
+    if full || (disk.f_files > 0 && disk.f_ffree == 0) { Err(Errno::NOSPC.into()) } else { Ok(()) }
 }
 
 /// Every file system is doubtful where its kind is not told.

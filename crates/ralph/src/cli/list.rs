@@ -52,7 +52,7 @@ fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
     let head = format!(
-        "{:<8}  {:<9}  {:<11}  {:<18}  {:<10}  {:>4}  {:>9}  TASK",
+        "{:<8}  {:<9}  {:<11}  {:<20}  {:<10}  {:>4}  {:>9}  TASK",
         "RUN", "WHEN", "STATUS", "REASON", "PROOF", "ITER", "COST"
     );
     let _ = writeln!(text, "{}", style.faint(head));
@@ -65,7 +65,7 @@ fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
         let task = plain(&row.task) + &place;
         let _ = writeln!(
             text,
-            "{:<8}  {:<9}  {status}  {:<18}  {:<10}  {:>4}  {:>9}  {task}",
+            "{:<8}  {:<9}  {status}  {:<20}  {:<10}  {:>4}  {:>9}  {task}",
             runs::short(&row.id),
             ago(utc() - row.started),
             row.reason.as_deref().unwrap_or("-"),

@@ -7,16 +7,14 @@ use ralph_engine::open::OpenError;
 use ralph_store::Store;
 use ralph_tree::LockError;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// The error to print.
 pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
     let workspace = here.workspace.display();
     match error {
-        OpenError::Lock(LockError::Held { who, .. }) => {
-            let message = format!("another run is active in this workspace: {}", holder(who));
-            Problem::new(Code::Busy, message)
-                .hint("show it with `ralph status`, stop it with `ralph stop`")
-                .hint("or run in another checkout; a workspace can have only one active run")
+        OpenError::Lock(LockError::Held { who, workspace, elsewhere }) => {
+            busy(who, workspace, *elsewhere, here)
         }
         OpenError::Lock(_) => {
             Problem::new(Code::Busy, format!("cannot lock the workspace {workspace}")).cause(error)
@@ -44,6 +42,28 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
         },
         OpenError::System { .. } => Problem::new(Code::Busy, "cannot set up the run").cause(error),
     }
+}
+
+/// Another run is active here, or in a workspace that this one lies in or that lies in it.
+fn busy(who: &str, held: &Path, elsewhere: bool, here: &Here) -> Problem {
+    let place = match &here.workspace {
+        this if this == held => "in this workspace".to_owned(),
+        this if this.starts_with(held) => format!("in {}, which contains this workspace", held.display()),
+        this if held.starts_with(this) => format!("in {}, which lies in this workspace", held.display()),
+        _ => format!("in {}", held.display()),
+    };
+    let problem = Problem::new(Code::Busy, format!("another run is active {place}: {}", holder(who)));
+    let problem = match elsewhere {
+        // This state directory does not know the run.
+        true => {
+            problem.hint("it uses another state directory (XDG_STATE_HOME), user or machine; stop it there")
+        }
+        false if held == here.workspace => {
+            problem.hint("show it with `ralph status`, stop it with `ralph stop`")
+        }
+        false => problem.hint(format!("stop it with `ralph stop -C {}`", held.display())),
+    };
+    problem.hint("or run in another checkout; a workspace can have only one active run")
 }
 
 /// Who holds the lock: a run by its short id and process, other commands as they name themselves.

@@ -4,7 +4,7 @@
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, agent, diagnostics, refused, runs, secrets};
+use super::{Here, agent, diagnostics, moved, refused, runs, secrets};
 use crate::config;
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
@@ -15,7 +15,6 @@ use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{Ms, Request};
 use ralph_rules::state::State;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Arguments of `ralph resume`.
@@ -55,8 +54,13 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     if !args.nested {
         not_inside(here)?;
     }
-    let store = runs::store(&here.home()?)?;
-    let row = runs::find(&store, args.run.as_deref(), here)?;
+    let home = here.home()?;
+    let store = runs::store(&home)?;
+    let row = match (runs::find(&store, args.run.as_deref(), here), &args.run) {
+        // None of its own: this may be the workspace of a run that lost it.
+        (Err(problem), None) => moved::run_here(&store, &home, here)?.ok_or(problem)?,
+        (found, _) => found?,
+    };
     if !row.resumable {
         let reason = row.reason.as_deref().unwrap_or("over");
         return Err(Problem::new(
@@ -90,13 +94,7 @@ pub fn go_on(
     let start = start.ok_or_else(|| {
         Problem::new(Code::Journal, format!("the journal of run {} has no start record", runs::short(id)))
     })?;
-    let workspace = Path::new(&start.workspace);
-    if !workspace.is_dir() {
-        let message =
-            format!("the workspace of run {} no longer exists: {}", runs::short(id), start.workspace);
-        return Err(Problem::new(Code::Busy, message)
-            .hint("restore the directory, or start a new run elsewhere with `ralph run`"));
-    }
+    let workspace = &moved::workspace(start, &home, here)?;
     let config = config::load_files(workspace, &here.env)?;
     let redactor = secrets::redactor(&config.settings, workspace, here)?;
     let start = secrets::whole(start.clone(), &redactor, typed);
@@ -134,7 +132,8 @@ pub fn go_on(
     let run = WatchedRun { id, records: &records, workspace, views, redactor };
     let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &deps.redactor, here);
-    let ended = open::resume(&home, (id, records), (change, requests), |_| deps, whole, watchers);
+    let which = (id, Some(workspace.as_path()), records);
+    let ended = open::resume(&home, which, (change, requests), |_| deps, whole, watchers);
     drop(terminal);
     close(ended, output, id, here)
 }

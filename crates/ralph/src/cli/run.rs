@@ -3,7 +3,7 @@
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, detach, diagnostics, dry_run, resume, runs, secrets};
+use super::{Here, detach, diagnostics, dry_run, moved, resume, runs, secrets};
 use crate::config::Flags;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -257,7 +257,9 @@ fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<(RunRow, RunSta
         let start = State::of(records.first()).start.map(|start| *start);
         let redactor = &resolved.deps.redactor;
         let same = |start: &RunStarted| {
-            secrets::same(&start.prompt, &plan.prompt, redactor) && start.agent.name == plan.agent.name
+            secrets::same(&start.prompt, &plan.prompt, redactor)
+                && start.agent.name == plan.agent.name
+                && moved::is_in_place(start, &home)
         };
         if let Some(start) = start.filter(same) {
             return Ok(Some((row, start)));

@@ -56,6 +56,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/status-block.txt"),
     },
     Topic { name: "variables", about: "environment variables", text: "" },
+    Topic {
+        name: "workspace",
+        about: "one run at a time; a workspace that is lost or cannot be written",
+        text: include_str!("topics/workspace.txt"),
+    },
 ];
 
 /// Prints the help of a command, or a topic.
@@ -138,7 +143,7 @@ Also used: HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, PATH, TERM, NO_COLOR, TZ, VISU
 /// The list under `ralph --help`.
 pub const MORE: &str = "\
 Help topics (`ralph help TOPIC`):
-  agents  config  exit-codes  files  money  safety  status-block  variables";
+  agents  config  exit-codes  files  money  safety  status-block  variables  workspace";
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,174 @@
+//! Finds a run's workspace again when the run is resumed: where it was, if it is the same directory or came back with the
+//! same files, or where it was moved to. What ralph keeps under the workspace's path follows it.
+
+use crate::home::Home;
+use crate::open::tree_of;
+use crate::protection::{BEFORE, Repositories, SEEN};
+use crate::quarantine;
+use crate::snapshots::Snapshots;
+use ralph_diagnostics::Discard;
+use ralph_rules::record::RunStarted;
+use ralph_store::{RunFilter, Store};
+use ralph_tree::{Index, Kind};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Name of the directory's identity, in the run's folder.
+const IDENTITY: &str = "workspace.json";
+
+/// What tells a directory from every other.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Identity {
+    dev: u64,
+    ino: u64,
+    /// When it was made, in nanoseconds; 0 where the file system does not tell.
+    born: i64,
+}
+
+impl Identity {
+    fn of(dir: &Path) -> io::Result<Identity> {
+        let held = File::open(dir)?;
+        let (dev, ino) = ralph_os::identity(held.as_fd())?;
+        Ok(Identity { dev, ino, born: ralph_os::born_at(held.as_fd(), c".").unwrap_or(0) })
+    }
+
+    /// Devices are numbered anew when a machine starts; where the birth is known it says more.
+    fn is(&self, other: &Identity) -> bool {
+        let device = self.dev == other.dev || (self.born != 0 && other.born != 0);
+        device && (self.ino, self.born) == (other.ino, other.born)
+    }
+}
+
+/// What is at the path of a run's workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The directory the run worked in, as far as that is known.
+    Same,
+    /// Another directory.
+    Other,
+    /// Nothing.
+    Gone,
+}
+
+/// Remembers which directory a run works in.
+pub fn remember(folder: &Path, workspace: &Path) {
+    let text = Identity::of(workspace).and_then(|it| Ok(serde_json::to_vec(&it)?));
+    text.and_then(|text| fs::write(folder.join(IDENTITY), text)).discard("remember the workspace's identity");
+}
+
+/// What is at this path, for a run.
+pub fn standing(home: &Home, run: &str, path: &Path) -> Standing {
+    let Ok(now) = Identity::of(path) else { return Standing::Gone };
+    match known(home, run) {
+        Some(known) if !known.is(&now) => Standing::Other,
+        // Runs of older versions do not know more.
+        _ => Standing::Same,
+    }
+}
+
+fn known(home: &Home, run: &str) -> Option<Identity> {
+    let text = fs::read(home.run(run).join(IDENTITY)).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Whether a directory has files of the run's workspace as ralph saw it last. An empty one has not: whoever resumed in it
+/// would take everything for deleted.
+pub fn has_its_files(home: &Home, start: &RunStarted, dir: &Path) -> bool {
+    let old = Path::new(&start.workspace);
+    let left = Snapshots::of(home, old, &start.run).last().or_else(|| Index::load(&home.index(old)));
+    let Some(left) = left else { return false };
+    let mut files = left.entries().filter(|e| e.kind == Kind::File && e.counts && e.size > 0).peekable();
+    if files.peek().is_none() {
+        // There was nothing in it yet, so only the directory itself can be recognised.
+        let now = Identity::of(dir).ok();
+        return known(home, &start.run).zip(now).is_some_and(|(known, now)| known.is(&now));
+    }
+    let Ok(tree) = tree_of(home, dir, start) else { return false };
+    let Ok(now) = tree.walk(Some(&left)) else { return false };
+    files.any(|file| now.get(file.path).is_some_and(|there| there.hash == file.hash))
+}
+
+/// The workspace came back as another directory with the same files: its repositories are taken for those that the run
+/// recorded before the step that was under way. What git obeys in them is compared all the same.
+pub fn adopt(home: &Home, workspace: &Path, run: &str, now: &Index) {
+    let snapshots = Snapshots::of(home, workspace, run);
+    for name in [BEFORE, SEEN] {
+        if let Some(index) = Snapshots::recorded(&home.run(run), name) {
+            let adopted = snapshots.record(name, &Arc::new(index.with_repositories_of(now)));
+            adopted.discard("take over the repositories of a workspace that came back");
+        }
+    }
+}
+
+/// Brings what is kept under the workspace's old path to its new one: the contents of snapshots, the index, and the
+/// paths in what the run recorded. Safe to repeat. Rooms and caches are made anew.
+pub fn follow(home: &Home, run: &str, old: &Path, new: &Path) -> io::Result<()> {
+    let (from, to) = (Snapshots::of(home, old, run), Snapshots::of(home, new, run));
+    link_all(from.store().blobs().dir(), to.store().blobs().dir())?;
+    for name in [BEFORE, SEEN] {
+        let folder = home.run(run).join(format!("{name}.git"));
+        if let Some(repositories) = Repositories::load(&folder) {
+            relocated(repositories, old, new).save(&folder)?;
+        }
+    }
+    quarantine::moved(&home.quarantine().join(run), &new.to_string_lossy());
+    if let Some(index) = Index::load(&home.index(old)).filter(|_| !home.index(new).exists()) {
+        index.save(&home.index(new)).map_err(|error| error.source)?;
+    }
+    Ok(())
+}
+
+/// Removes what is kept under a workspace's old path, if no run is left there. Only once the move is recorded: until then
+/// the run may be resumed at the old path.
+pub fn forget(home: &Home, store: &dyn Store, old: &Path) {
+    let filter = RunFilter { workspace: Some(old.to_string_lossy().into_owned()), ..RunFilter::default() };
+    let others = store.runs(&filter).map_or(true, |runs| !runs.is_empty());
+    // The new names of the contents must be on disk before the old ones go.
+    if others || !ralph_os::sync_file_system(home.dir()).unwrap_or(false) {
+        return;
+    }
+    for kept in [home.snapshots(old), home.rooms(old), home.package_cache(old)] {
+        if kept.exists() {
+            fs::remove_dir_all(&kept).discard("remove what was kept of the old path");
+        }
+    }
+}
+
+/// The same repositories below another root.
+fn relocated(mut repositories: Repositories, old: &Path, new: &Path) -> Repositories {
+    let there = |path: &mut PathBuf| {
+        if let Ok(inside) = path.strip_prefix(old) {
+            *path = new.join(inside);
+        }
+    };
+    repositories.git_dirs.iter_mut().for_each(|git_dir| there(&mut git_dir.dir));
+    for history in &mut repositories.histories {
+        there(&mut history.repository.own);
+        there(&mut history.repository.common);
+    }
+    repositories
+}
+
+/// Gives every file of a directory a second name below another one. Contents are never changed in place.
+fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+    if !from.is_dir() {
+        return Ok(());
+    }
+    Home::create_private_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            link_all(&entry.path(), &target)?;
+        } else if let Err(error) = fs::hard_link(entry.path(), &target)
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
