@@ -211,10 +211,13 @@ impl SnapshotStore {
         if known.others.contains(&entry.hash) {
             return Ok(Stored::Whole);
         }
+        let listed = known.listed.get_or_insert_with(|| SyncedList::load(&self.dir.join(SYNCED)));
+        if listed.vouches_for(entry.hash) {
+            return Ok(Stored::Whole);
+        }
         let Some(stat) = stats.of(entry.hash) else { return Ok(Stored::Not) };
         // The size of a link is not told by every file system.
         let right_size = stat.is_file && (entry.kind == Kind::Symlink || stat.size == entry.size);
-        let listed = known.listed.get_or_insert_with(|| SyncedList::load(&self.dir.join(SYNCED)));
         if right_size && listed.covers(entry.hash, stat.changed) {
             return Ok(Stored::Whole);
         }

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const MAGIC: &[u8; 8] = b"RALPHSYN";
+/// About so many contents are looked at by one process.
+const LOOKED_AT: u64 = 16 * 1024;
 
 /// Contents that were synced before a certain time.
 #[derive(Debug, Default)]
@@ -61,6 +63,14 @@ impl SyncedList {
         })
     }
 
+    /// Whether the content was synced and need not be looked at now. Of many contents each process looks at another part,
+    /// because the time would otherwise grow with every file of the workspace.
+    pub(crate) fn vouches_for(&self, hash: u128) -> bool {
+        let parts = self.hashes.len() as u64 / LOOKED_AT + 1;
+        let part = u64::from_le_bytes(hash.to_le_bytes().first_chunk().copied().unwrap_or_default()) % parts;
+        part != (self.at.unsigned_abs() >> 20) % parts && self.hashes.binary_search(&hash).is_ok()
+    }
+
     /// Whether the content was synced and its file, which was `changed` last at this time, was not touched since.
     pub(crate) fn covers(&self, hash: u128, changed: i64) -> bool {
         self.hashes.binary_search(&hash).is_ok() && changed <= self.at
@@ -88,6 +98,24 @@ mod tests {
             assert!(SyncedList::load(&path).hashes.is_empty());
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn few_contents_are_all_looked_at_and_of_many_a_part_that_changes() {
+        let few = SyncedList { at: 0, hashes: (0..1000).collect() };
+        assert!(!few.hashes.iter().any(|hash| few.vouches_for(*hash)));
+        let many = |at: i64| SyncedList { at: at << 20, hashes: (0..100_000).collect() };
+        let mut looked_at: Vec<u128> = Vec::new();
+        for at in 0..7 {
+            let list = many(at);
+            let part: Vec<u128> =
+                list.hashes.iter().copied().filter(|hash| !list.vouches_for(*hash)).collect();
+            assert!(part.len() < 20_000, "{}", part.len());
+            looked_at.extend(part);
+        }
+        looked_at.sort_unstable();
+        assert_eq!(looked_at, many(0).hashes, "none is left out for good");
+        assert!(!many(0).vouches_for(100_000));
     }
 
     #[test]
