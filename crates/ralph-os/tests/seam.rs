@@ -214,6 +214,13 @@ fn both_sides_see_the_same_tree_of_processes() {
     }
     let found = pids(portable::descendants(root));
     assert_eq!(found, pids(ralph_os::descendants(root)));
+    assert_eq!((found.clone(), &found), (pids(portable::children(root)), &pids(ralph_os::children(root))));
+    for (pid, ..) in &found {
+        let line = ralph_os::with_ancestors(*pid);
+        assert_eq!(line, portable::with_ancestors(*pid));
+        let me = rustix::process::getpid();
+        assert_eq!(line.get(..3), Some(&[*pid, root, me][..]));
+    }
     for (pid, ..) in found {
         assert!(portable::kill_if(pid, |_| true));
     }
