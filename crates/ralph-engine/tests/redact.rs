@@ -508,7 +508,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Wherever the lines end, whatever stands between them and however the output is cut, no five letters in a row are left.
+/// Wherever the lines end (after whole groups of four letters, as every encoder does), whatever stands between them and however the output is cut, no five letters in a row are left.
 #[test]
 fn a_known_value_is_found_in_base64_that_is_broken_into_lines() {
     let (redactor, value) = (redactor(), "tango-Foxtrot.77+quebec");

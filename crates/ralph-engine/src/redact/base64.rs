@@ -1,9 +1,10 @@
 //! A value inside base64: three bytes become four letters, so there are three ways a value can lie in a longer text.
-//! Only the letters that depend on the value alone are given.
+//! Only the letters that depend on the value alone are given, from a group of four on: lines hold whole groups, so that
+//! none ends within the first letters, which are what is searched for.
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Fewer letters than this say too little.
-pub(super) const LEAST: usize = 12;
+const LEAST: usize = 10;
 
 /// The letters a value takes inside base64, wherever it lies, with both alphabets.
 pub(super) fn forms(value: &[u8]) -> Vec<Vec<u8>> {
@@ -33,7 +34,7 @@ fn web(letter: u8) -> u8 {
 /// The letters that hold nothing but bits of the value, when so many bytes stand before it.
 fn letters(value: &[u8], before: usize) -> Vec<u8> {
     let padded: Vec<u8> = std::iter::repeat_n(0, before).chain(value.iter().copied()).collect();
-    let first = (before * 8).div_ceil(6);
+    let first = (before * 8).div_ceil(6).next_multiple_of(4);
     let whole = padded.len() * 8 / 6;
     (first..whole).filter_map(|n| LETTERS.get(usize::from(six(&padded, n))).copied()).collect()
 }

@@ -51,10 +51,7 @@ pub(super) fn all<N: AsRef<str>, V: AsRef<[u8]>>(values: impl Iterator<Item = (N
         let label = label(name.as_ref());
         for piece in pieces(value.as_ref()) {
             let forms = base64::forms(piece);
-            // Where a line ends within the first letters of a form, the next line begins with its rest.
-            let rests =
-                forms.iter().filter_map(|form| form.get(SURE..)).filter(|rest| rest.len() >= base64::LEAST);
-            let wrapped = forms.iter().map(Vec::as_slice).chain(rests).map(|form| (form, Lines::Wrapped));
+            let wrapped = forms.iter().map(|form| (form.as_slice(), Lines::Wrapped));
             for (form, lines) in std::iter::once((piece, Lines::One)).chain(wrapped) {
                 let value = Secret::new(form);
                 if seen.insert(value.clone()) {
