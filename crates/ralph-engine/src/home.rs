@@ -84,6 +84,11 @@ impl Home {
         self.dir.join("quarantine")
     }
 
+    /// The paths of a workspace that a restore is changing, while it does.
+    pub fn pending_restore(&self, workspace: &Path) -> PathBuf {
+        self.dir.join("restores").join(name_of(workspace))
+    }
+
     /// Creates a directory that only the owner may read, with those above it.
     pub fn create_private_dir(dir: &Path) -> io::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)

@@ -31,10 +31,9 @@ use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{
-    Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen,
-};
+use ralph_rules::record::{Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
+use ralph_snapshots::PendingRestore;
 use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
 use std::io;
@@ -111,6 +110,8 @@ pub fn start(
     let store = home.store()?;
     recount::after_restore(home, &store, Pricing { prices: &deps.prices, zone: &plan.zone })?;
     let lock = take_lock(home, &store, &plan.workspace, id)?;
+    // Whoever starts a run goes on from what is there: an undo that was cut short is over.
+    PendingRestore::load(&home.pending_restore(&plan.workspace)).done();
     not_open(&store, &plan.workspace, &plan.policy)?;
     let newest = store.runs(&RunFilter { limit: Some(1), ..RunFilter::default() })?;
     let mut started = run_started(id, plan, &deps);
@@ -368,6 +369,8 @@ fn take_lock(
     }
     let open_runs: Vec<String> = open_runs.into_iter().map(|run| run.id).collect();
     Snapshots::of(home, workspace, id).remove_leftovers(home, &open_runs);
+    // Removes the drafts of a restore that was cut short; the step itself continues it.
+    let _ = PendingRestore::load(&home.pending_restore(workspace));
     Ok(Arc::new(lock))
 }
 

@@ -90,7 +90,7 @@ pub struct Folder {
 impl Folder {
     /// Creates a folder; `None` if it is complete already.
     pub fn open(path: PathBuf, case: Case) -> io::Result<Option<Folder>> {
-        if path.join(LIST).exists() {
+        if is_complete(&path) {
             return Ok(None);
         }
         if path.exists() {
@@ -165,6 +165,11 @@ impl Folder {
         File::open(&self.path)?.sync_all()?;
         Ok(self.path)
     }
+}
+
+/// Whether a folder is complete: nothing may be changed in it any more.
+pub fn is_complete(folder: &Path) -> bool {
+    folder.join(LIST).exists()
 }
 
 /// All cases with their folders, oldest first. A folder without a readable list was left incomplete by a crash; its case

@@ -59,6 +59,8 @@ pub struct StepContext {
     unsaved_output: Mutex<Option<String>>,
     /// The verification rooms of the workspace.
     pub rooms: PathBuf,
+    /// What a restore of protected paths is changing, while it does.
+    pub pending_restore: PathBuf,
     /// Remembers the contents of installed packages.
     pub(crate) package_cache: PathBuf,
     /// The files before the agent worked; known from the first call on.
@@ -102,6 +104,7 @@ impl StepContext {
             comparison: Mutex::new(None),
             rooms: home.rooms(Path::new(&start.workspace)),
             package_cache: home.package_cache(Path::new(&start.workspace)),
+            pending_restore: home.pending_restore(Path::new(&start.workspace)),
             start,
             place,
             folder,

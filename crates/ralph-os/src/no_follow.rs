@@ -261,7 +261,9 @@ impl Writable {
 }
 
 impl Draft {
-    fn name(self) -> String {
+    /// The file's name; with `Unique` another one each time.
+    #[must_use]
+    pub fn name(self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         match self {
             Draft::Named(number) => format!(".ralph-{number:032x}.draft"),

@@ -86,7 +86,9 @@ impl Bench {
             let to = self.dir.join(format!("undo{changed}"));
             plain(&to, 0..changed, &self.dir);
             let floor = time(|| replaced(&to, changed, &self.dir));
-            let request = RestoreRequest { target: &target, left: &now, now: &now, newer_too: true };
+            let half = ralph_snapshots::HalfRestored::default();
+            let request =
+                RestoreRequest { target: &target, left: &now, now: &now, newer_too: true, half: &half };
             let ours = time(|| {
                 let plan = restore(request, store.blobs());
                 assert!(plan.missing.is_empty());

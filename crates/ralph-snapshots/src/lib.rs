@@ -14,6 +14,7 @@ mod kept_bytes;
 mod leftovers;
 mod moment_log;
 mod moment_record;
+mod pending;
 mod prune;
 mod restore;
 mod restore_paths;
@@ -26,6 +27,7 @@ pub use blobs::Blobs;
 pub use damage::{damaged_contents, wrong_size};
 pub use leftovers::{remove_drafts, remove_drafts_in_workspace};
 pub use moment_log::{Added, MomentLog};
+pub use pending::{HalfRestored, PendingRestore};
 pub use prune::{Pruned, prune, stored_bytes};
 pub use restore::{Restore, RestoreAction, RestoreReport, RestoreRequest, restore};
 pub use restore_paths::{

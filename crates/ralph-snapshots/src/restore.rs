@@ -1,7 +1,9 @@
-//! Restoring a workspace to an index: planned first, so that it can be shown, then applied action by action. Actions can be
-//! repeated, so an interrupted restore is simply run again. What was changed since the run is left alone unless
+//! Restoring a workspace to an index: planned first, so that it can be shown, then applied action by action. What is
+//! missing comes back before anything is removed that is not in its way. Actions can be repeated, so an interrupted
+//! restore is simply run again (`pending.rs` knows its paths). What was changed since the run is left alone unless
 //! requested.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -11,6 +13,7 @@ use ralph_tree::{Entry, Index, Kind, TreePath, side_by_side};
 use rustix::fs::{Mode, RawMode};
 
 use crate::blobs::{Blobs, DAMAGED};
+use crate::pending::HalfRestored;
 use crate::snapshot_store::{PathProblem, is_kept};
 use crate::write_batch::WriteBatch;
 
@@ -25,6 +28,8 @@ pub struct RestoreRequest<'a> {
     pub now: &'a Index,
     /// Also restore what was changed later.
     pub newer_too: bool,
+    /// What an interrupted restore left: nobody changed that later.
+    pub half: &'a HalfRestored,
 }
 
 /// One change to the workspace.
@@ -80,6 +85,14 @@ pub enum RestoreAction {
 }
 
 impl RestoreAction {
+    /// The number of the draft it writes first.
+    pub(crate) fn draft(&self) -> Option<u128> {
+        match self {
+            RestoreAction::Write { hash, .. } | RestoreAction::Link { hash, .. } => Some(*hash),
+            _ => None,
+        }
+    }
+
     /// The path it changes.
     #[must_use]
     pub fn path(&self) -> &TreePath {
@@ -133,7 +146,7 @@ pub struct RestoreReport {
 /// Plans a restore. Paths that neither index names are ignored.
 #[must_use]
 pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
-    let RestoreRequest { target, left, now, newer_too } = wanted;
+    let RestoreRequest { target, left, now, newer_too, half } = wanted;
     let (mut plan, mut removals) = (Restore::default(), Vec::new());
     for (want, is) in side_by_side(target, now) {
         let Some(path) = want.or(is).map(|entry| entry.path) else { continue };
@@ -141,7 +154,8 @@ pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
         if !matters || alike(want.as_ref(), is.as_ref()) {
             continue;
         }
-        if !newer_too && !alike(left.get(path).as_ref(), is.as_ref()) {
+        let as_left = alike(left.get(path).as_ref(), is.as_ref()) || half.has(path, is.as_ref());
+        if !newer_too && !as_left {
             plan.newer.push(path.into());
             continue;
         }
@@ -152,11 +166,29 @@ pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
             removals.push(remove(&is));
         }
     }
-    // Removals first, and the contents of a directory before the directory.
+    // The contents of a directory before the directory.
     removals.reverse();
-    removals.append(&mut plan.acts);
-    plan.acts = closing_last(removals);
+    let (mut acts, last) = in_the_way(removals, &plan.acts);
+    acts.append(&mut plan.acts);
+    acts.extend(last);
+    plan.acts = closing_last(acts);
     plan
+}
+
+/// Splits removals into those without which something cannot come back, and the others.
+fn in_the_way(
+    removals: Vec<RestoreAction>,
+    comes: &[RestoreAction],
+) -> (Vec<RestoreAction>, Vec<RestoreAction>) {
+    let comes: BTreeSet<&[u8]> = comes.iter().map(|act| act.path().as_bytes()).collect();
+    removals.into_iter().partition(|removal| {
+        let path = removal.path().as_bytes();
+        let below = [path, b"/"].concat();
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        let at_or_above = |end: usize| path.get(..end).is_some_and(|dir| comes.contains(dir));
+        ends.chain([path.len()]).any(at_or_above)
+            || comes.range(below.as_slice()..).next().is_some_and(|next| next.starts_with(&below))
+    })
 }
 
 /// Permissions of unwritable directories come last, the deepest first, when everything in them is done.
@@ -206,13 +238,21 @@ impl Restore {
         self.missing.push(PathProblem { path, why: why.to_owned() });
     }
 
-    /// Applies the plan. Failures are reported; the rest is done all the same.
+    /// Applies the plan. What fails is tried once more at the end, when removals have made room; then failures are
+    /// reported.
     pub fn apply(&self, root: &Path, blobs: &Blobs) -> io::Result<RestoreReport> {
         let mut batch = WriteBatch::open(root, blobs)?;
-        for act in &self.acts {
-            batch.add(act);
+        self.acts.iter().for_each(|act| batch.add(act));
+        let first = batch.finish();
+        let failed: BTreeSet<&[u8]> = first.failed.iter().map(|problem| problem.path.as_bytes()).collect();
+        if failed.is_empty() {
+            return Ok(first);
         }
-        Ok(batch.finish())
+        let mut batch = WriteBatch::open(root, blobs)?;
+        self.acts.iter().filter(|act| failed.contains(act.path().as_bytes())).for_each(|act| batch.add(act));
+        let failed = batch.finish().failed;
+        let acts = u32::try_from(self.acts.len().saturating_sub(failed.len())).unwrap_or(u32::MAX);
+        Ok(RestoreReport { acts, failed })
     }
 }
 

@@ -12,6 +12,7 @@ use ralph_os::NoFollowDir;
 use ralph_tree::{Entry, Index, Kind, TreePath};
 
 use crate::blobs::{Blobs, DAMAGED};
+use crate::pending::HalfRestored;
 use crate::restore::{RestoreAction, alike, closing_last};
 use crate::snapshot_store::{PathProblem, is_kept};
 
@@ -26,6 +27,8 @@ pub struct TouchedPaths<'a> {
     pub now: &'a Index,
     /// The paths that were touched.
     pub touched: &'a [TreePath],
+    /// What an interrupted restore of them left: nobody changed that since.
+    pub half: &'a HalfRestored,
 }
 
 /// The plan.
@@ -91,7 +94,8 @@ pub fn restore_paths(root: &Path, damage: TouchedPaths<'_>, blobs: &Blobs) -> io
         }
         let found = damage.seen.get(bytes);
         let was_closed = found.is_some_and(|found| found.kind == Kind::Directory && found.unreadable);
-        if !same(found.as_ref(), is.as_ref()) && !was_closed && !is_below_unreadable(damage.seen, bytes) {
+        let known = same(found.as_ref(), is.as_ref()) || damage.half.has(bytes, is.as_ref());
+        if !known && !was_closed && !is_below_unreadable(damage.seen, bytes) {
             plan.left.push(missed(path, "it was changed again since"));
             continue;
         }

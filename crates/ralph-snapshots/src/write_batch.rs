@@ -41,6 +41,10 @@ impl<'a> WriteBatch<'a> {
     /// Applies an action now, or with the batch.
     pub(crate) fn add(&mut self, act: &'a RestoreAction) {
         let RestoreAction::Write { path, hash, mode, .. } = act else {
+            if matches!(act, RestoreAction::Remove { .. } | RestoreAction::RemoveEmpty { .. }) {
+                // What was to come back before it must be there.
+                self.place();
+            }
             let done = apply(&self.root, act, self.blobs);
             return self.done(act, done);
         };

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use proptest::prelude::*;
-use ralph_snapshots::{Restore, RestoreAction, RestoreRequest, restore};
+use ralph_snapshots::{HalfRestored, PendingRestore, Restore, RestoreAction, RestoreRequest, restore};
 use support::Bed;
 
 #[test]
@@ -102,8 +102,16 @@ fn too_large_a_file_is_named_and_not_touched() {
     assert_eq!(taken.missed.iter().map(|m| m.path.to_string()).collect::<Vec<_>>(), ["huge.bin"]);
     file.set_len(3).unwrap();
     let now = bed.tree.walk(None).unwrap();
-    let plan =
-        restore(RestoreRequest { target: &index, left: &now, now: &now, newer_too: true }, bed.keep.blobs());
+    let plan = restore(
+        RestoreRequest {
+            target: &index,
+            left: &now,
+            now: &now,
+            newer_too: true,
+            half: &HalfRestored::default(),
+        },
+        bed.keep.blobs(),
+    );
     assert_eq!((plan.acts.len(), plan.missing.len()), (0, 1));
 }
 
@@ -238,4 +246,72 @@ fn a_snapshot_that_is_told_to_stop_gives_up_before_the_next_content_and_can_be_t
     let kept = |path: &str| bed.keep.blobs().has(index.get(path.as_bytes()).unwrap().hash);
     assert_eq!(["a", "b", "c"].map(kept), [true, true, false]);
     assert!(bed.keep.take(bed.root(), &index).unwrap().missed.is_empty() && kept("c"));
+}
+
+/// Every kind of change, cut short after every action: the same restore again, without being told to overwrite newer
+/// changes, brings everything back.
+#[test]
+fn a_restore_that_was_cut_short_is_not_taken_for_the_users_change() {
+    let files = [("file", "1"), ("dir/a", "2"), ("dir/deep/b", "3"), ("link-to-be", "4"), ("gone/c", "5")];
+    let bed = Bed::new(&files);
+    symlink("file", bed.root().join("link")).unwrap();
+    bed.mode("dir/deep", 0o750);
+    let target = bed.take();
+    let wanted = bed.see();
+    let change = || {
+        let at = |path: &str| bed.root().join(path);
+        for path in ["dir", "gone"] {
+            fs::remove_dir_all(at(path)).unwrap();
+        }
+        for path in ["file", "link", "link-to-be"] {
+            fs::remove_file(at(path)).unwrap();
+        }
+        for (path, text) in [("file/inside/x", "6"), ("dir", "7"), ("link", "8"), ("new/y", "9")] {
+            bed.write(path, text);
+        }
+        symlink("new", at("link-to-be")).unwrap();
+    };
+    let file = bed.dir.path().join("pending");
+    for cut in 0..100 {
+        change();
+        let left = bed.take();
+        let plan = bed.plan(&target, &left, false);
+        assert!(plan.newer.is_empty() && plan.missing.is_empty());
+        let mut pending = PendingRestore::load(&file);
+        pending.begin(plan.acts.iter().map(|act| (bed.root(), act))).unwrap();
+        let part = Restore { acts: plan.acts.iter().take(cut).cloned().collect(), ..Restore::default() };
+        part.apply(bed.root(), bed.keep.blobs()).unwrap();
+        // The draft of the action that was cut short, if it has one.
+        if let Some(RestoreAction::Write { path, hash, .. }) = plan.acts.get(cut) {
+            let dir = bed.root().join(path.as_path().parent().unwrap());
+            if dir.is_dir() {
+                fs::write(dir.join(format!(".ralph-{hash:032x}.draft")), "half").unwrap();
+            }
+        }
+        let pending = PendingRestore::load(&file);
+        let now = bed.take();
+        let half = pending.half_restored(bed.root());
+        let again = RestoreRequest { target: &target, left: &left, now: &now, newer_too: false, half: &half };
+        let again = restore(again, bed.keep.blobs());
+        assert!(again.newer.is_empty(), "cut at {cut}: {:?}", again.newer);
+        again.apply(bed.root(), bed.keep.blobs()).unwrap();
+        pending.done();
+        assert_eq!(bed.see(), wanted, "cut at {cut}");
+        if cut == plan.acts.len() {
+            break;
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_comes_back_before_anything_else_is_removed() {
+    let bed = Bed::new(&[("needed", "1"), ("swap", "2")]);
+    let target = bed.take();
+    fs::remove_file(bed.root().join("needed")).unwrap();
+    fs::remove_file(bed.root().join("swap")).unwrap();
+    bed.write("added", "3");
+    bed.write("swap/inside", "4");
+    let acts: Vec<String> = bed.plan(&target, &target, true).acts.iter().map(ToString::to_string).collect();
+    let wanted = ["remove swap/inside", "remove swap", "bring back needed", "put back swap", "remove added"];
+    assert_eq!(acts, wanted);
 }

@@ -6,6 +6,8 @@
 mod attacks;
 #[path = "engine/bed.rs"]
 mod bed;
+#[path = "engine/full_disk.rs"]
+mod full_disk;
 #[path = "engine/honest_snapshots.rs"]
 mod honest_snapshots;
 #[path = "engine/inside.rs"]

@@ -8,6 +8,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "kill_matrix/after_the_run.rs"]
+mod after_the_run;
 #[path = "kill_matrix/evidence.rs"]
 mod evidence;
 #[path = "kill_matrix/overspent.rs"]

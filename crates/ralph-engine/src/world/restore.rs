@@ -8,7 +8,9 @@ use crate::protection::{self, BEFORE, COMMITS, GitDir, Moment, SEEN, Touched, co
 use crate::quarantine::{Case, Folder, Item};
 use crate::step_context::StepContext;
 use ralph_rules::record::{Restored, Seen, Violation};
-use ralph_snapshots::{PathRestore, Restore, TouchedPaths, make_readable, restore_paths};
+use ralph_snapshots::{
+    HalfRestored, PathRestore, PendingRestore, Restore, TouchedPaths, make_readable, restore_paths,
+};
 use ralph_tree::{Index, TreePath, violations};
 use std::collections::BTreeSet;
 use std::io;
@@ -48,12 +50,14 @@ struct TouchedDir<'a> {
     seen: &'a Index,
     now: Arc<Index>,
     touched: Vec<ralph_tree::Violation>,
+    half: HalfRestored,
 }
 
 type Done = (Option<String>, BTreeSet<String>);
 
 fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32)) -> io::Result<Done> {
-    let touched_dirs = touched_dirs(ctx, before, seen)?;
+    let mut pending = PendingRestore::load(&ctx.pending_restore);
+    let touched_dirs = touched_dirs(ctx, before, seen, &pending)?;
     let plans: Vec<PathRestore> = touched_dirs.iter().map(|p| p.plan(ctx)).collect::<io::Result<_>>()?;
     let commits = commits(ctx);
     let case = Case {
@@ -67,9 +71,16 @@ fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32))
     if let Some(folder) = Folder::open(path.clone(), case)? {
         fill(ctx, folder, &touched_dirs, &plans, &commits)?;
     }
-    for (dir, plan) in touched_dirs.iter().zip(plans) {
-        let acts = Restore { acts: plan.acts, ..Restore::default() };
-        acts.apply(dir.root, ctx.snapshots.store().blobs())?;
+    let plans = touched_dirs.iter().zip(plans);
+    let plans: Vec<_> =
+        plans.map(|(dir, plan)| (dir.root, Restore { acts: plan.acts, ..Restore::default() })).collect();
+    pending.begin(plans.iter().flat_map(|(root, plan)| plan.acts.iter().map(move |act| (*root, act))))?;
+    let mut complete = true;
+    for (root, plan) in &plans {
+        complete &= plan.apply(root, ctx.snapshots.store().blobs())?.failed.is_empty();
+    }
+    if complete {
+        pending.done();
     }
     protection::show(ctx, &before.repositories);
     let mut left: BTreeSet<String> = commits.into_iter().map(|touched| touched.path).collect();
@@ -83,6 +94,7 @@ fn touched_dirs<'a>(
     ctx: &'a StepContext,
     before: &'a Moment,
     seen: &'a Moment,
+    pending: &PendingRestore,
 ) -> io::Result<Vec<TouchedDir<'a>>> {
     let mut all = vec![TouchedDir {
         root: &ctx.workspace,
@@ -92,6 +104,7 @@ fn touched_dirs<'a>(
         seen: &seen.files,
         now: ctx.walk(),
         touched: violations(&before.files, &seen.files),
+        half: pending.half_restored(&ctx.workspace),
     }];
     for (was, is) in before.repositories.git_dirs.iter().zip(&seen.repositories.git_dirs) {
         let touched: Vec<_> = violations(&was.index, &is.index)
@@ -99,8 +112,8 @@ fn touched_dirs<'a>(
             .filter(|v| was.dir.is_dir() && !is_ordinary(ctx, was, is, v.path.as_bytes()))
             .collect();
         let (GitDir { name, dir, index, .. }, git_dir) = (was, Some(was));
-        let now = was.again().index;
-        all.push(TouchedDir { root: dir, name, git_dir, before: index, seen: &is.index, now, touched });
+        let (now, half) = (was.again().index, pending.half_restored(dir));
+        all.push(TouchedDir { root: dir, name, git_dir, before: index, seen: &is.index, now, touched, half });
     }
     all.retain(|dir| !dir.touched.is_empty());
     for dir in &mut all {
@@ -117,7 +130,7 @@ impl TouchedDir<'_> {
     }
 
     fn touched_paths<'d>(&'d self, touched: &'d [TreePath]) -> TouchedPaths<'d> {
-        TouchedPaths { before: self.before, seen: self.seen, now: &self.now, touched }
+        TouchedPaths { before: self.before, seen: self.seen, now: &self.now, touched, half: &self.half }
     }
 
     fn look_again(&mut self, ctx: &StepContext) {

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use ralph_snapshots::{Restore, RestoreRequest, SnapshotStore, restore};
+use ralph_snapshots::{HalfRestored, Restore, RestoreRequest, SnapshotStore, restore};
 use ralph_tree::{Index, Protect, Tree};
 use tempfile::TempDir;
 
@@ -51,7 +51,8 @@ impl Bed {
 
     pub fn plan(&self, target: &Index, left: &Index, newer_too: bool) -> Restore {
         let now = self.take();
-        restore(RestoreRequest { target, left, now: &now, newer_too }, self.keep.blobs())
+        let half = HalfRestored::default();
+        restore(RestoreRequest { target, left, now: &now, newer_too, half: &half }, self.keep.blobs())
     }
 
     /// Goes back to an index, everything that was changed since included.

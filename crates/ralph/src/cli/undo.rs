@@ -8,9 +8,9 @@ use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_engine::snapshots::{Snapshots, walk_without_drafts};
 use ralph_rules::state::State;
-use ralph_snapshots::{PathProblem, Restore, RestoreReport, RestoreRequest, restore};
+use ralph_snapshots::{PathProblem, PendingRestore, Restore, RestoreReport, RestoreRequest, restore};
 use ralph_store::RunRow;
-use ralph_tree::{Index, Protect, Tree, WorkspaceLock};
+use ralph_tree::{Index, LockError, Protect, Tree, WorkspaceLock};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
@@ -54,6 +54,7 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let protect = Protect::new(&globs).map_err(|e| Problem::new(Code::Journal, e.to_string()))?;
     let tree =
         Tree::new(workspace, protect).leaving_out(own).leaving_out_dir(home.within(workspace).as_ref());
+    let pending = PendingRestore::load(&home.pending_restore(workspace));
     let snapshots = Snapshots::of(&home, workspace, &row.id);
     snapshots.remove_leftovers(&home, &[]);
     let now = walk_without_drafts(&tree, Index::load(&home.index(workspace)).as_ref())
@@ -64,13 +65,21 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     let target = snapshots.after(to).ok_or_else(|| no_moment(&snapshots, &row, to))?;
     let left = snapshots.last().unwrap_or_default();
-    let wanted = RestoreRequest { target: &target, left: &left, now: &now, newer_too: args.newer_too };
+    let (newer_too, half) = (args.newer_too, pending.half_restored(workspace));
+    let wanted = RestoreRequest { target: &target, left: &left, now: &now, newer_too, half: &half };
     let plan = restore(wanted, snapshots.store().blobs());
     if !args.json {
         say(&shown(&plan, &row, to));
     }
-    let go = !args.dry_run && !plan.acts.is_empty() && agreed(args.yes, args.json)?;
-    let done = if go { Some(apply(&snapshots, &plan, &now, workspace)?) } else { None };
+    let done = match plan.acts.is_empty() {
+        _ if args.dry_run => None,
+        true => {
+            pending.done();
+            None
+        }
+        false if agreed(args.yes, args.json)? => Some(apply(&snapshots, &plan, &now, workspace, pending)?),
+        false => None,
+    };
     if args.json {
         print_json(&as_json(&plan, done.as_ref(), &row, to))?;
     } else if let Some(done) = &done {
@@ -82,11 +91,14 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
 /// Keeps runs out of the workspace meanwhile.
 pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, Problem> {
     let made = Home::create_private_dir(&home.locks());
-    made.map_err(|e| Problem::new(Code::Busy, "the lock directory cannot be created").cause(&e))?;
-    WorkspaceLock::take(&home.locks(), workspace, what).map_err(|e| {
-        Problem::new(Code::Busy, "another run is active in this workspace")
+    made.map_err(|e| Problem::new(Code::Journal, "the lock directory cannot be created").cause(&e))?;
+    WorkspaceLock::take(&home.locks(), workspace, what).map_err(|e| match e {
+        LockError::Io { .. } => {
+            Problem::new(Code::Journal, "the workspace cannot be locked, so nothing was changed").cause(&e)
+        }
+        LockError::Held { .. } => Problem::new(Code::Busy, "another run is active in this workspace")
             .cause(&e)
-            .hint("stop the run first: ralph stop")
+            .hint("stop the run first: ralph stop"),
     })
 }
 
@@ -137,6 +149,7 @@ fn apply(
     plan: &Restore,
     now: &Index,
     workspace: &Path,
+    mut pending: PendingRestore,
 ) -> Result<RestoreReport, Problem> {
     let unsafe_now = |e: &(dyn std::error::Error + 'static)| {
         Problem::new(Code::Journal, "the current files could not be saved, so nothing was changed").cause(e)
@@ -148,8 +161,14 @@ fn apply(
         let message = format!("{} cannot be saved ({}), so nothing was changed", first.path, first.why);
         return Err(Problem::new(Code::Busy, message).hint("move it away, then run undo again"));
     }
-    plan.apply(workspace, snapshots.store().blobs())
-        .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be opened").cause(&e))
+    pending.begin(plan.acts.iter().map(|act| (workspace, act))).map_err(|e| unsafe_now(&e))?;
+    let done = plan
+        .apply(workspace, snapshots.store().blobs())
+        .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be opened").cause(&e))?;
+    if done.failed.is_empty() {
+        pending.done();
+    }
+    Ok(done)
 }
 
 fn shown(plan: &Restore, row: &RunRow, to: u32) -> String {

@@ -16,7 +16,7 @@ claim progress
 [2]
 write one.py one
 daemonise sleep 600
-run echo stolen > .env; echo evil > .git/hooks/post-commit; chmod 600 .env
+run echo stolen > .env; echo evil > .git/hooks/post-commit; chmod 600 .env; rm -rf secrets; echo evil > secrets
 write two.py two
 claim progress
 [*]
@@ -27,10 +27,14 @@ write check.sh grep -q three three.py && grep -q two two.py && grep -q one one.p
 claim complete
 ";
 
-/// What the user has in the workspace: committed, changed since, new and ignored. A secret among it is touched by the
-/// second call, and put back.
-const BEFORE: [(&str, &str); 3] =
-    [(".gitignore", "*.log\n.env\n"), ("check.sh", CHECK), ("kept.txt", "committed\n")];
+/// What the user has in the workspace: committed, changed since, new and ignored. The second call touches a secret among
+/// it and puts a file in the place of a directory of secrets; both are put back.
+const BEFORE: [(&str, &str); 4] = [
+    (".gitignore", "*.log\n.env\n"),
+    ("check.sh", CHECK),
+    ("kept.txt", "committed\n"),
+    ("secrets/deep/key", "key of the user\n"),
+];
 const DIRTY: [(&str, &str); 4] = [
     (".env", "KEY=user\n"),
     ("kept.txt", "changed by the user\n"),
@@ -38,7 +42,7 @@ const DIRTY: [(&str, &str); 4] = [
     ("own.log", "ignored\n"),
 ];
 /// What is there in the end.
-const AFTER: [(&str, &str); 9] = [
+const AFTER: [(&str, &str); 10] = [
     (".env", "KEY=user\n"),
     (".gitignore", "*.log\n.env\n"),
     ("check.sh", "grep -q three three.py && grep -q two two.py && grep -q one one.py # seen\n"),
@@ -46,6 +50,7 @@ const AFTER: [(&str, &str); 9] = [
     ("notes.txt", "new\n"),
     ("one.py", "one\n"),
     ("own.log", "ignored\n"),
+    ("secrets/deep/key", "key of the user\n"),
     ("three.py", "three\n"),
     ("two.py", "two\n"),
 ];
@@ -113,27 +118,21 @@ impl Scene {
 
     /// Waits until nobody whom this case started is alive, and says how long that took.
     pub fn cleared(&self) -> Result<Duration, String> {
-        let state = self.scratch.state();
-        let since = Instant::now();
-        loop {
-            let alive = procs_with_tag("XDG_STATE_HOME", &state.to_string_lossy());
-            if alive.is_empty() {
-                return Ok(since.elapsed());
-            }
-            if since.elapsed() > SOON {
-                return Err(format!("processes outlive ralph by {SOON:?}: {alive:?}"));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        cleared(&self.scratch)
     }
 
     /// The user's work is untouched and the agent's is complete; nothing else is there.
     pub fn workspace_is_right(&self) -> Result<(), String> {
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(self.scratch.workspace()).unwrap().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name != ".git" && name != ".ralph" {
-                found.push((name.clone(), self.scratch.read(&name)));
+        let (mut found, mut open) = (Vec::new(), vec![self.scratch.workspace()]);
+        while let Some(dir) = open.pop() {
+            for path in std::fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()) {
+                let name =
+                    path.strip_prefix(self.scratch.workspace()).unwrap().to_string_lossy().into_owned();
+                match name.as_str() {
+                    ".git" | ".ralph" => {}
+                    _ if path.is_dir() => open.push(path),
+                    _ => found.push((name.clone(), self.scratch.read(&name))),
+                }
             }
         }
         found.sort();
@@ -149,5 +148,21 @@ impl Scene {
             && git(&["diff", "--cached", "--name-only"]).is_empty()
             && git(&["stash", "list"]).is_empty();
         untouched.then_some(()).ok_or_else(|| "HEAD, the index or the stash was touched".into())
+    }
+}
+
+/// Waits until nobody who was started here is alive, and says how long that took.
+pub fn cleared(scratch: &Scratch) -> Result<Duration, String> {
+    let state = scratch.state();
+    let since = Instant::now();
+    loop {
+        let alive = procs_with_tag("XDG_STATE_HOME", &state.to_string_lossy());
+        if alive.is_empty() {
+            return Ok(since.elapsed());
+        }
+        if since.elapsed() > SOON {
+            return Err(format!("processes outlive ralph by {SOON:?}: {alive:?}"));
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }

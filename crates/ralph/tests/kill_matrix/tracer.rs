@@ -31,6 +31,13 @@ const CALLS: &[(i64, &str)] = &[
     (libc::SYS_unlink, "unlink"),
     (libc::SYS_unlinkat, "unlinkat"),
     #[cfg(target_arch = "x86_64")]
+    (libc::SYS_rmdir, "rmdir"),
+    (libc::SYS_symlinkat, "symlinkat"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, "chmod"),
+    (libc::SYS_fchmod, "fchmod"),
+    (libc::SYS_fchmodat, "fchmodat"),
+    #[cfg(target_arch = "x86_64")]
     (libc::SYS_mkdir, "mkdir"),
     (libc::SYS_mkdirat, "mkdirat"),
     (libc::SYS_mknodat, "mknodat"),

@@ -6,8 +6,9 @@ use crate::cli::undo::{agreed, lock};
 use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::clock::utc;
-use ralph_engine::quarantine::{Case, Folder, Found, Item};
+use ralph_engine::quarantine::{self, Case, Folder, Found, Item};
 use ralph_os::{Draft, Links, NoFollowDir, read_regular};
+use ralph_snapshots::PendingRestore;
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
@@ -34,17 +35,25 @@ struct Act<'a> {
     replaces: bool,
 }
 
+impl Act<'_> {
+    /// The number of its draft: the same each time, so that one that was left is known.
+    fn draft(&self) -> u128 {
+        ralph_tree::hash_bytes(self.found.path().as_bytes())
+    }
+}
+
 /// Restores, after confirmation.
 pub fn restore(kept: &Kept, order: &RestoreRequest<'_>, here: &Here) -> Result<u8, Problem> {
     let workspace = Path::new(&kept.case.workspace);
     let home = here.home()?;
     let _lock = lock(&home, workspace, &format!("quarantine {}", kept.name))?;
+    let pending = PendingRestore::load(&home.pending_restore(workspace));
     let acts = acts(kept, order)?;
     if !order.json {
         say(&shown(kept, &acts));
     }
     let go = !order.dry_run && !acts.is_empty() && agreed(order.yes, order.json)?;
-    let aside = if go { Some(apply(kept, &acts, &home.quarantine())?) } else { None };
+    let aside = if go { Some(apply(kept, &acts, &home.quarantine(), pending)?) } else { None };
     if order.json {
         print_json(&as_json(kept, &acts, aside.as_deref()))?;
     } else if let Some(aside) = &aside {
@@ -104,7 +113,12 @@ fn shown(kept: &Kept, acts: &[Act<'_>]) -> String {
 }
 
 /// Quarantines what is there as a new case, on disk, before the first path is written.
-fn apply(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> Result<PathBuf, Problem> {
+fn apply(
+    kept: &Kept,
+    acts: &[Act<'_>],
+    quarantine: &Path,
+    mut pending: PendingRestore,
+) -> Result<PathBuf, Problem> {
     let cannot = |error: io::Error| {
         Problem::new(Code::Journal, "cannot quarantine the existing files, so nothing was changed")
             .cause(&error)
@@ -114,18 +128,21 @@ fn apply(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> Result<PathBuf, Pr
     } else {
         PathBuf::new()
     };
+    let files = acts.iter().map(|act| (act.root.clone(), act.found.path().as_bytes().to_vec(), act.draft()));
+    pending.begin_files(files).map_err(cannot)?;
     for act in acts {
         write(kept, act).map_err(|error| {
             Problem::new(Code::Busy, format!("cannot write {}", act.found.path)).cause(&error)
         })?;
     }
+    pending.done();
     Ok(aside)
 }
 
-fn quarantine_current(kept: &Kept, acts: &[Act<'_>], quarantine: &Path) -> io::Result<PathBuf> {
-    let run = quarantine.join(&kept.case.run);
+fn quarantine_current(kept: &Kept, acts: &[Act<'_>], dir: &Path) -> io::Result<PathBuf> {
+    let run = dir.join(&kept.case.run);
     let names = (1..).map(|n| run.join(format!("{:03}.r{n}", kept.case.iteration)));
-    let free = names.into_iter().find(|path| !path.exists()).unwrap_or_default();
+    let free = names.into_iter().find(|path| !quarantine::is_complete(path)).unwrap_or_default();
     let case = Case { at: utc(), found: Vec::new(), commits: Vec::new(), ..kept.case.clone() };
     let Some(mut folder) = Folder::open(free.clone(), case)? else { return Ok(free) };
     for act in acts.iter().filter(|act| act.replaces) {
@@ -151,9 +168,9 @@ fn write(kept: &Kept, act: &Act<'_>) -> io::Result<()> {
         root.remove_all(path.as_bytes())?;
     }
     if act.found.link {
-        return root.replace_link(path.as_bytes(), Draft::Unique, &fs::read(&from)?);
+        return root.replace_link(path.as_bytes(), Draft::Named(act.draft()), &fs::read(&from)?);
     }
-    root.replace_file(path.as_bytes(), Draft::Unique, 0o600, |file| {
+    root.replace_file(path.as_bytes(), Draft::Named(act.draft()), 0o600, |file| {
         io::copy(&mut fs::File::open(&from)?, file)?;
         file.set_permissions(fs::Permissions::from_mode(u32::from(act.found.mode)))?;
         file.sync_data()
