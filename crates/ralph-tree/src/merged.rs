@@ -82,7 +82,7 @@ mod tests {
         for path in ["secrets/kept", "secrets/removed", "a.txt", "z.txt"] {
             write(path, "before");
         }
-        let tree = Tree::new(dir.path(), Protect::new(&["secrets/"]).unwrap());
+        let tree = Tree::new(dir.path(), Protect::new(["secrets/"]).unwrap());
         let before = tree.walk(None).unwrap();
         for path in ["secrets/kept", "secrets/added", "a.txt", "new.txt"] {
             write(path, "after");

@@ -92,13 +92,18 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
 pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, Problem> {
     let made = Home::create_private_dir(&home.locks());
     made.map_err(|e| Problem::new(Code::Journal, "the lock directory cannot be created").cause(&e))?;
-    WorkspaceLock::take(&home.locks(), workspace, what).map_err(|e| match e {
-        LockError::Io { .. } => {
-            Problem::new(Code::Journal, "the workspace cannot be locked, so nothing was changed").cause(&e)
-        }
+    let taken = WorkspaceLock::take(&home.locks(), workspace, what).and_then(WorkspaceLock::and_in_workspace);
+    taken.map_err(|e| match e {
         LockError::Held { .. } => Problem::new(Code::Busy, "another run is active in this workspace")
             .cause(&e)
             .hint("stop the run first: ralph stop"),
+        LockError::Io { .. } => {
+            let message =
+                format!("cannot lock the workspace {}, so nothing was changed", workspace.display());
+            Problem::new(Code::Journal, message)
+                .cause(&e)
+                .hint("if it was moved, `ralph resume -C DIR` takes its run to the new path")
+        }
     })
 }
 
