@@ -4,7 +4,7 @@
 use super::DIR;
 use crate::workspace_files::{Durable, WorkspaceFiles};
 use ralph_rules::metrics::RalphMetrics;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -60,7 +60,10 @@ fn end_line(text: String) -> String {
 
 /// Takes the lock that all writers of all processes share.
 fn take(lock: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(lock)?;
+    // Without waiting: a pipe in its place would wait for somebody to read it.
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
+    let mut options = OpenOptions::new();
+    let file = options.create(true).truncate(false).write(true).mode(0o600).custom_flags(flags).open(lock)?;
     let began = Instant::now();
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {

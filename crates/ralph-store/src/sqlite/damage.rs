@@ -21,6 +21,16 @@ pub(super) fn refuse_orphaned_log(path: &Path) -> Result<(), StoreError> {
     Err(keep_copy_if_damaged(path, error))
 }
 
+/// A pipe, device or directory in the place of the database or its log: reading one might never end.
+pub(super) fn refuse_other_kinds(path: &Path) -> Result<(), StoreError> {
+    for file in ["", "-wal", "-shm"].map(|suffix| beside(path, suffix)) {
+        if fs::metadata(&file).is_ok_and(|meta| !meta.is_file()) {
+            return Err(StoreError::Foreign { path: file, why: "it is not a regular file".to_owned() });
+        }
+    }
+    Ok(())
+}
+
 /// Runs without a database that knows them: it was removed or emptied, and a new one would forget what they spent.
 pub(super) fn refuse_lost_database(path: &Path) -> Result<(), StoreError> {
     if fs::metadata(path).is_ok_and(|m| m.len() > 0) {

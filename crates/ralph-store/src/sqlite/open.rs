@@ -32,6 +32,7 @@ impl Database {
     /// Opens the database in `dir` for commands that must not make one; `None` when there is none.
     pub(crate) fn open_existing(dir: &Path) -> Result<Option<Database>, StoreError> {
         let path = dir.join(DATABASE);
+        damage::refuse_other_kinds(&path)?;
         damage::refuse_orphaned_log(&path)?;
         damage::refuse_lost_database(&path)?;
         if fs::metadata(&path).map_or(0, |m| m.len()) == 0 {
@@ -57,6 +58,7 @@ pub(super) fn open_with(dir: &Path, steps: &[&str]) -> Result<Database, StoreErr
         .map_err(|e| StoreError::file("make", dir, e))?;
     network::refuse_unsafe(dir)?;
     let path = dir.join(DATABASE);
+    damage::refuse_other_kinds(&path)?;
     damage::refuse_orphaned_log(&path)?;
     damage::refuse_lost_database(&path)?;
     make_private(&path)?;

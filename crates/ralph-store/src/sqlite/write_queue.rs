@@ -1,7 +1,7 @@
 //! A queue in front of SQLite's lock: `flock` wakes waiters in order, while SQLite's busy handler makes them poll. It only
 //! adds fairness and has a deadline; SQLite's own lock is the one that protects.
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -37,7 +37,9 @@ impl WriteQueue {
     }
 
     fn file(&self) -> Option<File> {
-        OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path).ok()
+        // Without waiting: a pipe in its place would wait for somebody to read it.
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).ok()?;
+        OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(flags).open(&self.path).ok()
     }
 }
 

@@ -62,3 +62,24 @@ fn there_must_be_a_place_for_state() {
     assert_eq!(scene.show(&sim("x", &[], "claim complete")).code, 74);
     scene.compare("state_nowhere");
 }
+
+#[test]
+fn a_pipe_in_the_state_directory_holds_nothing_up() {
+    for (name, code) in
+        [("ralph.db", 74), ("ralph.db-wal", 74), ("ralph.gate", 0), ("ralph.ballast", 0), ("metrics.lock", 0)]
+    {
+        let (scene, database) = after_a_run();
+        let place = database.with_file_name(name);
+        let _ = std::fs::remove_file(&place);
+        assert!(scene.scratch.command("mkfifo").arg(&place).status().unwrap().success());
+        for args in [vec!["list"], sim("y", &["--verify", "true"], "write b x; claim complete")] {
+            let typed = scene.command(&args);
+            let mut limited = scene.scratch.command("timeout");
+            limited.arg("30").arg(typed.get_program()).args(typed.get_args());
+            let output = limited.stdin(std::process::Stdio::null()).output().unwrap();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{name}, {args:?}: {err}");
+            assert!(code == 0 || err.contains("is not a regular file"), "{name}: {err}");
+        }
+    }
+}
