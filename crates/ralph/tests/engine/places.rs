@@ -48,7 +48,7 @@ fn a_workspace_that_was_moved_is_lost_and_its_run_goes_on_where_it_is() {
     let run = result["runId"].as_str().unwrap();
 
     let undone = beside(&bed, &["undo", run, "--yes"]);
-    assert!(undone.code == 73 && undone.err.contains("cannot lock the workspace"), "{}", undone.err);
+    assert!(undone.code == 74 && undone.err.contains("cannot lock the workspace"), "{}", undone.err);
     assert!(!undone.err.contains("another run") && !old.exists(), "{}", undone.err);
 
     // Not there, and not anywhere else either.
