@@ -430,9 +430,16 @@ impl Journal {
     }
 }
 
-/// Reads a journal's lines back.
+/// Reads a journal's lines back, in both ways that there are.
 pub fn read(lines: &str) -> Vec<Record> {
-    let record = |line| Record::try_from(serde_json::from_str::<Envelope>(line).unwrap()).unwrap();
+    let record = |line| {
+        let envelope: Envelope = serde_json::from_str(line).unwrap();
+        let Envelope { seq, at, ran, v, kind, body } = envelope.clone();
+        let straight = Record::read((seq, at, ran), v, &kind, &body.to_string()).unwrap();
+        let record = Record::try_from(envelope).unwrap();
+        assert_eq!(record, straight, "as a value and straight from its text");
+        record
+    };
     lines.lines().map(record).collect()
 }
 

@@ -242,3 +242,35 @@ fn a_resumed_run_does_not_wait_after_a_call_that_was_cut_short() {
     lost.verified(CheckOutcome::Failed);
     assert_eq!(step(&lost), "admit 002.a1", "a call that ralph's own death cut short");
 }
+
+#[test]
+fn calls_that_only_their_transcripts_show_are_not_made_again() {
+    let found = |last| {
+        let days = [("2026-11-15".to_owned(), Micro(30_000)), ("2026-11-16".to_owned(), Micro(12_000))];
+        Seen::CallsFound(CallsFound {
+            calls: 3,
+            last,
+            days: days.into(),
+            unpriced: 1,
+            ..CallsFound::default()
+        })
+    };
+    // The copy was made during the first call: it is recovered, and counts once.
+    let mut journal = calling();
+    journal.hear_and_die(Seen::Resumed(Resumed::default()));
+    journal.see(found(4));
+    assert_eq!(step(&journal), "recover 001.a1");
+    assert_eq!(journal.state.budget.spent, Micro(42_000));
+    assert_eq!(journal.state.budget.unpriced, 1);
+    journal.says(&more());
+    assert_eq!(journal.state.calls.done, 4);
+    journal.inspected(true);
+    journal.verified(CheckOutcome::Failed);
+    assert_eq!(step(&journal), "admit 005.a1");
+
+    // The copy was made between two calls.
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.hear_and_die(Seen::Resumed(Resumed::default()));
+    journal.see(found(2));
+    assert_eq!(step(&journal), "admit 003.a1");
+}
