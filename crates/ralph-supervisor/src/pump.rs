@@ -410,6 +410,10 @@ impl Pump {
             let closed = !late && self.ends.control.read(&mut [0; 512]).is_ok_and(|count| count == 0);
             self.control_open = !closed;
         }
+        // Where its orphans would not come to us, a supervisor that is slow is left to its work.
+        if late && !ralph_os::ADOPTS {
+            return;
+        }
         self.bury_supervisor();
         if late {
             self.end_strays();

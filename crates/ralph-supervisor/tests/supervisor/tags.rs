@@ -39,8 +39,9 @@ fn what_is_below_a_tagged_process_goes_with_it() {
     let (ours, unmarked) = (tag(), mark());
     orphan(&ours, &format!("env -i sleep {unmarked} & wait"));
     eventually("all run", || !marked(&unmarked).is_empty());
-    assert_eq!(ralph_supervisor::sweep(TAG, &ours), 2);
-    assert_eq!(marked(&unmarked), Vec::<u32>::new());
+    // The shell may end by itself once its child is dead.
+    assert!(ralph_supervisor::sweep(TAG, &ours) > 0);
+    assert_eq!((marked(&unmarked), alive(&ours).len()), (Vec::new(), 0));
 }
 
 #[test]
