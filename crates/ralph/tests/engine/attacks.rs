@@ -93,9 +93,9 @@ fn a_run_that_was_killed_with_its_supervisor_takes_no_later_change_for_the_users
     let mark = mark(&bed);
     // In the supervisor's session still, but without its mark.
     let stays = format!("run env -i sleep {mark} >/dev/null 2>&1 &");
-    bed.script(&format!(
-        "[1]\n{stays}\nrun kill -9 {SUPERVISOR} {RALPH}\nhang\n[*]\nwrite done.txt yes\nclaim complete"
-    ));
+    // Stopped first, so that it cannot answer the supervisor's death.
+    let kills = format!("run r={RALPH}; kill -STOP $r; kill -9 {SUPERVISOR}; kill -9 $r");
+    bed.script(&format!("[1]\n{stays}\n{kills}\nhang\n[*]\nwrite done.txt yes\nclaim complete"));
     bed.scratch.files(&[("src/auth/login.rs", "good")]);
     assert_eq!(bed.start(&["--verify", "test -f done.txt"]).end().code, 137);
     until("it sleeps", || (!marked(&mark).is_empty()).then_some(()));
