@@ -162,25 +162,7 @@ pub fn resume(
     let tree = tree_of(home, &workspace, &started)?;
     let left = Index::load(&home.index(&workspace));
     let now = walk_without_drafts(&tree, left.as_ref())?;
-    if moved::standing(home, id, &workspace) != moved::Standing::Same {
-        moved::adopt(home, &workspace, id, &now);
-    }
-    let index = match before_the_crash(home, &state, id) {
-        Some(moment) => moment.files,
-        None if Loss::of_run(&home.run(id)).happened() => {
-            let last = Moment::load(&home.run(id), BEFORE).map(|moment| moment.files).or(left);
-            last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last))
-        }
-        None => {
-            let snapshots = Snapshots::of(home, &workspace, id);
-            if !snapshots.iterations().is_empty() {
-                // What the user changed belongs to the baseline from now on, so its contents are needed.
-                snapshots.take_durably(&now).discard("keep what the user changed");
-                user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
-            }
-            now
-        }
-    };
+    let index = files_before(home, (id, &workspace), &state, left, now);
     let plan = started.plan.as_ref().map(|given| bound_files::seen(given, &deps.redactor));
     let version = deps.version.clone();
     // Noted once: the run's times stay ahead of the clock until it has caught up.
@@ -304,6 +286,34 @@ fn take_last_snapshot(home: &Home, store: &dyn Store, ctx: &StepContext) {
         runs.into_iter().rev().map(|run| run.id).collect()
     };
     ctx.snapshots.keep_within_limit(home, runs).discard("prune snapshots");
+}
+
+/// The files that the next step is compared with: those before the step that was under way, or those that are there now,
+/// changed by nobody but the user.
+fn files_before(
+    home: &Home,
+    (id, workspace): (&str, &Path),
+    state: &State,
+    left: Option<Index>,
+    now: Index,
+) -> Index {
+    if moved::standing(home, id, workspace) != moved::Standing::Same {
+        moved::adopt(home, workspace, id, &now);
+    }
+    if let Some(moment) = before_the_crash(home, state, id) {
+        return moment.files;
+    }
+    if Loss::of_run(&home.run(id)).happened() {
+        let last = Moment::load(&home.run(id), BEFORE).map(|moment| moment.files).or(left);
+        return last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last));
+    }
+    let snapshots = Snapshots::of(home, workspace, id);
+    if !snapshots.iterations().is_empty() {
+        // What the user changed belongs to the baseline from now on, so its contents are needed.
+        snapshots.take_durably(&now).discard("keep what the user changed");
+        user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
+    }
+    now
 }
 
 /// The workspace before the step during which an earlier process died: what differs from it is the agent's work.
