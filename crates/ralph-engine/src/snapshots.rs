@@ -128,7 +128,7 @@ impl Snapshots {
 
     /// The workspace as the run left it, if known.
     pub fn last(&self) -> Option<Index> {
-        let newest = MomentLog::load(&self.moments, |name| name == LEFT || name.parse::<u32>().is_ok());
+        let newest = self.log.state(|name| name == LEFT || name.parse::<u32>().is_ok());
         let old = || Index::load(&self.old_path(LEFT));
         let last = newest.or_else(old).map(|index| index.without(self.own_dir.as_ref()));
         last.or_else(|| self.iterations().last().and_then(|n| self.load(&format!("{n:03}"))))
@@ -187,7 +187,7 @@ impl Snapshots {
     }
 
     fn load(&self, name: &str) -> Option<Index> {
-        let new = MomentLog::load(&self.moments, |there| there == name);
+        let new = self.log.state(|there| there == name);
         Some(new.or_else(|| Index::load(&self.old_path(name)))?.without(self.own_dir.as_ref()))
     }
 

@@ -113,10 +113,14 @@ impl MomentLog {
     /// The state at the last moment of such a name.
     #[must_use]
     pub fn load(folder: &Path, is_name: impl Fn(&str) -> bool) -> Option<Index> {
-        let (base, records) = read(folder)?;
-        let last = records.iter().rposition(|record| is_name(&record.name))?;
-        let base = bases::load(folder, base, &Index::default())?;
-        Some(state(&base, records.into_iter().take(last + 1)))
+        load_beside(folder, is_name, &Index::default())
+    }
+
+    /// The same of this log; in memory it shares what it can with the moment that was added last.
+    #[must_use]
+    pub fn state(&self, is_name: impl Fn(&str) -> bool) -> Option<Index> {
+        let last = self.end().as_ref().map(|end| Arc::clone(&end.index)).unwrap_or_default();
+        load_beside(&self.folder, is_name, &last)
     }
 
     /// The names of all moments, oldest first.
@@ -143,6 +147,13 @@ impl MomentLog {
     fn end(&self) -> MutexGuard<'_, Option<End>> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn load_beside(folder: &Path, is_name: impl Fn(&str) -> bool, other: &Index) -> Option<Index> {
+    let (base, records) = read(folder)?;
+    let last = records.iter().rposition(|record| is_name(&record.name))?;
+    let base = bases::load(folder, base, other)?;
+    Some(state(&base, records.into_iter().take(last + 1)))
 }
 
 /// The file of a folder.
