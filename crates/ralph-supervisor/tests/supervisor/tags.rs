@@ -11,7 +11,10 @@ use ralph_testkit::skip;
 fn orphan(value: &str, script: &str) {
     let tag = format!("{TAG}={value}");
     let setsid = ["setsid", "-f", "sh", "-c", script];
-    Command::new(SUPERVISOR).args(["adopt", "env", &tag]).args(setsid).spawn().unwrap();
+    let mut adopter = Command::new(SUPERVISOR);
+    adopter.args(["adopt", "env", &tag]).args(setsid);
+    // It ends when the orphan does.
+    std::thread::spawn(move || adopter.status().unwrap());
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub fn accept(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&here.home()?)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let waits = row.reason.as_deref() == Some(Reason::NeedsReview.name());
-    if !waits && !(row.resumable && was_left_for_review(&runs::records(&store, &row.id)?)) {
+    let cut_short = !waits && row.resumable && was_left_for_review(&runs::records(&store, &row.id)?);
+    if !waits && !cut_short {
         let ended =
             row.reason.as_deref().map_or("is not over".into(), |reason| format!("ended with {reason}"));
         let message = format!("run {} has nothing to accept: it {ended}", runs::short(&row.id));

@@ -19,8 +19,7 @@ pub const EXIT_CODES: &[(u8, &str, &str)] = &[
     (
         74,
         "journal",
-        "the journal or the workspace cannot be read or written, or there is no room: STORE_UNSAFE, WORKSPACE_LOST, \
-         WORKSPACE_UNWRITABLE",
+        "journal or workspace unusable, or no room on a disk: STORE_UNSAFE, WORKSPACE_LOST, WORKSPACE_UNWRITABLE",
     ),
     (75, "later", "rate limited with --no-wait, or longer than max_wait: RATE_LIMIT"),
     (78, "config", "a configuration file is invalid"),

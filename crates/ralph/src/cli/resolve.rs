@@ -67,17 +67,7 @@ impl Resolved {
 
 /// Resolves the arguments and settings of `ralph run`.
 pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
-    if here.workspace.to_str().is_none() {
-        let message =
-            format!("the path {} is not UTF-8 text, so a run cannot record it", here.workspace.display());
-        return Err(
-            Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
-        );
-    }
-    if here.home().is_ok_and(|home| home.is_at(&here.workspace)) {
-        let message = "this is ralph's own state directory, so a run here would overwrite its journal";
-        return Err(Problem::new(Code::Usage, message).hint("run in the directory of your project"));
-    }
+    can_hold_a_run(here)?;
     let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
     let config = sources.variables(&here.env).flags(&args.settings).load()?;
     let settings = &config.settings;
@@ -133,6 +123,22 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
     Ok(Resolved { plan, deps, warnings, preset: settings.preset, bound, views })
+}
+
+/// Refuses a workspace that a run could not record, or would damage.
+fn can_hold_a_run(here: &Here) -> Result<(), Problem> {
+    if here.workspace.to_str().is_none() {
+        let message =
+            format!("the path {} is not UTF-8 text, so a run cannot record it", here.workspace.display());
+        return Err(
+            Problem::new(Code::Usage, message).hint("rename the directory, or work in another checkout")
+        );
+    }
+    if here.home().is_ok_and(|home| home.is_at(&here.workspace)) {
+        let message = "this is ralph's own state directory, so a run here would overwrite its journal";
+        return Err(Problem::new(Code::Usage, message).hint("run in the directory of your project"));
+    }
+    Ok(())
 }
 
 /// The policy, where the settings allow a run at all.

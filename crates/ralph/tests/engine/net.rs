@@ -14,9 +14,9 @@ fn below(dir: &Path) -> Vec<PathBuf> {
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(dir).unwrap().flatten() {
             if entry.file_type().unwrap().is_dir() {
-                dirs.push(entry.path())
+                dirs.push(entry.path());
             } else {
-                files.push(entry.path())
+                files.push(entry.path());
             }
         }
     }
