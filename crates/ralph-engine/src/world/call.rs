@@ -106,16 +106,10 @@ pub(super) fn review_dir(ctx: &StepContext) -> PathBuf {
     ctx.folder.join("review")
 }
 
-/// Runs the program to its end; true if the system refused the mount of its room.
-fn attempt(
-    ctx: &StepContext,
-    request: &CallRequest,
-    room: Option<&Room<'_>>,
-) -> Result<(Ended, bool), String> {
-    let binding = ctx.deps.caller(request.rung, request.review);
+/// What the adapter is asked to launch.
+fn what_to_call(ctx: &StepContext, request: &CallRequest, scratch: &Scratch) -> Call {
     let choice = ctx.start.caller(request.rung, request.review);
-    let (agent, scratch) = (&binding.agent, Scratch::of(ctx));
-    let call = Call {
+    Call {
         prompt: request.prompt.clone(),
         // A reviewer claims nothing: its prompt says how it answers.
         system: if request.review { String::new() } else { protocol(&ctx.start) },
@@ -126,7 +120,19 @@ fn attempt(
         budget: request.left,
         scratch: scratch.path(),
         prices: ctx.deps.prices.clone(),
-    };
+    }
+}
+
+/// Runs the program to its end; true if the system refused the mount of its room.
+fn attempt(
+    ctx: &StepContext,
+    request: &CallRequest,
+    room: Option<&Room<'_>>,
+) -> Result<(Ended, bool), String> {
+    let binding = ctx.deps.caller(request.rung, request.review);
+    let choice = ctx.start.caller(request.rung, request.review);
+    let (agent, scratch) = (&binding.agent, Scratch::of(ctx));
+    let call = what_to_call(ctx, request, &scratch);
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
     let mut launch = launch(ctx, &line, (&binding.env, &scratch), request.id);

@@ -4,6 +4,7 @@
 use super::dice::Dice;
 use super::life::Life;
 use super::machine::Machine;
+use super::planned::Planned;
 use super::power::Power;
 use super::site::Site;
 use super::tally::Tally;
@@ -20,7 +21,7 @@ pub fn work_at(begins: &[u32]) -> Vec<usize> {
     let mut dice = Dice::new(7);
     let mut machine = Machine::new(&mut dice);
     machine.restless = 0;
-    machine.healed = true;
+    machine.planned = Some(Planned::default());
     let machine = Rc::new(RefCell::new(machine));
     let mains = Power::new(Dice::new(dice.roll()), 0);
     let mut like = steady("long", &mut dice);
@@ -29,6 +30,7 @@ pub fn work_at(begins: &[u32]) -> Vec<usize> {
     like.start.policy.calls_per_hour = None;
     let site = Site::new(like, Dice::new(dice.roll()), Rc::clone(&machine));
     let mut life = Life::new(site, Dice::new(dice.roll()), &mains);
+    life.patient = true;
     let mut tally = Tally::default();
     let mut until = |iteration| {
         while life.iterations() < iteration {
