@@ -1,35 +1,37 @@
 //! Starting and resuming runs: take the workspace's lock, end processes that an earlier run left behind, record what the
 //! run was given, and drive it. Recovery after a crash is part of taking the lock, not a command of its own.
 
+mod files_before;
+mod left_behind;
+
+use self::files_before::{before_the_crash, before_the_loss, files_before};
+use self::left_behind::{keep_receipt, take_last_snapshot};
 use crate::circuit::{self, OpenBreaker, Unusable};
 use crate::clock::{Clock, utc};
 use crate::drive::drive;
 use crate::event_source::ChannelEvents;
 use crate::home::Home;
 use crate::journal::{self, JournalError};
-use crate::leftovers::{self, Loss};
+use crate::leftovers;
 use crate::live_world::LiveWorld;
 use crate::metrics::MetricsWriter;
 use crate::moved;
 use crate::observation::Observation;
 use crate::outcome::{Outcome, cut, outcome};
 use crate::place::Place;
-use crate::proof::user_changed_meanwhile;
-use crate::protection::{BEFORE, Moment};
 use crate::recount::Pricing;
 use crate::reset_time::day_of;
-use crate::run::{Run, Unwritable, stream_of};
+use crate::run::{Run, Unwritable};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
 use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
-use crate::{bound_files, inbox, receipt, recount, signals};
+use crate::{bound_files, inbox, recount, signals};
 use ralph_diagnostics::Discard;
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
-use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
@@ -259,86 +261,6 @@ fn go(
     let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
     store.truncate().discard("truncate the write-ahead log");
     Ok(outcome(&state, ending, &reasons))
-}
-
-/// Writes the receipt into the run's folder. Without it, the journal still holds all of it.
-fn keep_receipt(store: &dyn Store, ctx: &StepContext, state: &State, reasons: &[Objection]) {
-    let rows = store.iterations(&ctx.start.run).unwrap_or_default();
-    let head = store.head(&stream_of(&ctx.start.run)).ok().flatten();
-    let before = ctx.snapshots.after(0);
-    let trees = (before.as_ref(), &*ctx.index());
-    let receipt = receipt::of_run(state, &rows, head.as_ref(), trees, reasons);
-    std::fs::write(ctx.folder.join("receipt.md"), receipt.markdown()).discard("write receipt.md");
-    let json = serde_json::to_vec_pretty(&receipt).unwrap_or_default();
-    std::fs::write(ctx.folder.join("receipt.json"), json).discard("write receipt.json");
-}
-
-/// Takes a snapshot of the workspace as the run leaves it, and removes old ones. Neither changes how the run ended.
-fn take_last_snapshot(home: &Home, store: &dyn Store, ctx: &StepContext) {
-    if ctx.snapshots.iterations().is_empty() {
-        // Nobody was called, so there is nothing to return to, and a stop must not wait for it.
-        return;
-    }
-    ctx.snapshots.left(&ctx.index()).discard("take the last snapshot");
-    let runs = || {
-        let workspace = Some(ctx.start.workspace.clone());
-        let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
-        runs.into_iter().rev().map(|run| run.id).collect()
-    };
-    ctx.snapshots.keep_within_limit(home, runs).discard("prune snapshots");
-}
-
-/// The files that the next step is compared with: those before the step that was under way, or those that are there now,
-/// changed by nobody but the user.
-fn files_before(
-    home: &Home,
-    (id, workspace): (&str, &Path),
-    state: &State,
-    left: Option<Index>,
-    now: Index,
-) -> Index {
-    if moved::standing(home, id, workspace) != moved::Standing::Same {
-        moved::adopt(home, workspace, id, &now);
-    }
-    if let Some(moment) = before_the_crash(home, state, id) {
-        return moment.files;
-    }
-    if Loss::of_run(&home.run(id)).happened() {
-        let last = Moment::load(&home.run(id), BEFORE).map(|moment| moment.files).or(left);
-        return last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last));
-    }
-    let snapshots = Snapshots::of(home, workspace, id);
-    if !snapshots.iterations().is_empty() {
-        // What the user changed belongs to the baseline from now on, so its contents are needed.
-        snapshots.take_durably(&now).discard("keep what the user changed");
-        user_changed_meanwhile(&home.run(id), left.as_ref(), state.trees.now, &now);
-    }
-    now
-}
-
-/// The workspace before the step during which an earlier process died: what differs from it is the agent's work.
-fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<Moment> {
-    let under_way = matches!(
-        state.phase,
-        Phase::Calling { .. }
-            | Phase::Ending
-            | Phase::Lost
-            | Phase::Recovering
-            | Phase::Answered
-            | Phase::Inspecting
-            | Phase::Restoring
-            | Phase::Comparing
-            | Phase::Verifying(_)
-            | Phase::Mapping
-    );
-    let moment = under_way.then(|| Moment::load(&home.run(id), BEFORE)).flatten()?;
-    let own = state.start.as_ref().and_then(|start| home.within(Path::new(&start.workspace)));
-    Some(Moment { files: moment.files.without(own.as_ref()), ..moment })
-}
-
-/// The state before the step in which a supervisor was lost, if one was.
-fn before_the_loss(ctx: &StepContext) -> Option<Moment> {
-    ctx.under_way.loss().happened().then(|| Moment::load(&ctx.folder, BEFORE)).flatten()
 }
 
 /// Copies the database once a day, on a thread of its own; if it fails, the next run tries again.

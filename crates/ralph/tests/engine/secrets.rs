@@ -86,7 +86,7 @@ fn nothing_is_kept(bed: &Bed) {
     let views = fs::read_dir(views).into_iter().flatten().flatten().map(|entry| entry.path());
     for file in bed.state_files().into_iter().chain(views.filter(|path| path.is_file())) {
         let own = file.starts_with(state.join("keep"))
-            || file.starts_with(state.join("trees"))
+            || file.parent().is_some_and(|dir| dir.ends_with("trees"))
             || file.extension().is_some_and(|end| end == "tree");
         if !own {
             clean(&String::from_utf8_lossy(&fs::read(&file).unwrap()), &file.display().to_string());
