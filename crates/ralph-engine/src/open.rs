@@ -112,7 +112,7 @@ pub fn start(
     let store = home.store()?;
     recount::after_restore(home, &store, Pricing { prices: &deps.prices, zone: &plan.zone })?;
     let lock = take_lock(home, &store, &plan.workspace, id)?;
-    // Whoever starts a run goes on from what is there: an undo that was cut short is over.
+    // Whoever starts a run continues from what is there: an undo that was cut short is over.
     PendingRestore::load(&home.pending_restore(&plan.workspace)).done();
     not_open(&store, &plan.workspace, &plan.policy)?;
     let newest = store.runs(&RunFilter { limit: Some(1), ..RunFilter::default() })?;

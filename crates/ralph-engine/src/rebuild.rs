@@ -93,7 +93,7 @@ impl Rows {
 
 /// Writes the rows of every run that disagrees with its journal, apart from those that `busy` names. Says whose.
 pub fn rebuild(store: &dyn Store, busy: &dyn Fn(&RunRow) -> bool) -> Result<Vec<String>, RebuildError> {
-    let mut mended = Vec::new();
+    let mut repaired = Vec::new();
     for stream in store.streams("run/")? {
         let run = stream.trim_start_matches("run/");
         let made = Rows::of(store, run)?;
@@ -105,7 +105,7 @@ pub fn rebuild(store: &dyn Store, busy: &dyn Fn(&RunRow) -> bool) -> Result<Vec<
         batch.rows.extend(made.iterations.into_iter().map(Row::Iteration));
         batch.rows.extend(made.account.map(Row::Account));
         store.commit(&batch)?;
-        mended.push(run.to_string());
+        repaired.push(run.to_string());
     }
-    Ok(mended)
+    Ok(repaired)
 }

@@ -29,12 +29,7 @@ impl DiskFree {
         u64::try_from(part).unwrap_or(100)
     }
 
-    /// The rule before a call: 2 % or 1 GiB must be free, whichever is smaller, and some inodes.
-    pub fn enough(&self) -> bool {
-        self.lack().is_none()
-    }
-
-    /// What is missing before a call.
+    /// What is missing before a call: 2 % or 1 GiB must be free, whichever is smaller, and some inodes.
     pub fn lack(&self) -> Option<String> {
         if self.free < self.needed() {
             let (free, needed) = (self.free / 1_000_000, self.needed() / 1_000_000);
@@ -122,10 +117,10 @@ mod tests {
     fn two_percent_or_one_gib_whichever_is_smaller() {
         let gib = DiskFree::GIB;
         let disk = |free, size| DiskFree { free, size, inodes: None };
-        assert!(disk(gib, 1000 * gib).enough());
-        assert!(!disk(gib - 1, 1000 * gib).enough());
-        assert!(disk(2, 100).enough());
-        assert!(!disk(1, 100).enough());
+        assert!(disk(gib, 1000 * gib).lack().is_none());
+        assert!(disk(gib - 1, 1000 * gib).lack().is_some());
+        assert!(disk(2, 100).lack().is_none());
+        assert!(disk(1, 100).lack().is_some());
         assert_eq!(disk(1, 3).percent(), 33);
         assert_eq!(disk(0, 0).percent(), 0);
     }
@@ -133,8 +128,8 @@ mod tests {
     #[test]
     fn a_call_needs_inodes_where_they_are_counted() {
         let disk = |inodes| DiskFree { free: 100, size: 100, inodes };
-        assert!(disk(None).enough());
-        assert!(disk(Some(64)).enough());
+        assert!(disk(None).lack().is_none());
+        assert!(disk(Some(64)).lack().is_none());
         assert_eq!(disk(Some(3)).lack().unwrap(), "3 inodes are free, 64 are needed");
     }
 

@@ -91,7 +91,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// No room left, not even after the ballast was released.
-    #[error("{} could not be written, and neither could the last change: {why}", path.display())]
+    #[error("cannot write {}: {why}; the last change was not saved", path.display())]
     Full {
         /// The database file.
         path: PathBuf,

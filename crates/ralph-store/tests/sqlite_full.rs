@@ -81,7 +81,7 @@ fn on_a_full_disk_the_ballast_buys_the_last_records() {
     assert!(store.ballast_ready());
     store.commit(&record(0)).unwrap();
     mount.fill();
-    assert!(!disk_free(&mount.state()).unwrap().enough());
+    assert!(disk_free(&mount.state()).unwrap().lack().is_some());
 
     let mut head = 1;
     while store.ballast_ready() {

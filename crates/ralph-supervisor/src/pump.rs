@@ -334,7 +334,7 @@ impl Pump {
         }
     }
 
-    /// The supervisor is gone, or of no use any more: ends its tree from here.
+    /// The supervisor is gone or does not answer: ends its tree from here.
     fn lose_supervisor(&mut self) {
         self.control_open = false;
         if self.settled {

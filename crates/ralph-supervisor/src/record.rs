@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ralph_os::{Process, read_process};
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 /// Before the path of the note on the supervisor's command line.
@@ -16,6 +17,8 @@ const CLEARED: &str = "cleared";
 /// A supervisor that is still at work gets this long to finish.
 const PATIENCE: Duration = Duration::from_secs(8);
 const REST: Duration = Duration::from_millis(5);
+/// A note has two short lines.
+const LONGEST: u64 = 4096;
 
 /// The supervisor's side: it holds the file open, because its path may be hidden by what it mounts.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ impl Record {
     /// Begins the note. One that cannot be written costs only what a later process would learn from it.
     pub(crate) fn begin(path: &Path) -> Record {
         let mut options = OpenOptions::new();
+        // A pipe in its place is not waited for.
+        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
         let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
         let me = getpid();
         let began = read_process(me).map_or(0, |process| process.began);
@@ -70,7 +75,8 @@ pub fn lost_supervisor(path: &Path) -> Option<LostSupervisor> {
 }
 
 fn read(path: &Path) -> Option<LostSupervisor> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let bytes = ralph_os::read_regular(path, LONGEST, ralph_os::Links::RefuseLast).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
     let mut lines = text.lines();
     let mut words = lines.next()?.split(' ');
     let pid = Pid::from_raw(words.next()?.parse().ok()?)?;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
 use crate::workspace_file_lock::WorkspaceFileLock;
@@ -149,7 +149,10 @@ fn turn(dir: &Path) -> Result<Flocked, LockError> {
             Err(error) => return Err(failed(dir)(error.into())),
         }
     }
-    Err(failed(dir)(io::Error::new(io::ErrorKind::TimedOut, "others are taking locks here all the time")))
+    Err(failed(dir)(io::Error::new(
+        io::ErrorKind::TimedOut,
+        "other ralph processes kept the directory busy for 10 s; try again",
+    )))
 }
 
 /// A run in a directory above would see what is done here as its agent's work.
@@ -209,8 +212,15 @@ pub(crate) fn is_held(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
 }
 
+/// Never waits: a pipe in the place of a lock is refused.
 fn open(path: &Path, write: bool) -> io::Result<File> {
-    OpenOptions::new().read(true).write(write).create(write).truncate(false).mode(0o600).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(write).create(write).truncate(false).mode(0o600);
+    let file = options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    match ralph_os::what_it_is(file.metadata()?.file_type()) {
+        Some(what) => Err(ralph_os::ReadError::IsA(what).into()),
+        None => Ok(file),
+    }
 }
 
 fn is_at(file: &File, path: &Path) -> bool {

@@ -33,7 +33,7 @@ use tracer::{Point, When, trace};
 
 /// Cases at a time: most of a case's time is spent waiting for the disk and for pauses.
 const AT_ONCE: usize = 8;
-/// Every so manyeth first crash is followed by a second one.
+/// One first crash in so many is followed by a second one.
 const SAMPLE: usize = 8;
 /// Failures that are told in full.
 const SHOWN: usize = 12;

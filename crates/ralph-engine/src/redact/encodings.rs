@@ -23,7 +23,7 @@ pub(super) enum Lines {
     Wrapped,
 }
 
-/// A wider gap than this, in characters, is no indented line any more.
+/// A gap wider than this, in characters, is not an indented line.
 const WIDEST_GAP: usize = 96;
 
 /// What the text says next.

@@ -85,7 +85,7 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     } else if let Some(done) = &done {
         say(&outcome(done));
     }
-    Ok(if done.is_some_and(|done| !done.failed.is_empty()) { Code::Busy as u8 } else { 0 })
+    Ok(if done.is_some_and(|done| !done.failed.is_empty()) { Code::Journal as u8 } else { 0 })
 }
 
 /// Keeps runs out of the workspace meanwhile.

@@ -65,9 +65,14 @@ fn there_must_be_a_place_for_state() {
 
 #[test]
 fn a_pipe_in_the_state_directory_holds_nothing_up() {
-    for (name, code) in
-        [("ralph.db", 74), ("ralph.db-wal", 74), ("ralph.gate", 0), ("ralph.ballast", 0), ("metrics.lock", 0)]
-    {
+    for (name, code) in [
+        ("ralph.db", 74),
+        ("ralph.db-wal", 74),
+        ("ralph.gate", 0),
+        ("ralph.ballast", 0),
+        ("metrics.lock", 0),
+        ("locks/another.lock", 0),
+    ] {
         let (scene, database) = after_a_run();
         let place = database.with_file_name(name);
         let _ = std::fs::remove_file(&place);

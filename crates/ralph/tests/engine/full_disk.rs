@@ -54,7 +54,7 @@ fn an_undo_on_a_full_disk_loses_nothing_and_is_completed_when_there_is_room() {
     bed.done(&["--max-iterations", "1"]).ends(3, "MAX_ITERATIONS");
     let filler = disk.fill();
     let full = undo(&bed, &[]);
-    assert_eq!(full.code, 73, "{}", full.err);
+    assert_eq!(full.code, 74, "{}", full.err);
     assert!(full.err.contains("failed: big.txt: No space left on device"), "{}", full.err);
     assert_eq!(bed.scratch.read("big.txt"), "agent\n", "what could not be replaced stays");
     let drafts = || {

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const AT_ONCE: usize = 4;
 /// Most kills, unless every one is asked for.
 const MOST: usize = 150;
-/// Every so manyeth kill is followed by a second one.
+/// One kill in so many is followed by a second one.
 const SAMPLE: usize = 4;
 
 /// By path: kind, permissions and content.
