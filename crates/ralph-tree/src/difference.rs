@@ -124,7 +124,7 @@ impl Difference {
         self.changed.entries()
     }
 
-    /// The difference as bytes: the head, the chunks, the paths that are gone, each after its length.
+    /// The difference as bytes: the head, the chunks, the paths that are gone; both lists after their lengths.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -135,6 +135,7 @@ impl Difference {
         add(&self.changed.head_bytes());
         add(&(self.changed.chunks.len() as u64).to_le_bytes());
         self.changed.chunks.iter().for_each(|chunk| add(&chunk.to_bytes()));
+        add(&(self.gone.len() as u64).to_le_bytes());
         self.gone.iter().for_each(|path| add(path));
         out
     }
@@ -143,19 +144,14 @@ impl Difference {
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Difference> {
         let (head, rest) = part(bytes)?;
-        let (count, mut rest) = part(rest)?;
-        let mut chunks = Vec::new();
-        for _ in 0..u64::from_le_bytes(count.try_into().ok()?) {
-            let (chunk, more) = part(rest)?;
-            chunks.push(Arc::new(Chunk::from_bytes(chunk)?));
-            rest = more;
+        let (stored, rest) = parts(rest)?;
+        let (gone, rest) = parts(rest)?;
+        if !rest.is_empty() {
+            return None;
         }
-        let mut gone = Vec::new();
-        while !rest.is_empty() {
-            let (path, more) = part(rest)?;
-            gone.push(path.to_vec());
-            rest = more;
-        }
+        let chunks = stored.into_iter().map(|chunk| Some(Arc::new(Chunk::from_bytes(chunk)?)));
+        let chunks = chunks.collect::<Option<Vec<_>>>()?;
+        let gone = gone.into_iter().map(<[u8]>::to_vec).collect();
         Some(Difference { changed: Index::from_chunks(head, chunks)?, gone })
     }
 }
@@ -163,4 +159,16 @@ impl Difference {
 fn part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
+}
+
+/// As many parts as the first one says.
+fn parts(bytes: &[u8]) -> Option<(Vec<&[u8]>, &[u8])> {
+    let (count, mut rest) = part(bytes)?;
+    let mut found = Vec::new();
+    for _ in 0..u64::from_le_bytes(count.try_into().ok()?) {
+        let (one, more) = part(rest)?;
+        found.push(one);
+        rest = more;
+    }
+    Some((found, rest))
 }
