@@ -111,16 +111,21 @@ struct Kept {
 impl Kept {
     /// An index of an earlier version.
     fn old_index(&mut self, file: &Path) -> io::Result<()> {
-        let index = if self.full { None } else { Index::load_beside(file, &self.seen) };
-        let more = index.map(|index| (self.names(&index, &[]), index));
-        match more.filter(|(more, _)| self.named.is_empty() || self.fits(more, length(file))) {
-            Some((more, index)) => {
-                self.keep(more, length(file), 0);
-                self.seen = index;
-                Ok(())
-            }
-            None => self.remove(file, 1),
+        if self.full {
+            return self.remove(file, 1);
         }
+        let Some(index) = Index::load_beside(file, &self.seen) else {
+            self.skip(file);
+            return Ok(());
+        };
+        let more = self.names(&index, &[]);
+        if !self.named.is_empty() && !self.fits(&more, length(file)) {
+            self.full = true;
+            return self.remove(file, 1);
+        }
+        self.keep(more, length(file), 0);
+        self.seen = index;
+        Ok(())
     }
 
     /// The moments of a run: all of them, or only the latest ones.
@@ -128,8 +133,14 @@ impl Kept {
         let file = path(folder);
         let Some((id, records)) = read(folder) else { return Ok(()) };
         let count = u32::try_from(records.len()).unwrap_or(u32::MAX);
-        let base = if self.full || records.is_empty() { None } else { self.base(folder, id) };
-        let Some(base) = base else { return self.remove(&file, count) };
+        if self.full {
+            return self.remove(&file, count);
+        }
+        let base = if records.is_empty() { None } else { self.base(folder, id) };
+        let Some(base) = base else {
+            self.skip(&file);
+            return Ok(());
+        };
         let base_bytes = if self.bases.insert(id) { length(&path_in(folder, id)) } else { 0 };
         let bytes = base_bytes + length(&file);
         let from = |first: usize| {
@@ -149,11 +160,11 @@ impl Kept {
             let middle = low.midpoint(high);
             if self.fits(&from(middle).0, bytes) { high = middle } else { low = middle + 1 }
         }
+        let (some, _) = from(low);
+        self.full = true;
         if low >= records.len() {
             return self.remove(&file, count);
         }
-        let (some, _) = from(low);
-        self.full = true;
         self.removed += u32::try_from(low).unwrap_or(u32::MAX);
         cut(folder, id, records, low)?;
         self.keep(some, length(&file), base_bytes);
@@ -186,8 +197,12 @@ impl Kept {
         self.named.extend(more.into_keys());
     }
 
+    /// What cannot be used names nothing, and says nothing about how much room is left for older moments.
+    fn skip(&mut self, file: &Path) {
+        self.keep(Sizes::default(), length(file), 0);
+    }
+
     fn remove(&mut self, file: &Path, moments: u32) -> io::Result<()> {
-        self.full = true;
         self.removed += moments;
         match fs::remove_file(file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -182,6 +182,29 @@ fn what_a_run_needs_to_continue_outlives_its_old_moments() {
 }
 
 #[test]
+fn moments_that_cannot_be_read_do_not_take_older_ones_with_them() {
+    let bed = Bed::new(&[("a", "1")]);
+    let first = bed.moment(&bed.log("first"), "001");
+    for run in ["without a record", "with a damaged base", "with a torn index"] {
+        bed.write("a", run);
+        bed.moment(&bed.log(run), "001");
+    }
+    let head = bed.folder("without a record").join("moments");
+    fs::write(&head, &fs::read(&head).unwrap()[..44]).unwrap();
+    let in_folder =
+        fs::read_dir(bed.folder("with a damaged base")).unwrap().map(|entry| entry.unwrap().path());
+    let base = in_folder.into_iter().find(|path| path.extension().is_some_and(|e| e == "base")).unwrap();
+    fs::remove_file(&base).unwrap();
+    fs::write(&base, "damaged").unwrap();
+    fs::write(bed.folder("with a torn index").join("000.tree"), "torn").unwrap();
+    for broken in ["without a record", "with a damaged base", "with a torn index"] {
+        let pruned = prune(&bed.keep, &[bed.folder("first"), bed.folder(broken)], u64::MAX).unwrap();
+        assert_eq!(pruned.moments, 0, "{broken}");
+        same(&bed.load("first", "001").expect(broken), &first);
+    }
+}
+
+#[test]
 fn indexes_of_earlier_versions_are_pruned_too() {
     let bed = Bed::new(&[("a", "1")]);
     let folder = bed.folder("old");
