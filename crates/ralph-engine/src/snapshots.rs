@@ -2,10 +2,11 @@
 //! store, shared by all its runs; a run's folder holds the states, as differences. `ralph undo` reads them.
 
 use crate::home::Home;
-use crate::protection::BEFORE;
 use ralph_snapshots::{
-    MomentLog, SnapshotStore, TakeReport, prune, remove_drafts, remove_drafts_in_workspace, stored_bytes,
+    MomentLog, RunMoments, SnapshotStore, TakeReport, prune, remove_drafts, remove_drafts_in_workspace,
+    stands_for, stored_bytes,
 };
+use ralph_store::RunRow;
 use ralph_tree::{Index, Tree, TreePath, WalkError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -147,18 +148,18 @@ impl Snapshots {
 
     /// At the end of a run: removes the oldest snapshots if the size limit is exceeded. `runs` are those of this
     /// workspace, oldest first; they are looked at only if something must be removed or counted.
-    pub fn keep_within_limit(&self, home: &Home, runs: impl FnOnce() -> Vec<String>) -> io::Result<()> {
+    pub fn keep_within_limit(&self, home: &Home, runs: impl FnOnce() -> Vec<RunRow>) -> io::Result<()> {
         if let Some((bytes, unprunable)) = self.keep.kept_bytes()
             && bytes <= MOST.max(unprunable.saturating_add(MOST - LEFT_OVER))
         {
             self.keep.set_kept_bytes(bytes, unprunable);
             return Ok(());
         }
-        let folders = folders(home, &runs());
-        match stored_bytes(&self.keep, &folders)? {
+        let runs: Vec<RunMoments> = runs().iter().map(|run| moments_of(home, run)).collect();
+        match stored_bytes(&self.keep, &runs)? {
             bytes if bytes <= MOST => self.keep.set_kept_bytes(bytes, 0),
             _ => {
-                let left = prune(&self.keep, &folders, LEFT_OVER)?.left;
+                let left = prune(&self.keep, &runs, LEFT_OVER)?.left;
                 self.keep.set_kept_bytes(left, left);
             }
         }
@@ -167,8 +168,9 @@ impl Snapshots {
 
     /// Removes what no snapshot of these runs (all that are left of this workspace, oldest first) refers to, and the
     /// oldest snapshots above the size limit.
-    pub fn prune(&self, home: &Home, runs: &[String]) -> io::Result<()> {
-        let pruned = prune(&self.keep, &folders(home, runs), MOST)?;
+    pub fn prune(&self, home: &Home, runs: &[&RunRow]) -> io::Result<()> {
+        let runs: Vec<RunMoments> = runs.iter().map(|run| moments_of(home, run)).collect();
+        let pruned = prune(&self.keep, &runs, MOST)?;
         self.keep.set_kept_bytes(pruned.left, pruned.left);
         Ok(())
     }
@@ -197,11 +199,6 @@ impl Snapshots {
     }
 }
 
-/// Whether a kept state is what is asked for. A call begins with a snapshot, so that needs no second record.
-fn stands_for(there: &str, name: &str) -> bool {
-    there == name || (name == BEFORE && there.parse::<u32>().is_ok())
-}
-
 /// Walks a workspace. Drafts that a killed process left in it are removed first; the caller holds the workspace's lock.
 pub fn walk_without_drafts(tree: &Tree, earlier: Option<&Index>) -> Result<Index, WalkError> {
     let walked = tree.walk(earlier)?;
@@ -211,8 +208,8 @@ pub fn walk_without_drafts(tree: &Tree, earlier: Option<&Index>) -> Result<Index
     }
 }
 
-fn folders(home: &Home, runs: &[String]) -> Vec<PathBuf> {
-    runs.iter().map(|run| moments(&home.run(run))).collect()
+fn moments_of(home: &Home, run: &RunRow) -> RunMoments {
+    RunMoments { folder: moments(&home.run(&run.id)), resumable: run.resumable }
 }
 
 fn moments(folder: &Path) -> PathBuf {

@@ -8,16 +8,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ralph_tree::{Difference, Index, side_by_side};
+use ralph_tree::{Index, side_by_side};
 
 use crate::bases::{self, path_in};
 use crate::leftovers;
 use crate::moment_log::{path, read, state};
-use crate::moment_record::{Record, head};
+use crate::moment_record::Record;
+use crate::needed_moments::{RunMoments, keep_only, needed};
 use crate::snapshot_store::{SnapshotStore, is_stored};
-
-/// Moments that a run needs to continue: the last of each is kept, however old.
-const NEEDED: [&str; 3] = ["before", "oracle", "seen"];
 
 /// What was removed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -32,13 +30,13 @@ pub struct Pruned {
     pub left: u64,
 }
 
-/// Removes contents that no moment in `folders` (oldest first) names, and the oldest moments while more than `most` bytes
-/// are stored, but never the newest.
-pub fn prune(store: &SnapshotStore, folders: &[PathBuf], most: u64) -> io::Result<Pruned> {
+/// Removes contents that no moment of `runs` (oldest first) names, and the oldest moments while more than `most` bytes
+/// are stored, but never the newest, and nothing that a run needs to continue.
+pub fn prune(store: &SnapshotStore, runs: &[RunMoments], most: u64) -> io::Result<Pruned> {
     let mut kept = Kept { most, ..Kept::default() };
-    for folder in folders.iter().rev() {
-        kept.log(folder)?;
-        let mut files = old_indexes(folder);
+    for run in runs.iter().rev() {
+        kept.log(run)?;
+        let mut files = old_indexes(&run.folder);
         files.sort_unstable();
         for file in files.into_iter().rev() {
             kept.old_index(&file)?;
@@ -63,14 +61,14 @@ pub fn prune(store: &SnapshotStore, folders: &[PathBuf], most: u64) -> io::Resul
     Ok(pruned)
 }
 
-/// Bytes of everything that is stored for a workspace whose moments are in these folders.
-pub fn stored_bytes(store: &SnapshotStore, folders: &[PathBuf]) -> io::Result<u64> {
+/// Bytes of everything that is stored for a workspace with these runs.
+pub fn stored_bytes(store: &SnapshotStore, runs: &[RunMoments]) -> io::Result<u64> {
     let mut contents = 0;
     each_content(store, |_, _, size| {
         contents += size;
         Ok(())
     })?;
-    let indexes = folders.iter().flat_map(|folder| old_indexes(folder).into_iter().chain([path(folder)]));
+    let indexes = runs.iter().flat_map(|run| old_indexes(&run.folder).into_iter().chain([path(&run.folder)]));
     Ok(contents + store.bases().remove_unused()? + indexes.map(|file| length(&file)).sum::<u64>())
 }
 
@@ -104,6 +102,8 @@ struct Kept {
     /// The base that was read last; neighbouring runs share it.
     base: Option<(u128, Index)>,
     removed: u32,
+    /// The newest moment was looked at: it stays, however large.
+    newest: bool,
     /// The limit was reached: everything older goes.
     full: bool,
 }
@@ -119,21 +119,22 @@ impl Kept {
             return Ok(());
         };
         let more = self.names(&index, &[]);
-        if !self.named.is_empty() && !self.fits(&more, length(file)) {
+        if self.newest && !self.fits(&more, length(file)) {
             self.full = true;
             return self.remove(file, 1);
         }
         self.keep(more, length(file), 0);
-        self.seen = index;
+        (self.seen, self.newest) = (index, true);
         Ok(())
     }
 
-    /// The moments of a run: all of them, or only the latest ones.
-    fn log(&mut self, folder: &Path) -> io::Result<()> {
-        let file = path(folder);
+    /// The moments of a run: all of them, or only the latest ones and what it needs to continue.
+    fn log(&mut self, run: &RunMoments) -> io::Result<()> {
+        let (folder, file) = (&run.folder, path(&run.folder));
         let Some((id, records)) = read(folder) else { return Ok(()) };
+        let needed = if run.resumable { needed(&records) } else { BTreeSet::new() };
         let count = u32::try_from(records.len()).unwrap_or(u32::MAX);
-        if self.full {
+        if self.full && needed.is_empty() {
             return self.remove(&file, count);
         }
         let base = if records.is_empty() { None } else { self.base(folder, id) };
@@ -141,34 +142,50 @@ impl Kept {
             self.skip(&file);
             return Ok(());
         };
+        for last in &needed {
+            let names = self.names(&state(&base, records.iter().take(last + 1).cloned()), &[]);
+            self.keep(names, 0, 0);
+        }
         let base_bytes = if self.bases.insert(id) { length(&path_in(folder, id)) } else { 0 };
-        let bytes = base_bytes + length(&file);
-        let from = |first: usize| {
-            let (before, after) = records.split_at((first + 1).min(records.len()));
-            let state = state(&base, before.iter().cloned());
-            (self.names(&state, after), state)
-        };
-        let (all, state) = from(0);
-        if self.fits(&all, bytes) {
-            self.keep(all, bytes - base_bytes, base_bytes);
-            self.seen = state;
-            return Ok(());
-        }
-        // The more moments are kept, the more contents they name.
-        let (mut low, mut high) = (0, records.len() - usize::from(self.named.is_empty()));
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.fits(&from(middle).0, bytes) { high = middle } else { low = middle + 1 }
-        }
-        let (some, _) = from(low);
-        self.full = true;
-        if low >= records.len() {
+        let first = self.first_that_fits(&base, &records, base_bytes + length(&file));
+        let (before, after) = records.split_at((first + 1).min(records.len()));
+        let kept: BTreeSet<usize> = needed.into_iter().chain(first..records.len()).collect();
+        if kept.is_empty() {
             return self.remove(&file, count);
         }
-        self.removed += u32::try_from(low).unwrap_or(u32::MAX);
-        cut(folder, id, records, low)?;
-        self.keep(some, length(&file), base_bytes);
+        if first < records.len() {
+            let state = state(&base, before.iter().cloned());
+            self.keep(self.names(&state, after), 0, 0);
+            (self.seen, self.newest) = (state, true);
+        }
+        if kept.len() < records.len() {
+            self.removed += u32::try_from(records.len() - kept.len()).unwrap_or(u32::MAX);
+            keep_only(folder, id, records, &kept)?;
+        }
+        self.keep(Sizes::default(), length(&file), base_bytes);
         Ok(())
+    }
+
+    /// From which record on there is room for the moments of a run; the number of records if there is room for none.
+    fn first_that_fits(&mut self, base: &Index, records: &[Record], bytes: u64) -> usize {
+        let fits = |first: usize| {
+            let (before, after) = records.split_at((first + 1).min(records.len()));
+            self.fits(&self.names(&state(base, before.iter().cloned()), after), bytes)
+        };
+        if self.full {
+            return records.len();
+        }
+        if fits(0) {
+            return 0;
+        }
+        // The more moments are kept, the more contents they name.
+        let (mut low, mut high) = (1, records.len() - usize::from(!self.newest));
+        while low < high {
+            let middle = low.midpoint(high);
+            if fits(middle) { high = middle } else { low = middle + 1 }
+        }
+        self.full = true;
+        high
     }
 
     fn base(&mut self, folder: &Path, id: u128) -> Option<Index> {
@@ -209,22 +226,6 @@ impl Kept {
             _ => Ok(()),
         }
     }
-}
-
-/// Rewrites the moments of a run without those before `from`.
-fn cut(folder: &Path, base: u128, records: Vec<Record>, from: usize) -> io::Result<()> {
-    let last = |name: &&str| records.iter().rposition(|record| record.name == **name);
-    let needed: BTreeSet<usize> = NEEDED.iter().filter_map(last).collect();
-    let mut bytes = head(base);
-    let mut skipped = Vec::new();
-    for (n, record) in records.into_iter().enumerate() {
-        skipped.push(record.difference);
-        if n >= from || needed.contains(&n) {
-            let difference = Difference::joined(skipped.drain(..));
-            bytes.extend(Record { name: record.name, difference }.to_bytes());
-        }
-    }
-    ralph_os::write_durably(&path(folder), &bytes)
 }
 
 /// The indexes of a folder that an earlier version wrote, one file for each moment.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use ralph_snapshots::{MomentLog, prune, stored_bytes};
+use ralph_snapshots::{MomentLog, RunMoments, prune, stored_bytes};
 use ralph_tree::{Entry, Index};
 use support::Bed;
 
@@ -32,6 +32,14 @@ impl Bed {
     fn load(&self, run: &str, name: &str) -> Option<Index> {
         MomentLog::load(&self.folder(run), |there| there == name)
     }
+}
+
+fn ended(folder: PathBuf) -> RunMoments {
+    RunMoments { folder, resumable: false }
+}
+
+fn resumable(folder: PathBuf) -> RunMoments {
+    RunMoments { folder, resumable: true }
 }
 
 fn entries(index: &Index) -> Vec<Entry<'_>> {
@@ -120,7 +128,7 @@ fn eight_hundred_moments_cost_less_than_eight_indexes() {
     bed.take().save(&bed.dir.path().join("full")).unwrap();
     let full = fs::metadata(bed.dir.path().join("full")).unwrap().len();
     let mut index = bed.tree.walk(None).unwrap();
-    let folders: Vec<PathBuf> = (0..40).map(|run| bed.folder(&format!("run{run}"))).collect();
+    let runs: Vec<RunMoments> = (0..40).map(|run| ended(bed.folder(&format!("run{run}")))).collect();
     for run in 0..40 {
         let log = bed.log(&format!("run{run}"));
         for n in 0..20 {
@@ -130,7 +138,7 @@ fn eight_hundred_moments_cost_less_than_eight_indexes() {
             log.add(&format!("{n:03}"), &Arc::new(index.clone())).unwrap();
         }
     }
-    let bytes = stored_bytes(&bed.keep, &folders).unwrap();
+    let bytes = stored_bytes(&bed.keep, &runs).unwrap();
     let contents = names.iter().map(String::len).sum::<usize>() as u64;
     assert!(bytes < contents + 8 * full, "{bytes} bytes, an index has {full}");
 }
@@ -145,19 +153,19 @@ fn the_oldest_moments_go_first_and_the_newest_never() {
             bed.moment(&log, &format!("{n:03}"));
         }
     }
-    let folders = [bed.folder("first"), bed.folder("second")];
-    let all = stored_bytes(&bed.keep, &folders).unwrap();
-    let nothing = prune(&bed.keep, &folders, all).unwrap();
+    let runs = [ended(bed.folder("first")), ended(bed.folder("second"))];
+    let all = stored_bytes(&bed.keep, &runs).unwrap();
+    let nothing = prune(&bed.keep, &runs, all).unwrap();
     assert_eq!((nothing.moments, nothing.contents, nothing.left), (0, 0, all));
-    let one = prune(&bed.keep, &folders, all - 1).unwrap();
+    let one = prune(&bed.keep, &runs, all - 1).unwrap();
     assert_eq!((one.moments, one.contents), (1, 1));
     assert!(bed.load("first", "000").is_none() && bed.load("first", "001").is_some());
-    let cut = prune(&bed.keep, &folders, 250_000).unwrap();
+    let cut = prune(&bed.keep, &runs, 250_000).unwrap();
     assert_eq!((cut.moments, cut.contents), (3, 3));
-    assert!(!folders[0].join("moments").exists(), "nothing of the first run is left");
+    assert!(!runs[0].folder.join("moments").exists(), "nothing of the first run is left");
     let target = bed.load("second", "001").unwrap();
     bed.go(&target);
-    let last = prune(&bed.keep, &folders, 0).unwrap();
+    let last = prune(&bed.keep, &runs, 0).unwrap();
     assert_eq!(last.moments, 1, "the newest stays");
     bed.go(&bed.load("second", "002").unwrap());
     // What was removed comes back when it is needed again.
@@ -176,9 +184,37 @@ fn what_a_run_needs_to_continue_outlives_its_old_moments() {
         bed.write("a", &n.to_string().repeat(100_000));
         bed.moment(&log, &format!("{n:03}"));
     }
-    prune(&bed.keep, &[bed.folder("run")], 0).unwrap();
+    prune(&bed.keep, &[resumable(bed.folder("run"))], 0).unwrap();
     assert_eq!(MomentLog::names(&bed.folder("run")), ["oracle", "004"]);
     same(&bed.load("run", "oracle").unwrap(), &baseline);
+    bed.go(&baseline);
+}
+
+#[test]
+fn what_another_run_needs_to_continue_stays_with_its_contents() {
+    let bed = Bed::new(&[("keep", "x")]);
+    let mut needed = Vec::new();
+    for run in ["ended", "resumable"] {
+        let log = bed.log(run);
+        for (n, name) in ["001", "oracle", "002", "003", "seen", "left"].into_iter().enumerate() {
+            bed.write("a", &format!("{run} {n} {}", "-".repeat(100_000)));
+            needed.push(bed.moment(&log, name));
+        }
+    }
+    bed.write("a", "latest");
+    bed.moment(&bed.log("newest"), "001");
+    let runs =
+        [resumable(bed.folder("resumable")), ended(bed.folder("ended")), resumable(bed.folder("newest"))];
+    for _again in 0..2 {
+        prune(&bed.keep, &runs, 1000).unwrap();
+        assert_eq!(MomentLog::names(&bed.folder("ended")), [""; 0]);
+        assert_eq!(MomentLog::names(&bed.folder("resumable")), ["oracle", "003", "seen"]);
+        for (name, then) in [("oracle", &needed[7]), ("003", &needed[9]), ("seen", &needed[10])] {
+            same(&bed.load("resumable", name).unwrap(), then);
+            bed.go(then);
+        }
+    }
+    assert_eq!(prune(&bed.keep, &runs, 1000).unwrap().moments, 0);
 }
 
 #[test]
@@ -198,7 +234,8 @@ fn moments_that_cannot_be_read_do_not_take_older_ones_with_them() {
     fs::write(&base, "damaged").unwrap();
     fs::write(bed.folder("with a torn index").join("000.tree"), "torn").unwrap();
     for broken in ["without a record", "with a damaged base", "with a torn index"] {
-        let pruned = prune(&bed.keep, &[bed.folder("first"), bed.folder(broken)], u64::MAX).unwrap();
+        let pruned =
+            prune(&bed.keep, &[bed.folder("first"), bed.folder(broken)].map(ended), u64::MAX).unwrap();
         assert_eq!(pruned.moments, 0, "{broken}");
         same(&bed.load("first", "001").expect(broken), &first);
     }
@@ -212,12 +249,12 @@ fn indexes_of_earlier_versions_are_pruned_too() {
         bed.write("a", &n.to_string().repeat(10_000));
         bed.take().save(&folder.join(format!("{n:03}.tree"))).unwrap();
     }
-    let folders = [folder.clone()];
-    let all = stored_bytes(&bed.keep, &folders).unwrap();
-    let pruned = prune(&bed.keep, &folders, all - 1).unwrap();
+    let runs = [ended(folder.clone())];
+    let all = stored_bytes(&bed.keep, &runs).unwrap();
+    let pruned = prune(&bed.keep, &runs, all - 1).unwrap();
     assert_eq!((pruned.moments, pruned.contents), (1, 1));
     assert!(!folder.join("000.tree").exists() && folder.join("001.tree").exists());
-    let last = prune(&bed.keep, &folders, 0).unwrap();
+    let last = prune(&bed.keep, &runs, 0).unwrap();
     assert_eq!((last.moments, last.contents), (1, 1), "the newest stays");
 }
 
@@ -235,7 +272,7 @@ fn a_base_goes_with_the_last_run_that_used_it() {
     let bases = || fs::read_dir(bed.dir.path().join("keep/bases")).unwrap().count();
     assert_eq!(bases(), 2, "the second run shares nothing with the first");
     fs::remove_dir_all(bed.folder("first")).unwrap();
-    prune(&bed.keep, &[bed.folder("second")], u64::MAX).unwrap();
+    prune(&bed.keep, &[ended(bed.folder("second"))], u64::MAX).unwrap();
     assert_eq!(bases(), 1);
     assert!(bed.load("second", "001").is_some());
 }

@@ -31,7 +31,7 @@ pub(super) fn take_last_snapshot(home: &Home, store: &dyn Store, ctx: &StepConte
     let runs = || {
         let workspace = Some(ctx.start.workspace.clone());
         let runs = store.runs(&RunFilter { workspace, ..RunFilter::default() }).unwrap_or_default();
-        runs.into_iter().rev().map(|run| run.id).collect()
+        runs.into_iter().rev().collect()
     };
     ctx.snapshots.keep_within_limit(home, runs).discard("prune snapshots");
 }

@@ -187,12 +187,12 @@ fn remove(plan: &Plan, home: &Home) -> u64 {
             freed += bytes;
         }
     }
-    let mut left: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut left: BTreeMap<&str, Vec<&RunRow>> = BTreeMap::new();
     for Kept { row, .. } in &plan.goes {
         left.entry(&row.workspace).or_default();
     }
     for Kept { row, .. } in plan.stays.iter().rev() {
-        left.entry(&row.workspace).or_default().push(row.id.clone());
+        left.entry(&row.workspace).or_default().push(row);
     }
     for (workspace, runs) in left {
         let workspace = Path::new(workspace);
