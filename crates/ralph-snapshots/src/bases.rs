@@ -96,10 +96,17 @@ impl Bases {
     }
 }
 
-/// Reads the base of a folder; in memory it shares what it can with `other`.
-pub(crate) fn load(folder: &Path, id: u128, other: &Index) -> Option<Index> {
+/// Reads the base of a folder; in memory it shares what it can with `other`. None if it is lost or damaged; an error if
+/// that cannot be told, because it may be read another time.
+pub(crate) fn load(folder: &Path, id: u128, other: &Index) -> io::Result<Option<Index>> {
     let path = path_in(folder, id);
-    Index::load_beside(&path, other).filter(|_| id_of(&path) == Some(id))
+    if let Some(base) = Index::load_beside(&path, other).filter(|_| id_of(&path) == Some(id)) {
+        return Ok(Some(base));
+    }
+    match File::open(&path).and_then(|mut file| io::copy(&mut file, &mut io::sink())) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(None),
+    }
 }
 
 /// Whether a file in a run's folder is a base that others share.

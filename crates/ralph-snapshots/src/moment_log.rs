@@ -53,12 +53,12 @@ impl MomentLog {
     }
 
     /// Adds a moment. It is on disk after the returned files were synced. If the last state has this name already,
-    /// nothing is written.
+    /// nothing is written. Earlier moments that cannot be read just now stay: that is an error.
     pub fn add(&self, name: &str, index: &Arc<Index>) -> io::Result<Added> {
         let mut end = self.end();
         let mut added = Added::default();
         if end.is_none() {
-            *end = self.read_end();
+            *end = self.read_end()?;
         }
         let (difference, length) = match &mut *end {
             Some(end) => {
@@ -98,7 +98,7 @@ impl MomentLog {
     pub fn has(&self, name: &str) -> bool {
         let mut end = self.end();
         if end.is_none() {
-            *end = self.read_end();
+            *end = self.read_end().ok().flatten();
         }
         end.as_ref().is_some_and(|end| end.all.contains(name))
     }
@@ -126,18 +126,19 @@ impl MomentLog {
     /// The names of all moments, oldest first.
     #[must_use]
     pub fn names(folder: &Path) -> Vec<String> {
-        read(folder)
-            .map(|(_, records)| records.into_iter().map(|record| record.name).collect())
-            .unwrap_or_default()
+        let read = read(folder).ok().flatten();
+        read.map(|(_, records)| records.into_iter().map(|record| record.name).collect()).unwrap_or_default()
     }
 
-    fn read_end(&self) -> Option<End> {
-        let (base, records) = read(&self.folder)?;
+    /// None if there is nothing to continue.
+    fn read_end(&self) -> io::Result<Option<End>> {
+        let Some((base, records)) = read(&self.folder)? else { return Ok(None) };
         let length = HEAD + records.iter().map(Record::length).sum::<usize>();
         let all = records.iter().map(|record| record.name.clone()).collect();
-        let name = records.last()?.name.clone();
-        let index = Arc::new(state(&bases::load(&self.folder, base, &Index::default())?, records));
-        Some(End { length: length as u64, index, names: BTreeSet::from([name]), all })
+        let Some(name) = records.last().map(|record| record.name.clone()) else { return Ok(None) };
+        let base = bases::load(&self.folder, base, &Index::default())?;
+        let index = base.map(|base| Arc::new(state(&base, records)));
+        Ok(index.map(|index| End { length: length as u64, index, names: BTreeSet::from([name]), all }))
     }
 
     fn path(&self) -> PathBuf {
@@ -150,9 +151,9 @@ impl MomentLog {
 }
 
 fn load_beside(folder: &Path, is_name: impl Fn(&str) -> bool, other: &Index) -> Option<Index> {
-    let (base, records) = read(folder)?;
+    let (base, records) = read(folder).ok()??;
     let last = records.iter().rposition(|record| is_name(&record.name))?;
-    let base = bases::load(folder, base, other)?;
+    let base = bases::load(folder, base, other).ok()??;
     Some(state(&base, records.into_iter().take(last + 1)))
 }
 
@@ -161,9 +162,14 @@ pub(crate) fn path(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-/// All whole records with the name of their base; none without a file whose head is whole.
-pub(crate) fn read(folder: &Path) -> Option<(u128, Vec<Record>)> {
-    parse(&fs::read(path(folder)).ok()?)
+/// All whole records with the name of their base; none without a file whose head is whole. A file that cannot be read
+/// may hold moments, so that is an error.
+pub(crate) fn read(folder: &Path) -> io::Result<Option<(u128, Vec<Record>)>> {
+    match fs::read(path(folder)) {
+        Ok(bytes) => Ok(parse(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The state after these records, the first of which is a difference from `base`.

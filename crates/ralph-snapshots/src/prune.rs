@@ -131,13 +131,13 @@ impl Kept {
     /// The moments of a run: all of them, or only the latest ones and what it needs to continue.
     fn log(&mut self, run: &RunMoments) -> io::Result<()> {
         let (folder, file) = (&run.folder, path(&run.folder));
-        let Some((id, records)) = read(folder) else { return Ok(()) };
+        let Some((id, records)) = read(folder)? else { return Ok(()) };
         let needed = if run.resumable { needed(&records) } else { BTreeSet::new() };
         let count = u32::try_from(records.len()).unwrap_or(u32::MAX);
         if self.full && needed.is_empty() {
             return self.remove(&file, count);
         }
-        let base = if records.is_empty() { None } else { self.base(folder, id) };
+        let base = if records.is_empty() { None } else { self.base(folder, id)? };
         let Some(base) = base else {
             self.skip(&file);
             return Ok(());
@@ -188,11 +188,11 @@ impl Kept {
         high
     }
 
-    fn base(&mut self, folder: &Path, id: u128) -> Option<Index> {
+    fn base(&mut self, folder: &Path, id: u128) -> io::Result<Option<Index>> {
         if self.base.as_ref().is_none_or(|(known, _)| *known != id) {
-            self.base = bases::load(folder, id, &self.seen).map(|base| (id, base));
+            self.base = bases::load(folder, id, &self.seen)?.map(|base| (id, base));
         }
-        self.base.as_ref().map(|(_, base)| base.clone())
+        Ok(self.base.as_ref().map(|(_, base)| base.clone()))
     }
 
     /// The contents that a state and the records after it name and that are not known yet.

@@ -120,6 +120,26 @@ fn a_torn_end_is_cut_off_and_the_rest_stays() {
     }
 }
 
+/// A directory in its place is something that cannot be read, even as root.
+#[test]
+fn moments_that_cannot_be_read_just_now_are_not_overwritten() {
+    let bed = Bed::new(&[("a", "1")]);
+    let first = bed.moment(&bed.log("run"), "001");
+    bed.write("a", "2");
+    let second = Arc::new(bed.take());
+    for entry in fs::read_dir(bed.folder("run")).unwrap() {
+        let (path, aside) = (entry.unwrap().path(), bed.dir.path().join("aside"));
+        fs::rename(&path, &aside).unwrap();
+        fs::create_dir(&path).unwrap();
+        bed.log("run").add("002", &second).unwrap_err();
+        prune(&bed.keep, &[ended(bed.folder("run"))], 0).unwrap_err();
+        fs::remove_dir(&path).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        same(&bed.load("run", "001").unwrap(), &first);
+        bed.go(&first);
+    }
+}
+
 #[test]
 fn eight_hundred_moments_cost_less_than_eight_indexes() {
     let names: Vec<String> = (0..300).map(|n| format!("dir{}/some/longer/name/file{n}.rs", n % 20)).collect();
