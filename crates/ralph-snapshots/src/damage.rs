@@ -3,16 +3,22 @@
 use std::fs;
 use std::io;
 
-use ralph_tree::{Index, Kind, TreePath};
+use ralph_tree::{Entry, Index, Kind, TreePath};
 
 use crate::blobs::Blobs;
 use crate::snapshot_store::is_kept;
 
-/// Files of this state whose saved content is missing or has another size. Nothing is read.
+/// Files and links of this state whose saved content is missing or has another size. Of files nothing is read. Not every
+/// file system tells the size of a link, so those are read: they are small.
 #[must_use]
 pub fn wrong_size(blobs: &Blobs, state: &Index) -> Vec<TreePath> {
-    let kept = state.entries().filter(|entry| entry.matters() && entry.kind == Kind::File && is_kept(entry));
-    kept.filter(|entry| !blobs.holds(entry.hash, entry.size)).map(|entry| entry.path.into()).collect()
+    let wrong = |entry: &Entry<'_>| match entry.kind {
+        Kind::File => !blobs.holds(entry.hash, entry.size),
+        Kind::Symlink => !blobs.is_whole(entry.hash).unwrap_or(false),
+        _ => false,
+    };
+    let kept = state.entries().filter(|entry| entry.matters() && is_kept(entry));
+    kept.filter(wrong).map(|entry| entry.path.into()).collect()
 }
 
 /// Reads every content; returns how many there are, and the names of those that are damaged.

@@ -295,7 +295,9 @@ fn apply_once(root: &NoFollowDir, act: &RestoreAction, blobs: &Blobs) -> io::Res
         RestoreAction::Clear { path } => root.remove_all(path.as_bytes()),
         RestoreAction::Write { path, hash, mode, .. } => write(root, path, blobs, *hash, *mode),
         RestoreAction::Link { path, hash } => {
-            root.replace_link(path.as_bytes(), Draft::Named(*hash), &std::fs::read(blobs.path(*hash))?)
+            let mut target = Vec::new();
+            blobs.copy_to(*hash, &mut target)?;
+            root.replace_link(path.as_bytes(), Draft::Named(*hash), &target)
         }
         RestoreAction::Mode { path, mode } => root.set_mode(path.as_bytes(), *mode),
         RestoreAction::Remove { path } => root.remove_file(path.as_bytes()),

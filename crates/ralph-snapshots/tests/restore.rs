@@ -170,6 +170,20 @@ fn a_damaged_content_is_not_put_back() {
     assert_eq!(bed.see().len(), 1, "no draft is left");
 }
 
+#[test]
+fn a_link_with_a_damaged_content_is_not_put_back() {
+    let bed = Bed::new(&[]);
+    let link = bed.root().join("link");
+    symlink("one", &link).unwrap();
+    let index = bed.take();
+    fs::remove_file(&link).unwrap();
+    symlink("two", &link).unwrap();
+    fs::write(bed.keep.blobs().path(index.get(b"link").unwrap().hash), "elsewhere").unwrap();
+    let done = bed.plan(&index, &index, true).apply(bed.root(), bed.keep.blobs()).unwrap();
+    assert_eq!((done.acts, done.failed.len()), (0, 1));
+    assert_eq!(fs::read_link(&link).unwrap().to_str(), Some("two"));
+}
+
 fn changed(bed: &Bed, changes: &[(u8, u8, u8)]) {
     const PATHS: [&str; 6] = ["a", "b", "d/a", "d/b", "d/e/f", "x/y"];
     for (path, what, text) in changes {

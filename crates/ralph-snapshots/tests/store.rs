@@ -77,3 +77,14 @@ fn damaged_contents_are_named() {
     both.sort_unstable();
     assert_eq!(damaged_contents(bed.keep.blobs()).unwrap(), (3, both));
 }
+
+#[test]
+fn a_damaged_link_is_named() {
+    let bed = Bed::new(&[]);
+    std::os::unix::fs::symlink("one", bed.root().join("link")).unwrap();
+    let index = bed.take();
+    assert!(wrong_size(bed.keep.blobs(), &index).is_empty());
+    fs::write(bed.keep.blobs().path(index.get(b"link").unwrap().hash), "two").unwrap();
+    let named: Vec<String> = wrong_size(bed.keep.blobs(), &index).iter().map(ToString::to_string).collect();
+    assert_eq!(named, ["link"]);
+}
