@@ -167,13 +167,16 @@ impl SnapshotStore {
                 taken.missed.push(missed(&entry, why_not(&entry)));
                 continue;
             }
-            let stored =
-                if old.is_some_and(same) { Stored::Whole } else { self.stored(known, &mut stats, &entry)? };
-            if stored == Stored::Whole {
+            if old.is_some_and(same) {
                 continue;
             }
+            // Before it is looked at: a content may have to be read.
             if stopped() {
                 return Err(io::ErrorKind::Interrupted.into());
+            }
+            let stored = self.stored(known, &mut stats, &entry)?;
+            if stored == Stored::Whole {
+                continue;
             }
             if self.one(&root, &entry, &mut taken)? {
                 taken.damaged += u64::from(stored == Stored::Damaged);

@@ -88,3 +88,12 @@ fn a_damaged_link_is_named() {
     let named: Vec<String> = wrong_size(bed.keep.blobs(), &index).iter().map(ToString::to_string).collect();
     assert_eq!(named, ["link"]);
 }
+
+#[test]
+fn a_stop_does_not_wait_for_contents_to_be_read() {
+    let bed = Bed::new(&[("a", "1")]);
+    let index = bed.take();
+    let error = bed.another_process().take_unless(bed.root(), &index, &|| true).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
+    assert!(bed.keep.take_unless(bed.root(), &index, &|| false).unwrap().missed.is_empty());
+}
