@@ -145,8 +145,9 @@ impl SnapshotStore {
     pub fn take_also(&self, root: &Path, index: &Index) -> io::Result<TakeReport> {
         let taken = self.take_beside(&mut self.known(), root, (&Index::default(), index), &|| false)?;
         self.sync(&[])?;
-        let mut known = self.known();
-        known.others.extend(index.entries().filter(is_stored).map(|entry| entry.hash));
+        let missed: BTreeSet<&[u8]> = taken.missed.iter().map(|problem| problem.path.as_bytes()).collect();
+        let stored = index.entries().filter(|entry| is_stored(entry) && !missed.contains(entry.path));
+        self.known().others.extend(stored.map(|entry| entry.hash));
         Ok(taken)
     }
 

@@ -97,3 +97,14 @@ fn a_stop_does_not_wait_for_contents_to_be_read() {
     assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
     assert!(bed.keep.take_unless(bed.root(), &index, &|| false).unwrap().missed.is_empty());
 }
+
+#[test]
+fn a_content_that_was_missed_elsewhere_is_stored_when_it_is_found_here() {
+    let (bed, elsewhere) = (Bed::new(&[]), Bed::new(&[("config", "one")]));
+    let index = elsewhere.tree.walk(None).unwrap();
+    elsewhere.write("config", "two");
+    assert_eq!(bed.keep.take_also(elsewhere.root(), &index).unwrap().missed.len(), 1);
+    bed.write("a", "one");
+    bed.take();
+    assert!(bed.keep.blobs().has(index.get(b"config").unwrap().hash));
+}
