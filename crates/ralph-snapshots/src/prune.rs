@@ -135,7 +135,7 @@ impl Kept {
         let needed = if run.resumable { needed(&records) } else { BTreeSet::new() };
         let count = u32::try_from(records.len()).unwrap_or(u32::MAX);
         if self.full && needed.is_empty() {
-            return self.remove(&file, count);
+            return self.remove_log(folder, id, count);
         }
         let base = if records.is_empty() { None } else { self.base(folder, id)? };
         let Some(base) = base else {
@@ -151,7 +151,7 @@ impl Kept {
         let (before, after) = records.split_at((first + 1).min(records.len()));
         let kept: BTreeSet<usize> = needed.into_iter().chain(first..records.len()).collect();
         if kept.is_empty() {
-            return self.remove(&file, count);
+            return self.remove_log(folder, id, count);
         }
         if first < records.len() {
             let state = state(&base, before.iter().cloned());
@@ -217,6 +217,12 @@ impl Kept {
     /// What cannot be used names nothing, and says nothing about how much room is left for older moments.
     fn skip(&mut self, file: &Path) {
         self.keep(Sizes::default(), length(file), 0);
+    }
+
+    /// Removes the moments of a run with its link to their base, which would count as used for ever.
+    fn remove_log(&mut self, folder: &Path, base: u128, moments: u32) -> io::Result<()> {
+        self.remove(&path(folder), moments)?;
+        self.remove(&path_in(folder, base), 0)
     }
 
     fn remove(&mut self, file: &Path, moments: u32) -> io::Result<()> {

@@ -278,8 +278,8 @@ fn indexes_of_earlier_versions_are_pruned_too() {
     assert_eq!((last.moments, last.contents), (1, 1), "the newest stays");
 }
 
-#[test]
-fn a_base_goes_with_the_last_run_that_used_it() {
+/// Two runs, the second of which shares nothing with the first and has a base of its own.
+fn with_two_bases() -> Bed {
     let names: Vec<String> = (0..500).map(|n| format!("a/rather/long/directory/name/file{n}")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
     let bed = Bed::new(&files);
@@ -289,11 +289,29 @@ fn a_base_goes_with_the_last_run_that_used_it() {
         bed.write(&format!("quite/another/place/for/files/number{n}"), "y");
     }
     bed.moment(&bed.log("second"), "001");
-    let bases = || fs::read_dir(bed.dir.path().join("keep/bases")).unwrap().count();
-    assert_eq!(bases(), 2, "the second run shares nothing with the first");
+    assert_eq!(bases(&bed), 2);
+    bed
+}
+
+fn bases(bed: &Bed) -> usize {
+    fs::read_dir(bed.dir.path().join("keep/bases")).unwrap().count()
+}
+
+#[test]
+fn a_base_goes_with_the_last_run_that_used_it() {
+    let bed = with_two_bases();
     fs::remove_dir_all(bed.folder("first")).unwrap();
     prune(&bed.keep, &[ended(bed.folder("second"))], u64::MAX).unwrap();
-    assert_eq!(bases(), 1);
+    assert_eq!(bases(&bed), 1);
+    assert!(bed.load("second", "001").is_some());
+}
+
+#[test]
+fn a_base_goes_with_the_last_moments_that_used_it() {
+    let bed = with_two_bases();
+    prune(&bed.keep, &["first", "second"].map(|run| ended(bed.folder(run))), 0).unwrap();
+    assert_eq!(bases(&bed), 1);
+    assert_eq!(fs::read_dir(bed.folder("first")).unwrap().count(), 0);
     assert!(bed.load("second", "001").is_some());
 }
 
