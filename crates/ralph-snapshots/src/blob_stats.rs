@@ -1,16 +1,21 @@
-//! Looks at many contents without opening them. Each of their directories is held open meanwhile, which takes a third of
-//! the time that whole paths take.
+//! Looks at many contents without opening them. Their directories are held open meanwhile, as many as may be, which takes
+//! a third of the time that whole paths take.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, lstat, open, statat};
 
 use crate::blobs::Blobs;
+use crate::open_files::{most_directories, too_many_open};
 
 /// The directories of the contents, as far as they were needed.
 pub(crate) struct BlobStats<'a> {
     blobs: &'a Blobs,
-    dirs: Vec<Option<OwnedFd>>,
+    /// By the first byte of the hashes in them.
+    dirs: BTreeMap<u8, OwnedFd>,
+    most: usize,
 }
 
 /// What is told about a content.
@@ -23,24 +28,37 @@ pub(crate) struct BlobStat {
 
 impl<'a> BlobStats<'a> {
     pub(crate) fn new(blobs: &'a Blobs) -> BlobStats<'a> {
-        BlobStats { blobs, dirs: Vec::new() }
+        BlobStats { blobs, dirs: BTreeMap::new(), most: most_directories() }
     }
 
     /// What there is of a content; none if there is nothing.
     pub(crate) fn of(&mut self, hash: u128) -> Option<BlobStat> {
         let path = self.blobs.path(hash);
-        let number = usize::from(hash.to_be_bytes().first().copied().unwrap_or(0));
-        if self.dirs.len() <= number {
-            self.dirs.resize_with(256, || None);
-        }
-        let dir = self.dirs.get_mut(number)?;
-        if dir.is_none() {
+        let stat = match self.dir(hash, path.parent()?) {
+            Some(dir) => statat(dir, path.file_name()?, AtFlags::SYMLINK_NOFOLLOW),
+            None => lstat(&path),
+        };
+        stat.ok().map(|stat| BlobStat::of(&stat))
+    }
+
+    /// The directory of a content, if it is held open.
+    fn dir(&mut self, hash: u128, path: &Path) -> Option<&OwnedFd> {
+        let [number, ..] = hash.to_be_bytes();
+        if !self.dirs.contains_key(&number) && self.dirs.len() < self.most {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            *dir = open(path.parent()?, flags, Mode::empty()).ok();
+            match open(path, flags, Mode::empty()) {
+                Ok(dir) => drop(self.dirs.insert(number, dir)),
+                Err(error) if too_many_open(&error.into()) => self.close(),
+                Err(_) => {}
+            }
         }
-        statat(dir.as_ref()?, path.file_name()?, AtFlags::SYMLINK_NOFOLLOW)
-            .ok()
-            .map(|stat| BlobStat::of(&stat))
+        self.dirs.get(&number)
+    }
+
+    /// Holds no directory open any more: others need the handles.
+    pub(crate) fn close(&mut self) {
+        self.dirs.clear();
+        self.most = 0;
     }
 }
 

@@ -15,6 +15,7 @@ mod leftovers;
 mod moment_log;
 mod moment_record;
 mod needed_moments;
+mod open_files;
 mod pending;
 mod prune;
 mod restore;

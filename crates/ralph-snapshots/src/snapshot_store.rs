@@ -17,6 +17,7 @@ use crate::blob_stats::BlobStats;
 use crate::blobs::{Blobs, DRAFTS};
 use crate::kept_bytes::KeptBytes;
 use crate::leftovers::remove_drafts;
+use crate::open_files::too_many_open;
 use crate::synced_list::SyncedList;
 
 /// A larger file is not kept: it is data, not work, and would fill the disk.
@@ -179,7 +180,7 @@ impl SnapshotStore {
             if stored == Stored::Whole {
                 continue;
             }
-            if self.one(&root, &entry, &mut taken)? {
+            if self.one(&root, &entry, &mut stats, &mut taken)? {
                 taken.damaged += u64::from(stored == Stored::Damaged);
                 known.unsynced.push(entry.hash);
                 known.bytes.add(&self.dir, entry.size);
@@ -225,7 +226,14 @@ impl SnapshotStore {
         if right_size && listed.covers(entry.hash, stat.changed) {
             return Ok(Stored::Whole);
         }
-        if right_size && self.blobs.is_whole(entry.hash)? {
+        let mut whole = || match self.blobs.is_whole(entry.hash) {
+            Err(error) if too_many_open(&error) => {
+                stats.close();
+                self.blobs.is_whole(entry.hash)
+            }
+            other => other,
+        };
+        if right_size && whole()? {
             known.unsynced.push(entry.hash);
             return Ok(Stored::Whole);
         }
@@ -234,11 +242,24 @@ impl SnapshotStore {
     }
 
     /// Stores one content; false if the file is not as the index says.
-    fn one(&self, root: &NoFollowDir, entry: &Entry<'_>, taken: &mut TakeReport) -> io::Result<bool> {
-        let took = match entry.kind {
+    fn one(
+        &self,
+        root: &NoFollowDir,
+        entry: &Entry<'_>,
+        stats: &mut BlobStats<'_>,
+        taken: &mut TakeReport,
+    ) -> io::Result<bool> {
+        let take = || match entry.kind {
             Kind::Symlink => root.read_link(entry.path).map(|target| self.blobs.take_bytes(&target)),
             _ => root.open_file(entry.path).map(|mut file| self.blobs.take(&mut file)),
         };
+        let mut took = take();
+        if let Err(error) | Ok(Err(error)) = &took
+            && too_many_open(error)
+        {
+            stats.close();
+            took = take();
+        }
         let why = match took.map(|took| took.map(|hash| hash == entry.hash)) {
             Err(error) => error.to_string(),
             Ok(Err(error)) => return Err(error),

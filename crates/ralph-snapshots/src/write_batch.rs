@@ -8,11 +8,9 @@ use std::path::Path;
 use ralph_os::{DraftFile, NoFollowDir};
 
 use crate::blobs::Blobs;
+use crate::open_files::{MOST_DRAFTS, too_many_open};
 use crate::restore::{RestoreAction, RestoreReport, apply, draft};
 use crate::snapshot_store::PathProblem;
-
-/// Most files in one batch; each is held open with its directory.
-const MOST: usize = 256;
 
 /// Actions that are being applied.
 pub(crate) struct WriteBatch<'a> {
@@ -45,15 +43,19 @@ impl<'a> WriteBatch<'a> {
                 // What was to come back before it must be there.
                 self.place();
             }
-            let done = apply(&self.root, act, self.blobs);
-            return self.done(act, done);
+            return self.alone(act);
         };
         let end = path.as_bytes().iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let name = (path.as_bytes().get(..end).unwrap_or_default(), *hash);
-        if self.drafts.len() >= MOST || self.names.contains(&name) {
+        if self.drafts.len() >= MOST_DRAFTS || self.names.contains(&name) {
             self.place();
         }
-        match draft(&self.root, path, self.blobs, *hash, *mode) {
+        let mut drafted = draft(&self.root, path, self.blobs, *hash, *mode);
+        if drafted.as_ref().is_err_and(too_many_open) {
+            self.place();
+            drafted = draft(&self.root, path, self.blobs, *hash, *mode);
+        }
+        match drafted {
             Ok(draft) => {
                 self.names.insert(name);
                 self.drafts.push((act, draft));
@@ -80,7 +82,11 @@ impl<'a> WriteBatch<'a> {
 
     /// Applies an action by itself. A draft that is left is replaced by this.
     fn alone(&mut self, act: &RestoreAction) {
-        let done = apply(&self.root, act, self.blobs);
+        let mut done = apply(&self.root, act, self.blobs);
+        if done.as_ref().is_err_and(too_many_open) {
+            self.place();
+            done = apply(&self.root, act, self.blobs);
+        }
         self.done(act, done);
     }
 
