@@ -39,7 +39,7 @@ pub use difference::Difference;
 pub use flags::{ASSUMED, Hidden, SKIPPED};
 pub use git_facts::{GitFacts, git_facts};
 pub use index::{Entry, Index, Kind, Skipped, side_by_side};
-pub use lock::{LockError, WorkspaceLock};
+pub use lock::{LockError, NobodyWorks, WorkspaceLock};
 pub use noise::is_noise_directory;
 pub use odd_places::{check_objects, odd_places};
 pub use path::{TreePath, shown};

@@ -102,6 +102,20 @@ impl WorkspaceLock {
         let file = open(&lock_path(dir, &there), false).ok()?;
         is_held(&file).then(|| read_text(file).0)
     }
+
+    /// Makes sure that nobody holds a lock in the directory `dir`, and keeps it so: nobody takes one before the answer
+    /// is dropped.
+    pub fn nobody(dir: &Path) -> Result<NobodyWorks, LockError> {
+        let turn = turn(dir)?;
+        held_lock(dir, |_, _| true)?;
+        Ok(NobodyWorks { _turn: turn })
+    }
+}
+
+/// Nobody works with this state directory until this is dropped.
+#[derive(Debug)]
+pub struct NobodyWorks {
+    _turn: Flocked,
 }
 
 impl Drop for WorkspaceLock {
@@ -168,18 +182,22 @@ fn above(dir: &Path, workspace: &Path) -> Result<(), LockError> {
 
 /// And what a run does in a directory below is done here, too.
 fn below(dir: &Path, own: &Path, workspace: &Path) -> Result<(), LockError> {
+    held_lock(dir, |path, place| path != own && place.is_some_and(|place| place.starts_with(workspace)))
+}
+
+/// Fails with the first lock that is held, among those whose file and workspace are asked for. Locks of older versions do
+/// not name their workspace, so the file is named instead.
+fn held_lock(dir: &Path, asked: impl Fn(&Path, Option<&Path>) -> bool) -> Result<(), LockError> {
     for entry in fs::read_dir(dir).map_err(failed(dir))?.flatten() {
         let path = entry.path();
-        if path == own || path.extension().is_none_or(|name| name != "lock") {
+        if path.extension().is_none_or(|name| name != "lock") {
             continue;
         }
         let Ok(file) = open(&path, false) else { continue };
         let Ok(again) = file.try_clone() else { continue };
-        match read_text(file) {
-            (who, Some(place)) if place.starts_with(workspace) && is_held(&again) => {
-                return Err(LockError::Held { workspace: place, who, elsewhere: false });
-            }
-            _ => {}
+        let (who, place) = read_text(file);
+        if asked(&path, place.as_deref()) && is_held(&again) {
+            return Err(LockError::Held { workspace: place.unwrap_or(path), who, elsewhere: false });
         }
     }
     Ok(())

@@ -200,6 +200,7 @@ impl Command {
             Command::Control(command) => command.for_people_only(),
             Command::Prove(ProveCommand::Accept(_)) => Some("accept"),
             Command::Settings(SettingsCommand::Config(args)) => args.edits().then_some("config edit"),
+            Command::Settings(SettingsCommand::Doctor(args)) => args.mends(),
             Command::Other(OtherCommand::Prune(_)) => Some("prune"),
             Command::Other(OtherCommand::Redact(_)) => Some("redact"),
             _ => None,

@@ -38,6 +38,17 @@ pub struct Args {
     restore: bool,
 }
 
+impl Args {
+    /// The command's name if it changes the database: that is for people only.
+    pub fn mends(&self) -> Option<&'static str> {
+        match (self.restore, self.repair) {
+            (true, _) => Some("doctor --restore"),
+            (_, true) => Some("doctor --repair"),
+            _ => None,
+        }
+    }
+}
+
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -3,6 +3,7 @@
 
 use super::scene::Scene;
 use ralph_store::{Batch, Limit, Reserve, Settle, Store};
+use ralph_tree::WorkspaceLock;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -82,6 +83,25 @@ fn a_damaged_database_is_restored_as_the_message_says() {
     let found = ledger(&scene);
     assert!(found[0].0 == "bad" && found[0].1.contains("its journal does not hold"), "{found:?}");
     goes_on(&scene, &before);
+}
+
+#[test]
+fn the_database_of_an_active_run_is_not_replaced() {
+    let scene = worked_on_after_a_copy();
+    let before = std::fs::read(database(&scene)).unwrap();
+    let elsewhere = scene.scratch.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let lock = WorkspaceLock::take(&state(&scene).join("locks"), &elsewhere, "run abc, process 1").unwrap();
+    let refused = scene.ralph(&["doctor", "--restore"]);
+    assert_eq!(refused.code, 73, "{}", refused.err);
+    for words in [elsewhere.to_str().unwrap(), "run abc, process 1", "stop it first"] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+    assert_eq!(std::fs::read(database(&scene)).unwrap(), before);
+    assert!(!state(&scene).join("ralph.db.replaced-1").exists());
+    drop(lock);
+    let restored = scene.ralph(&["doctor", "--restore"]);
+    assert!(restored.err.contains("Restored "), "{}", restored.err);
 }
 
 #[test]

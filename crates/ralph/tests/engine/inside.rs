@@ -3,7 +3,7 @@
 use crate::bed::{Bed, Done};
 use std::fs;
 
-const FOR_PEOPLE: [&str; 10] = [
+const FOR_PEOPLE: [&str; 12] = [
     "hint 'stop testing'",
     "stop",
     "pause",
@@ -14,6 +14,8 @@ const FOR_PEOPLE: [&str; 10] = [
     "config edit",
     "prune --yes",
     "redact",
+    "doctor --restore",
+    "doctor --repair",
 ];
 
 /// Runs each command inside a run and returns its exit code and what it printed to stderr.
@@ -51,7 +53,8 @@ fn they_refuse_with_one_line_whether_or_not_the_mark_was_dropped() {
 #[test]
 fn commands_that_only_look_answer() {
     let bed = Bed::git("");
-    let looking = ["status", "list", "logs", "explain", "config show", "circuit status", "help safety"];
+    let looking =
+        ["status", "list", "logs", "explain", "config show", "circuit status", "doctor", "help safety"];
     for (command, (code, err)) in looking.iter().zip(typed_inside(&bed, "", &looking)) {
         assert!(!err.contains("inside a run") && code != "64\n", "{command}: {code}{err}");
     }

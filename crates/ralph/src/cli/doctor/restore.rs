@@ -4,12 +4,16 @@ use crate::cli::{Here, resolve, runs};
 use crate::config;
 use crate::print::say;
 use crate::problem::{Code, Problem};
+use ralph_engine::home::Home;
 use ralph_engine::recount::{Pricing, recount};
+use ralph_tree::{LockError, NobodyWorks, WorkspaceLock};
 
 /// Restores the copy and says what was done.
 pub fn restore(here: &Here) -> Result<(), Problem> {
     let home = here.home()?;
+    let nobody = nobody_works(&home)?;
     let done = ralph_store::restore(home.dir()).map_err(|e| runs::broken(&e))?;
+    drop(nobody);
     let done = done.ok_or_else(|| {
         let place = home.dir().join("copies");
         Problem::new(Code::Journal, format!("there is no copy of the database in {}", place.display()))
@@ -34,4 +38,20 @@ pub fn restore(here: &Here) -> Result<(), Problem> {
         say(&format!("Runs that began since then cannot be resumed: {}.\n", runs.join(", ")));
     }
     Ok(())
+}
+
+/// A run would go on writing to the database that is moved away.
+fn nobody_works(home: &Home) -> Result<NobodyWorks, Problem> {
+    let made = Home::create_private_dir(&home.locks());
+    made.map_err(|e| Problem::new(Code::Journal, "the lock directory cannot be created").cause(&e))?;
+    WorkspaceLock::nobody(&home.locks()).map_err(|error| match error {
+        LockError::Held { workspace, who, .. } => {
+            let message = format!("the database is in use: {who} is active in {}", workspace.display());
+            Problem::new(Code::Busy, message)
+                .hint("stop it first with `ralph stop`, or end its process, then restore")
+        }
+        error @ LockError::Io { .. } => {
+            Problem::new(Code::Journal, "cannot find out whether a run is active").cause(&error)
+        }
+    })
 }
