@@ -1,6 +1,9 @@
 //! Finds a run's workspace again when the run is resumed: where it was, if it is the same directory or came back with the
 //! same files, or where it was moved to. What ralph keeps under the workspace's path follows it.
 
+mod relocation;
+
+use self::relocation::Relocation;
 use crate::home::Home;
 use crate::open::tree_of;
 use crate::protection::{BEFORE, Repositories, SEEN};
@@ -14,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Name of the directory's identity, in the run's folder.
@@ -107,15 +110,16 @@ pub fn adopt(home: &Home, workspace: &Path, run: &str, now: &Index) {
 /// Brings what is kept under the workspace's old path to its new one: the contents of snapshots, the index, and the
 /// paths in what the run recorded. Safe to repeat. Rooms and caches are made anew.
 pub fn follow(home: &Home, run: &str, old: &Path, new: &Path) -> io::Result<()> {
+    let relocation = Relocation::between(old, new);
     let (from, to) = (Snapshots::of(home, old, run), Snapshots::of(home, new, run));
     link_all(from.store().blobs().dir(), to.store().blobs().dir())?;
     for name in [BEFORE, SEEN] {
         let folder = home.run(run).join(format!("{name}.git"));
         if let Some(repositories) = Repositories::load(&folder) {
-            relocated(repositories, old, new).save(&folder)?;
+            relocation.repositories(repositories).save(&folder)?;
         }
     }
-    quarantine::moved(&home.quarantine().join(run), &new.to_string_lossy());
+    quarantine::moved(&home.quarantine().join(run), new, |dir| relocation.dir(dir));
     if let Some(index) = Index::load(&home.index(old)).filter(|_| !home.index(new).exists()) {
         index.save(&home.index(new)).map_err(|error| error.source)?;
     }
@@ -136,21 +140,6 @@ pub fn forget(home: &Home, store: &dyn Store, old: &Path) {
             fs::remove_dir_all(&kept).discard("remove what was kept of the old path");
         }
     }
-}
-
-/// The same repositories below another root.
-fn relocated(mut repositories: Repositories, old: &Path, new: &Path) -> Repositories {
-    let there = |path: &mut PathBuf| {
-        if let Ok(inside) = path.strip_prefix(old) {
-            *path = new.join(inside);
-        }
-    };
-    repositories.git_dirs.iter_mut().for_each(|git_dir| there(&mut git_dir.dir));
-    for history in &mut repositories.histories {
-        there(&mut history.repository.own);
-        there(&mut history.repository.common);
-    }
-    repositories
 }
 
 /// Gives every file of a directory a second name below another one. Contents are never changed in place.

@@ -183,11 +183,15 @@ pub fn all(quarantine: &Path) -> Vec<(PathBuf, Case)> {
     all
 }
 
-/// The workspace of a run's cases is here from now on.
-pub fn moved(run: &Path, workspace: &str) {
+/// The workspace of a run's cases is here from now on, and other directories where `there` says.
+pub fn moved(run: &Path, workspace: &Path, there: impl Fn(&Path) -> PathBuf) {
     for folder in fs::read_dir(run).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        let Some(case) = read(&folder) else { continue };
-        let text = serde_json::to_vec(&Case { workspace: workspace.into(), ..case }).unwrap_or_default();
+        let Some(mut case) = read(&folder) else { continue };
+        case.workspace = workspace.to_string_lossy().into_owned();
+        for root in case.found.iter_mut().filter_map(|found| found.root.as_mut()) {
+            *root = there(Path::new(root)).display().to_string();
+        }
+        let text = serde_json::to_vec(&case).unwrap_or_default();
         let draft = folder.join("moved.tmp");
         let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, folder.join(LIST)));
         written.discard("move a case of the quarantine with its workspace");

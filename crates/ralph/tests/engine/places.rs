@@ -81,6 +81,51 @@ fn a_workspace_that_was_moved_is_lost_and_its_run_goes_on_where_it_is() {
     assert_eq!((is("old.txt"), is(".env"), is("made.txt"), is("half.txt")), (true, true, false, false));
 }
 
+/// A run in a subdirectory of the repository; what it says is JSON.
+fn done_in_sub(bed: &Bed) -> Done {
+    let mut run = bed.run(&VERIFY);
+    Done::of(run.current_dir(bed.scratch.workspace().join("sub")))
+}
+
+#[test]
+fn a_subdirectory_is_followed_with_the_repository_around_it() {
+    let bed = bed("run mv \"${PWD%/sub}\" \"${PWD%/sub}.moved\"\nclaim complete");
+    bed.scratch.files(&[("sub/old.txt", "old\n"), ("sub/older.txt", "older\n")]);
+    lost(&done_in_sub(&bed));
+    bed.script("write made.txt made\nclaim complete");
+    let done = beside(&bed, &["resume", "-C", "workspace.moved/sub", "--json"]);
+    done.ends(0, "gate_passed");
+    assert!(!bed.scratch.workspace().exists());
+}
+
+#[test]
+fn what_changed_around_a_subdirectory_before_the_repository_moved_is_found() {
+    let bed = bed(
+        "run echo '[core]' >> ../.git/config; echo KEY=2 > ../.env; mv \"${PWD%/sub}\" \"${PWD%/sub}.moved\"",
+    );
+    bed.scratch.files(&[("sub/old.txt", "old\n")]);
+    lost(&done_in_sub(&bed));
+    let done = beside(&bed, &["resume", "-C", "workspace.moved/sub", "--json"]);
+    done.ends(4, "PROHIBITED_PATH");
+    let there = bed.scratch.root().join("workspace.moved");
+    assert_eq!(fs::read_to_string(there.join(".env")).unwrap(), "KEY=1\n", "restored there");
+    assert!(!fs::read_to_string(there.join(".git/config")).unwrap().ends_with("[core]\n"));
+    assert!(!bed.scratch.workspace().exists());
+}
+
+#[test]
+fn a_repository_that_stayed_when_its_subdirectory_left_is_still_compared() {
+    // A repository with the same layout waits where the subdirectory goes.
+    let bed = bed(
+        "run cp -a .. ../../other; rm -r ../../other/sub; echo '[core]' >> ../.git/config; mv \"$PWD\" ../../other/sub",
+    );
+    bed.scratch.files(&[("sub/old.txt", "old\n")]);
+    lost(&done_in_sub(&bed));
+    let done = beside(&bed, &["resume", "-C", "other/sub", "--json"]);
+    done.ends(4, "PROHIBITED_PATH");
+    assert!(!bed.scratch.read(".git/config").ends_with("[core]\n"), "restored where it is");
+}
+
 #[test]
 fn what_the_agent_does_to_protected_paths_before_a_move_is_found_after_it() {
     let bed = bed("run echo KEY=2 > .env; echo '[core]' >> .git/config; mv \"$PWD\" \"$PWD.moved\"");
