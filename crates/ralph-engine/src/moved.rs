@@ -78,21 +78,35 @@ fn known(home: &Home, run: &str) -> Option<Identity> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Whether a directory has files of the run's workspace as ralph saw it last. An empty one has not: whoever resumed in it
-/// would take everything for deleted.
-pub fn has_its_files(home: &Home, start: &RunStarted, dir: &Path) -> bool {
+/// How many of a run's files make a directory its workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilesNeeded {
+    /// At least half of them: the directory was only found, and many projects have a file or two in common. In the very
+    /// directory that the run worked in, one is enough: its agent may have changed the others.
+    Half,
+    /// At least one: somebody named the run.
+    One,
+}
+
+/// Whether a directory has the files of the run's workspace as ralph saw it last, or enough of them. An empty one has
+/// not: whoever resumed in it would take everything for deleted.
+pub fn has_its_files(home: &Home, start: &RunStarted, dir: &Path, needed: FilesNeeded) -> bool {
     let old = Path::new(&start.workspace);
     let left = Snapshots::of(home, old, &start.run).last().or_else(|| Index::load(&home.index(old)));
     let Some(left) = left else { return false };
-    let mut files = left.entries().filter(|e| e.kind == Kind::File && e.counts && e.size > 0).peekable();
-    if files.peek().is_none() {
+    let files = || left.entries().filter(|e| e.kind == Kind::File && e.counts && e.size > 0);
+    let is_itself =
+        known(home, &start.run).zip(Identity::of(dir).ok()).is_some_and(|(was, now)| was.is(&now));
+    let needed = match (files().count(), needed) {
         // There was nothing in it yet, so only the directory itself can be recognised.
-        let now = Identity::of(dir).ok();
-        return known(home, &start.run).zip(now).is_some_and(|(known, now)| known.is(&now));
-    }
+        (0, _) => return is_itself,
+        (all, FilesNeeded::Half) if !is_itself => all.div_ceil(2),
+        _ => 1,
+    };
     let Ok(tree) = tree_of(home, dir, start) else { return false };
     let Ok(now) = tree.walk(Some(&left)) else { return false };
-    files.any(|file| now.get(file.path).is_some_and(|there| there.hash == file.hash))
+    let same = files().filter(|file| now.get(file.path).is_some_and(|there| there.hash == file.hash));
+    same.take(needed).count() == needed
 }
 
 /// The workspace came back as another directory with the same files: its repositories are taken for those that the run

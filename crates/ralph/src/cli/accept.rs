@@ -4,7 +4,7 @@
 use super::resolve::Changes;
 use super::resume::go_on;
 use super::run::Output;
-use super::{Here, runs};
+use super::{Here, moved, runs};
 use crate::problem::{Code, Problem};
 use ralph_rules::ending::Reason;
 use ralph_rules::next::Next;
@@ -33,7 +33,8 @@ pub fn accept(args: &Args, here: &Here) -> Result<u8, Problem> {
         return Err(Problem::new(Code::Usage, message)
             .hint("only a run that ended with NEEDS_REVIEW can be accepted; `ralph list` shows them"));
     }
-    go_on(&row.id, &Changes::default(), None, vec![Request::Accept], args.output, here)
+    let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
+    go_on(which, &Changes::default(), None, vec![Request::Accept], args.output, here)
 }
 
 /// Whether nobody worked since the run was left for review: an acceptance that was cut short may be repeated.

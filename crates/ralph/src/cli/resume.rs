@@ -9,6 +9,7 @@ use crate::config;
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
 use crate::values;
+use ralph_engine::moved::FilesNeeded;
 use ralph_engine::open;
 use ralph_engine::run_deps::RunDeps;
 use ralph_rules::money::Micro;
@@ -75,12 +76,13 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
         max_time: args.max_time,
         no_wait: args.no_wait,
     };
-    go_on(&row.id, &changes, None, Vec::new(), args.output, here)
+    let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
+    go_on(which, &changes, None, Vec::new(), args.output, here)
 }
 
-/// Resumes this run with these limits; `typed` is its task if it was given again, `requests` are made at once.
+/// Resumes this run with these limits, where so many of its files are; `typed` is its task if it was given again, `requests` are made at once.
 pub fn go_on(
-    id: &str,
+    (id, needed): (&str, FilesNeeded),
     changes: &Changes,
     typed: Option<&str>,
     requests: Vec<Request>,
@@ -94,7 +96,7 @@ pub fn go_on(
     let start = start.ok_or_else(|| {
         Problem::new(Code::Journal, format!("the journal of run {} has no start record", runs::short(id)))
     })?;
-    let workspace = &moved::workspace(start, &home, here)?;
+    let workspace = &moved::workspace(start, needed, &home, here)?;
     let config = config::load_files(workspace, &here.env)?;
     let redactor = secrets::redactor(&config.settings, workspace, here)?;
     let start = secrets::whole(start.clone(), &redactor, typed);

@@ -8,6 +8,7 @@ use crate::config::Flags;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
+use ralph_engine::moved::FilesNeeded;
 use ralph_engine::open::{self, OpenError};
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::Status;
@@ -135,7 +136,8 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
             let short = runs::short(&row.id);
             say(&format!("Resuming run {short}, which was interrupted (use --fresh to start over).\n"));
             let task = Some(resolved.plan.prompt.as_str());
-            resume::go_on(&row.id, &resolved.changes(), task, Vec::new(), args.output(), here)
+            let which = (row.id.as_str(), FilesNeeded::Half);
+            resume::go_on(which, &resolved.changes(), task, Vec::new(), args.output(), here)
         }
         None => {
             let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -259,7 +261,7 @@ fn unfinished(resolved: &Resolved, here: &Here) -> Result<Option<(RunRow, RunSta
         let same = |start: &RunStarted| {
             secrets::same(&start.prompt, &plan.prompt, redactor)
                 && start.agent.name == plan.agent.name
-                && moved::is_in_place(start, &home)
+                && moved::is_in_place(start, FilesNeeded::Half, &home)
         };
         if let Some(start) = start.filter(same) {
             return Ok(Some((row, start)));

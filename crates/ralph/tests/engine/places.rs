@@ -127,6 +127,39 @@ fn a_repository_that_stayed_when_its_subdirectory_left_is_still_compared() {
 }
 
 #[test]
+fn a_directory_with_one_of_the_files_is_taken_for_the_workspace_only_if_the_run_is_named() {
+    let bed = bed("run mv \"$PWD\" \"$PWD.moved\"\nclaim complete");
+    bed.scratch.files(&[("LICENSE", "free\n"), ("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let result = lost(&bed.done(&VERIFY));
+    let other = bed.scratch.root().join("other");
+    fs::create_dir(&other).unwrap();
+    for (name, text) in [("LICENSE", "free\n"), ("other.txt", "another project\n")] {
+        fs::write(other.join(name), text).unwrap();
+    }
+    bed.script("write made.txt made\nclaim complete");
+    let refused = beside(&bed, &["resume", "-C", "other", "--json"]);
+    assert!(refused.records("resumed").is_empty() && refused.code != 0, "{}", refused.out);
+    assert!(!other.join("made.txt").exists());
+    // Nor is it at the old path.
+    fs::rename(&other, bed.scratch.workspace()).unwrap();
+    let refused = beside(&bed, &["resume", "-C", "workspace", "--json"]);
+    assert!(refused.code == 74 && refused.err.contains("without most of its files"), "{}", refused.err);
+    assert!(refused.err.contains("if you name the run"), "{}", refused.err);
+    fs::rename(bed.scratch.workspace(), &other).unwrap();
+    let named = beside(&bed, &["resume", result["runId"].as_str().unwrap(), "-C", "other", "--json"]);
+    assert_eq!(named.records("resumed")[0]["workspace"], other.canonicalize().unwrap().to_str().unwrap());
+}
+
+#[test]
+fn a_moved_directory_is_known_by_itself_where_the_agent_changed_most_files() {
+    let bed = bed("run for f in a b c d; do echo changed > $f.txt; done; mv \"$PWD\" \"$PWD.moved\"");
+    bed.scratch.files(&[("a.txt", "a\n"), ("b.txt", "b\n"), ("c.txt", "c\n"), ("d.txt", "d\n")]);
+    lost(&bed.done(&VERIFY));
+    bed.script("write made.txt made\nclaim complete");
+    beside(&bed, &["resume", "-C", "workspace.moved", "--json"]).ends(0, "gate_passed");
+}
+
+#[test]
 fn what_the_agent_does_to_protected_paths_before_a_move_is_found_after_it() {
     let bed = bed("run echo KEY=2 > .env; echo '[core]' >> .git/config; mv \"$PWD\" \"$PWD.moved\"");
     lost(&bed.done(&[]));
