@@ -135,6 +135,13 @@ impl Snapshots {
         last.or_else(|| self.iterations().last().and_then(|n| self.load(&format!("{n:03}"))))
     }
 
+    /// Whether no state was recorded since the snapshot before the last call: ralph was killed, or could not write.
+    pub fn was_cut_short(&self) -> bool {
+        let names = MomentLog::names(&self.moments);
+        let newest = names.iter().rev().find(|name| *name == LEFT || name.parse::<u32>().is_ok());
+        newest.is_some_and(|name| name != LEFT)
+    }
+
     /// Iterations that started, in order.
     pub fn iterations(&self) -> Vec<u32> {
         let old = std::fs::read_dir(&self.moments).into_iter().flatten().flatten();

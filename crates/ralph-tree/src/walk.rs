@@ -32,6 +32,8 @@ const HELD: usize = 64;
 /// Nothing can be opened by a path anywhere near this long.
 const LONGEST: usize = 8192;
 const MOST_SKIPPED: usize = 256;
+/// Files of the work tree that git reads whatever it does.
+const GIT_READS: [&[u8]; 3] = [b".gitattributes", b".gitignore", b".gitmodules"];
 
 /// A directory that is being walked.
 struct Frame {
@@ -265,7 +267,9 @@ impl<'a> Walk<'a> {
         // A link in the place of a protected directory stands for it.
         let like_dir = matches!(kind, Kind::Directory | Kind::Symlink);
         let mut flags = here.flags & (PROTECTED | NOISE);
-        if flags & PROTECTED == 0 && self.protect.hits(path, like_dir) {
+        // Git waits for ever on a pipe in the place of a file that it reads in every directory.
+        let blocks_git = kind == Kind::Special && GIT_READS.contains(&name_of(path));
+        if flags & PROTECTED == 0 && (blocks_git || self.protect.hits(path, like_dir)) {
             flags |= PROTECTED;
         }
         if noise {
@@ -453,4 +457,8 @@ fn stand_in(stat: &Stat) -> [u8; 16] {
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn name_of(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
 }

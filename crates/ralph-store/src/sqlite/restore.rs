@@ -31,8 +31,11 @@ pub fn restore(dir: &Path) -> Result<Option<Restored>, StoreError> {
     Ok(Some(Restored { from, set_aside }))
 }
 
-/// A copy that SQLite finds nothing wrong with.
+/// A copy that SQLite finds nothing wrong with. An empty file is a whole database to SQLite, but no copy of one.
 fn is_whole(copy: &Path) -> bool {
+    if copy.metadata().is_ok_and(|meta| meta.len() == 0) {
+        return false;
+    }
     let checked = open::connect(copy, true).and_then(|c| {
         let word: String = c.query_row("pragma integrity_check(1)", [], |row| row.get(0))?;
         Ok(word)
@@ -84,6 +87,7 @@ mod tests {
         store.commit(&put(1)).unwrap();
         store.daily_copy("20261115").unwrap();
         fs::write(dir.path().join("copies/ralph-20261116.db"), "cut short").unwrap();
+        fs::write(dir.path().join("copies/ralph-20261117.db"), "").unwrap();
         store.commit(&put(2)).unwrap();
         drop(store);
 

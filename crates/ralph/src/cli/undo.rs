@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Lines shown of a long list.
 const SHOWN: usize = 20;
@@ -64,12 +65,17 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
         return Err(not_taken(&snapshots, &row, to, why));
     }
     let target = snapshots.after(to).ok_or_else(|| no_moment(&snapshots, &row, to))?;
-    let left = snapshots.last().unwrap_or_default();
+    // Nobody saw what a run that was cut short did last, so all that changed since is taken for its work.
+    let cut_short = snapshots.was_cut_short();
+    let left = if cut_short { now.clone() } else { snapshots.last().unwrap_or_default() };
     let (newer_too, half) = (args.newer_too, pending.half_restored(workspace));
     let wanted = RestoreRequest { target: &target, left: &left, now: &now, newer_too, half: &half };
     let plan = restore(wanted, snapshots.store().blobs());
     if !args.json {
         say(&shown(&plan, &row, to));
+        if let Some(last) = snapshots.iterations().last().filter(|_| cut_short && !plan.acts.is_empty()) {
+            say(&cut_short_note(*last));
+        }
     }
     let done = match plan.acts.is_empty() {
         _ if args.dry_run => None,
@@ -77,7 +83,9 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
             pending.done();
             None
         }
-        false if agreed(args.yes, args.json)? => Some(apply(&snapshots, &plan, &now, workspace, pending)?),
+        false if agreed(args.yes, args.json)? => {
+            Some(apply((&snapshots, cut_short), &plan, &now, workspace, pending)?)
+        }
         false => None,
     };
     if args.json {
@@ -85,7 +93,8 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     } else if let Some(done) = &done {
         say(&outcome(done));
     }
-    Ok(if done.is_some_and(|done| !done.failed.is_empty()) { Code::Journal as u8 } else { 0 })
+    let whole = plan.missing.is_empty() && done.is_none_or(|done| done.failed.is_empty());
+    Ok(if whole { 0 } else { Code::Journal as u8 })
 }
 
 /// Keeps runs out of the workspace meanwhile.
@@ -150,7 +159,7 @@ pub fn agreed(yes: bool, json: bool) -> Result<bool, Problem> {
 
 /// Saves what is replaced or removed before anything is written.
 fn apply(
-    snapshots: &Snapshots,
+    (snapshots, cut_short): (&Snapshots, bool),
     plan: &Restore,
     now: &Index,
     workspace: &Path,
@@ -159,7 +168,12 @@ fn apply(
     let unsafe_now = |e: &(dyn std::error::Error + 'static)| {
         Problem::new(Code::Journal, "the current files could not be saved, so nothing was changed").cause(e)
     };
-    let taken = snapshots.take_durably(now).map_err(|e| unsafe_now(&e))?;
+    let taken = match cut_short {
+        // The state that is undone gets a snapshot: it can be returned to, and a repeated undo compares with it.
+        true => snapshots.left(&Arc::new(now.clone())),
+        false => snapshots.take_durably(now),
+    };
+    let taken = taken.map_err(|e| unsafe_now(&e))?;
     let lost: Vec<&PathProblem> =
         taken.missed.iter().filter(|missed| plan.acts.iter().any(|act| *act.path() == missed.path)).collect();
     if let Some(first) = lost.first() {
@@ -192,6 +206,13 @@ fn shown(plan: &Restore, row: &RunRow, to: u32) -> String {
         list(&mut text, "", plan.missing.iter().map(|missed| format!("{}: {}", missed.path, missed.why)));
     }
     text
+}
+
+fn cut_short_note(last: u32) -> String {
+    format!(
+        "The run was cut short: whatever changed since its last snapshot counts as its work. To bring that back: \
+         ralph undo --to {last} --newer-too\n"
+    )
 }
 
 fn list(text: &mut String, mark: &str, lines: impl Iterator<Item = String>) {

@@ -117,7 +117,11 @@ fn a_run_that_was_killed_can_be_undone() {
     live.signal(rustix::process::Signal::KILL);
     live.end();
     bed.nobody_is_left();
-    let done = undo(&bed, &["--newer-too", "--yes"]);
+    let before = files(&bed.scratch.workspace());
+    let done = undo(&bed, &["--yes"]);
     assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("The run was cut short"), "{}", done.err);
     assert!(!files(&bed.scratch.workspace()).contains_key(b"a.txt".as_slice()));
+    assert_eq!(undo(&bed, &["--to", "1", "--newer-too", "--yes"]).code, 0);
+    assert_eq!(files(&bed.scratch.workspace()), before, "what was undone is not lost");
 }
