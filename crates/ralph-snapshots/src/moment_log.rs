@@ -32,8 +32,6 @@ struct End {
     index: Arc<Index>,
     /// Names that were given to exactly this state.
     names: BTreeSet<String>,
-    /// Every name.
-    all: BTreeSet<String>,
 }
 
 /// What is to be synced after a moment was added.
@@ -80,27 +78,16 @@ impl MomentLog {
         };
         let same = difference.is_empty();
         let bytes = Record { name: name.to_owned(), difference }.to_bytes();
-        let (mut names, mut all) = end.take().map(|end| (end.names, end.all)).unwrap_or_default();
+        let mut names = end.take().map(|end| end.names).unwrap_or_default();
         // Until it is written, the end is not known.
         write_at(&self.path(), length, &bytes)?;
         names.retain(|_| same);
         names.insert(name.to_owned());
-        all.insert(name.to_owned());
         let length = length + bytes.len() as u64;
-        *end = Some(End { length, index: Arc::clone(index), names, all });
+        *end = Some(End { length, index: Arc::clone(index), names });
         added.files.push(self.path());
         added.bytes += bytes.len() as u64;
         Ok(added)
-    }
-
-    /// Whether there is a moment of this name.
-    #[must_use]
-    pub fn has(&self, name: &str) -> bool {
-        let mut end = self.end();
-        if end.is_none() {
-            *end = self.read_end().ok().flatten();
-        }
-        end.as_ref().is_some_and(|end| end.all.contains(name))
     }
 
     /// Whether the last state is this one and has such a name.
@@ -134,11 +121,10 @@ impl MomentLog {
     fn read_end(&self) -> io::Result<Option<End>> {
         let Some((base, records)) = read(&self.folder)? else { return Ok(None) };
         let length = HEAD + records.iter().map(Record::length).sum::<usize>();
-        let all = records.iter().map(|record| record.name.clone()).collect();
         let Some(name) = records.last().map(|record| record.name.clone()) else { return Ok(None) };
         let base = bases::load(&self.folder, base, &Index::default())?;
         let index = base.map(|base| Arc::new(state(&base, records)));
-        Ok(index.map(|index| End { length: length as u64, index, names: BTreeSet::from([name]), all }))
+        Ok(index.map(|index| End { length: length as u64, index, names: BTreeSet::from([name]) }))
     }
 
     fn path(&self) -> PathBuf {
