@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Name of the directory's identity, in the run's folder.
@@ -122,22 +122,28 @@ pub fn adopt(home: &Home, workspace: &Path, run: &str, now: &Index) {
 }
 
 /// Brings what is kept under the workspace's old path to its new one: the contents of snapshots, the index, and the
-/// paths in what the run recorded. Safe to repeat. Rooms and caches are made anew.
+/// paths in what the run recorded. All of it is on disk when this returns: the journal may then say that the run moved.
+/// Safe to repeat. Rooms and caches are made anew.
 pub fn follow(home: &Home, run: &str, old: &Path, new: &Path) -> io::Result<()> {
     let relocation = Relocation::between(old, new);
     let (from, to) = (Snapshots::of(home, old, run), Snapshots::of(home, new, run));
-    link_all(from.store().blobs().dir(), to.store().blobs().dir())?;
+    let contents = to.store().blobs().dir();
+    let mut written = link_all(from.store().blobs().dir(), contents)?;
+    written.extend(
+        contents.ancestors().skip(1).take_while(|dir| dir.starts_with(home.dir())).map(Path::to_owned),
+    );
     for name in [BEFORE, SEEN] {
         let folder = home.run(run).join(format!("{name}.git"));
         if let Some(repositories) = Repositories::load(&folder) {
             relocation.repositories(repositories).save(&folder)?;
         }
     }
-    quarantine::moved(&home.quarantine().join(run), new, |dir| relocation.dir(dir));
+    quarantine::moved(&home.quarantine().join(run), new, |dir| relocation.dir(dir))?;
     if let Some(index) = Index::load(&home.index(old)).filter(|_| !home.index(new).exists()) {
-        index.save(&home.index(new)).map_err(|error| error.source)?;
+        index.save_durably(&home.index(new))?;
     }
-    Ok(())
+    written.retain(|path| path.exists());
+    ralph_os::sync_batch(&written)
 }
 
 /// Removes what is kept under a workspace's old path, if no run is left there. Only once the move is recorded: until then
@@ -156,22 +162,50 @@ pub fn forget(home: &Home, store: &dyn Store, old: &Path) {
     }
 }
 
-/// Gives every file of a directory a second name below another one. Contents are never changed in place.
-fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+/// Gives every file of a directory a second name below another one. Contents are never changed in place. Returns what is
+/// to be synced, also of an earlier attempt: the files, then their directory.
+fn link_all(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut written = Vec::new();
     if !from.is_dir() {
-        return Ok(());
+        return Ok(written);
     }
     Home::create_private_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            link_all(&entry.path(), &target)?;
-        } else if let Err(error) = fs::hard_link(entry.path(), &target)
+            written.extend(link_all(&entry.path(), &target)?);
+            continue;
+        }
+        if let Err(error) = fs::hard_link(entry.path(), &target)
             && error.kind() != io::ErrorKind::AlreadyExists
         {
             fs::copy(entry.path(), &target)?;
         }
+        written.push(target);
     }
-    Ok(())
+    written.push(to.to_path_buf());
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_second_name_is_synced_with_its_directory_also_by_a_repetition() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |path: &str| temp.path().join(path);
+        fs::create_dir_all(at("old/ab")).unwrap();
+        fs::write(at("old/ab/1"), "one").unwrap();
+        fs::write(at("old/2"), "two").unwrap();
+        for _ in 0..2 {
+            let mut written = link_all(&at("old"), &at("keep/new")).unwrap();
+            let last = written.last().cloned();
+            written.sort();
+            assert_eq!(written, ["keep/new", "keep/new/2", "keep/new/ab", "keep/new/ab/1"].map(at));
+            assert_eq!(last, Some(at("keep/new")), "a directory after what is in it");
+        }
+        assert_eq!(link_all(&at("nothing"), &at("none")).unwrap(), Vec::<PathBuf>::new());
+    }
 }

@@ -2,7 +2,6 @@
 //! with a list that people and programs can read. ralph never removes anything from it.
 
 use crate::protection::Touched;
-use ralph_diagnostics::Discard;
 use ralph_snapshots::{QuarantineCopy, copy_to_quarantine};
 use ralph_tree::TreePath;
 use serde::{Deserialize, Serialize};
@@ -183,19 +182,18 @@ pub fn all(quarantine: &Path) -> Vec<(PathBuf, Case)> {
     all
 }
 
-/// The workspace of a run's cases is here from now on, and other directories where `there` says.
-pub fn moved(run: &Path, workspace: &Path, there: impl Fn(&Path) -> PathBuf) {
+/// The workspace of a run's cases is here from now on, and other directories where `there` says. It is on disk when this
+/// returns.
+pub fn moved(run: &Path, workspace: &Path, there: impl Fn(&Path) -> PathBuf) -> io::Result<()> {
     for folder in fs::read_dir(run).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let Some(mut case) = read(&folder) else { continue };
         case.workspace = workspace.to_string_lossy().into_owned();
         for root in case.found.iter_mut().filter_map(|found| found.root.as_mut()) {
             *root = there(Path::new(root)).display().to_string();
         }
-        let text = serde_json::to_vec(&case).unwrap_or_default();
-        let draft = folder.join("moved.tmp");
-        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, folder.join(LIST)));
-        written.discard("move a case of the quarantine with its workspace");
+        ralph_os::write_durably(&folder.join(LIST), &serde_json::to_vec_pretty(&case)?)?;
     }
+    Ok(())
 }
 
 fn read(folder: &Path) -> Option<Case> {
@@ -209,4 +207,32 @@ fn hex(bytes: &[u8]) -> String {
 fn unhex(text: &str) -> Vec<u8> {
     let pair = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
     (0..text.len()).step_by(2).map_while(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_move_with_their_workspace_or_the_failure_is_told() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("001");
+        let root = |dir: &str| Found { root: Some(dir.into()), ..Found::default() };
+        let found = vec![Found::default(), root("/old/.git")];
+        let case = Case { workspace: "/old/sub".into(), found, ..Case::default() };
+        Folder::open(folder.clone(), case).unwrap().unwrap().close().unwrap();
+        let to_new = || {
+            moved(temp.path(), Path::new("/new/sub"), |dir| Path::new("/new").join(dir.file_name().unwrap()))
+        };
+        // What a list is written to first, in the way.
+        let draft = folder.join(format!("{LIST}.{}.tmp", std::process::id()));
+        fs::create_dir(&draft).unwrap();
+        assert!(to_new().is_err());
+        assert_eq!(read(&folder).unwrap().workspace, "/old/sub", "as a whole or not at all");
+        fs::remove_dir(&draft).unwrap();
+        to_new().unwrap();
+        let case = read(&folder).unwrap();
+        assert_eq!(case.workspace, "/new/sub");
+        assert_eq!(case.found, [Found::default(), root("/new/.git")]);
+    }
 }

@@ -160,6 +160,28 @@ fn a_moved_directory_is_known_by_itself_where_the_agent_changed_most_files() {
 }
 
 #[test]
+fn what_follows_a_moved_workspace_is_on_disk_before_the_journal_says_so() {
+    let bed = bed("run mv \"$PWD\" \"$PWD.moved\"");
+    lost(&bed.done(&VERIFY));
+    bed.script("write made.txt made\nclaim complete");
+    let trace = bed.scratch.root().join("trace");
+    let mut traced = bed.scratch.command("strace");
+    traced.args(["-f", "-y", "-e", "trace=link,linkat,syncfs,fsync,write,pwrite64", "-o"]).arg(&trace);
+    traced.arg(env!("CARGO_BIN_EXE_ralph")).args(["resume", "-C", "workspace.moved", "--json"]);
+    traced.current_dir(bed.scratch.root());
+    if traced.output().is_err() || fs::metadata(&trace).map_or(0, |meta| meta.len()) == 0 {
+        return skip("strace is missing or not permitted");
+    }
+    let text = String::from_utf8_lossy(&fs::read(&trace).unwrap()).into_owned();
+    let keep = |line: &&str| line.contains("ralph/keep/");
+    let linked = text.lines().skip_while(|line| !(line.contains("link") && keep(line)));
+    let mut next = linked.skip_while(|line| line.contains("link"));
+    let synced = |line: &&str| line.contains("syncfs(") || (line.contains("fsync(") && keep(line));
+    let first = next.find(|line| synced(line) || line.contains("ralph.db-wal")).unwrap();
+    assert!(synced(&first), "{first}");
+}
+
+#[test]
 fn what_the_agent_does_to_protected_paths_before_a_move_is_found_after_it() {
     let bed = bed("run echo KEY=2 > .env; echo '[core]' >> .git/config; mv \"$PWD\" \"$PWD.moved\"");
     lost(&bed.done(&[]));
