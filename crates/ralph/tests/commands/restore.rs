@@ -105,6 +105,30 @@ fn the_database_of_an_active_run_is_not_replaced() {
 }
 
 #[test]
+fn a_run_that_began_after_the_copy_is_counted_and_no_error_for_ever() {
+    let mut scene = Scene::new();
+    scene.set("RALPH_AGENT", "sim");
+    assert_eq!(scene.sim("x", &["--verify", "test -f a"], "write a x; claim complete").code, 0);
+    ralph_store::open(&state(&scene)).unwrap().daily_copy("20260101").unwrap();
+    let limits = ["--max-iterations", "1", "--max-cost", "1", "--fresh"];
+    assert_eq!(scene.sim("y", &limits, "write b x; say more").code, 3);
+    let later = run_of(&scene)["id"].as_str().unwrap().to_owned();
+    for copy in ralph_store::copies(&state(&scene)).into_iter().skip(1) {
+        std::fs::remove_file(copy).unwrap();
+    }
+    let restored = scene.ralph(&["doctor", "--restore", "--full"]);
+    assert!(restored.err.contains("Counted 1 calls since then"), "{}", restored.err);
+    assert!(restored.err.contains("cannot be resumed"), "{}", restored.err);
+    assert_eq!(restored.code, 0, "{}", restored.out);
+    let found = ledger(&scene);
+    let states: Vec<&str> = found.iter().map(|(state, _)| state.as_str()).collect();
+    assert_eq!(states, ["ok", "warn"], "{found:?}");
+    assert_eq!(found[0].1, "1 calls agree with the journals of 1 runs");
+    assert!(found[1].1.contains(&later) && found[1].1.contains("has no journal"), "{found:?}");
+    assert!(restored.out.contains("its cost is counted; it cannot be resumed"), "{}", restored.out);
+}
+
+#[test]
 fn a_copy_put_in_place_by_hand_is_counted_by_the_next_run() {
     let scene = worked_on_after_a_copy();
     let before = run_of(&scene);
