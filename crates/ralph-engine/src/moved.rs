@@ -11,6 +11,7 @@ use crate::quarantine;
 use crate::snapshots::Snapshots;
 use ralph_diagnostics::Discard;
 use ralph_rules::record::RunStarted;
+use ralph_snapshots::PendingRestore;
 use ralph_store::{RunFilter, Store};
 use ralph_tree::{Index, Kind};
 use serde::{Deserialize, Serialize};
@@ -121,8 +122,8 @@ pub fn adopt(home: &Home, workspace: &Path, run: &str, now: &Index) {
     }
 }
 
-/// Brings what is kept under the workspace's old path to its new one: the contents of snapshots, the index, and the
-/// paths in what the run recorded. All of it is on disk when this returns: the journal may then say that the run moved.
+/// Brings what is kept under the workspace's old path to its new one: the contents of snapshots, the index, a
+/// restore that was cut short, and the paths in what the run recorded. All of it is on disk when this returns: the journal may then say that the run moved.
 /// Safe to repeat. Rooms and caches are made anew.
 pub fn follow(home: &Home, run: &str, old: &Path, new: &Path) -> io::Result<()> {
     let relocation = Relocation::between(old, new);
@@ -139,6 +140,8 @@ pub fn follow(home: &Home, run: &str, old: &Path, new: &Path) -> io::Result<()> 
         }
     }
     quarantine::moved(&home.quarantine().join(run), new, |dir| relocation.dir(dir))?;
+    let mut pending = PendingRestore::load(&home.pending_restore(new));
+    pending.take_over(&home.pending_restore(old), |dir| relocation.dir(dir))?;
     if let Some(index) = Index::load(&home.index(old)).filter(|_| !home.index(new).exists()) {
         index.save_durably(&home.index(new))?;
     }
@@ -151,6 +154,11 @@ pub fn follow(home: &Home, run: &str, old: &Path, new: &Path) -> io::Result<()> 
 pub fn forget(home: &Home, store: &dyn Store, old: &Path) {
     let filter = RunFilter { workspace: Some(old.to_string_lossy().into_owned()), ..RunFilter::default() };
     let others = store.runs(&filter).map_or(true, |runs| !runs.is_empty());
+    let pending = home.pending_restore(old);
+    // A directory that took the workspace's place may have one of its own.
+    if pending.exists() && !(others && old.exists()) {
+        fs::remove_file(pending).discard("remove the list of a restore that went on elsewhere");
+    }
     // The new names of the contents must be on disk before the old ones go.
     if others || !ralph_os::sync_file_system(home.dir()).unwrap_or(false) {
         return;

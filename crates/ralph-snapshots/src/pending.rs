@@ -41,6 +41,22 @@ impl PendingRestore {
     /// Reads what was cut short, if anything was, and removes the drafts it left.
     #[must_use]
     pub fn load(file: &Path) -> PendingRestore {
+        let pending = PendingRestore::read(file);
+        pending.remove_drafts();
+        pending
+    }
+
+    /// Adds what was cut short by another file's account, in directories that are now where `there` says, durably. The
+    /// drafts it left there are removed.
+    pub fn take_over(&mut self, file: &Path, there: impl Fn(&Path) -> PathBuf) -> io::Result<()> {
+        let mut other = PendingRestore::read(file);
+        other.changes.iter_mut().for_each(|(root, ..)| *root = there(root));
+        other.changes.retain(|change| !self.changes.contains(change));
+        other.remove_drafts();
+        self.add(other.changes)
+    }
+
+    fn read(file: &Path) -> PendingRestore {
         let mut pending = PendingRestore { file: file.to_owned(), changes: Vec::new() };
         let bytes = fs::read(file).unwrap_or_default();
         let mut fields = bytes.split(|byte| *byte == 0);
@@ -48,7 +64,6 @@ impl PendingRestore {
             let draft = std::str::from_utf8(draft).ok().and_then(|hex| u128::from_str_radix(hex, 16).ok());
             pending.changes.push((PathBuf::from(OsStr::from_bytes(root)), path.to_vec(), draft));
         }
-        pending.remove_drafts();
         pending
     }
 

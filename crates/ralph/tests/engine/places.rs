@@ -2,6 +2,8 @@
 //! that was set back.
 
 use crate::bed::{Bed, Done, until};
+use ralph_engine::home::Home;
+use ralph_snapshots::PendingRestore;
 use ralph_store::{Batch, Put, Row, RunRow, Store};
 use ralph_testkit::skip;
 use serde_json::Value;
@@ -179,6 +181,25 @@ fn what_follows_a_moved_workspace_is_on_disk_before_the_journal_says_so() {
     let synced = |line: &&str| line.contains("syncfs(") || (line.contains("fsync(") && keep(line));
     let first = next.find(|line| synced(line) || line.contains("ralph.db-wal")).unwrap();
     assert!(synced(&first), "{first}");
+}
+
+#[test]
+fn a_restore_that_was_cut_short_moves_with_the_workspace() {
+    let bed = bed("run mv \"$PWD\" \"$PWD.moved\"");
+    let old = bed.scratch.workspace().canonicalize().unwrap();
+    lost(&bed.done(&VERIFY));
+    let new = bed.scratch.root().join("workspace.moved").canonicalize().unwrap();
+    let home = Home::at(bed.scratch.state().join("ralph"));
+    let mut pending = PendingRestore::load(&home.pending_restore(&old));
+    pending.begin_files([(old.clone(), b"old.txt".to_vec(), 7)]).unwrap();
+    let draft = new.join(format!(".ralph-{:032x}.draft", 7));
+    fs::write(&draft, "half").unwrap();
+    bed.script("write made.txt made\nclaim complete");
+    beside(&bed, &["resume", "-C", "workspace.moved", "--json"]).ends(0, "gate_passed");
+    assert!(!home.pending_restore(&old).exists(), "nothing is left for whoever comes to the old path");
+    assert!(!draft.exists());
+    let there = PendingRestore::load(&home.pending_restore(&new));
+    assert!(there.half_restored(&new).has(b"old.txt", None));
 }
 
 #[test]
