@@ -170,7 +170,7 @@ fn compare_meters(booked: &[Booked], meters: &BTreeMap<String, Totals>, differen
         let sum = sums.remove(meter.as_str()).unwrap_or_default();
         if *is != sum {
             differences.push(format!(
-                "meter {meter} holds {} and {} reserved, its calls add up to {} and {}",
+                "meter {meter}: {} settled and {} reserved, but its calls add up to {} and {}",
                 Micro(is.settled),
                 Micro(is.held),
                 Micro(sum.settled),
@@ -201,5 +201,30 @@ fn compare_days(
         if by_journals != by_ledger {
             differences.push(format!("{name}: {by_journals} by the journals, {by_ledger} by the ledger"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meter_that_is_not_the_sum_of_its_calls_is_named_with_both() {
+        let call = |id: &str, reserved, actual, amount| Booked {
+            id: id.into(),
+            reserved,
+            actual,
+            meters: BTreeMap::from([("run/a".to_owned(), amount)]).into_iter().collect(),
+        };
+        let booked = [call("a/1", 0, Some(2_000_000), 2_000_000), call("a/2", 500_000, None, 500_000)];
+        let found = |settled, held| {
+            let meters = BTreeMap::from([("run/a".to_owned(), Totals { settled, held })]);
+            let mut differences = Vec::new();
+            compare_meters(&booked, &meters, &mut differences);
+            differences
+        };
+        assert!(found(2_000_000, 500_000).is_empty());
+        let words = "meter run/a: $3.00 settled and $0.00 reserved, but its calls add up to $2.00 and $0.50";
+        assert_eq!(found(3_000_000, 0), [words]);
     }
 }

@@ -107,3 +107,16 @@ fn a_database_that_is_none_is_bad() {
         scene.command(&["doctor"]).env_remove("HOME").env_remove("XDG_STATE_HOME").output().unwrap();
     assert!(String::from_utf8_lossy(&nowhere.stdout).contains("neither HOME nor XDG_STATE_HOME is set"));
 }
+
+#[test]
+fn a_repository_in_which_git_would_hang_is_told_with_what_to_do() {
+    let scene = Scene::new();
+    let git = scene.scratch.workspace().join(".git");
+    for dir in ["refs", "objects"] {
+        std::fs::create_dir_all(git.join(dir)).unwrap();
+    }
+    assert!(std::process::Command::new("mkfifo").arg(git.join("HEAD")).status().unwrap().success());
+    let out = scene.ralph(&["doctor"]).out;
+    assert!(out.contains("git cannot read this repository: .git/HEAD is a FIFO"), "{out}");
+    assert!(out.contains("remove it or restore the original file; until then git commands hang"), "{out}");
+}

@@ -117,13 +117,13 @@ fn a_run_that_began_after_the_copy_is_counted_and_no_error_for_ever() {
         std::fs::remove_file(copy).unwrap();
     }
     let restored = scene.ralph(&["doctor", "--restore", "--full"]);
-    assert!(restored.err.contains("Counted 1 calls since then"), "{}", restored.err);
+    assert!(restored.err.contains("Counted 1 call since then"), "{}", restored.err);
     assert!(restored.err.contains("cannot be resumed"), "{}", restored.err);
     assert_eq!(restored.code, 0, "{}", restored.out);
     let found = ledger(&scene);
     let states: Vec<&str> = found.iter().map(|(state, _)| state.as_str()).collect();
     assert_eq!(states, ["ok", "warn"], "{found:?}");
-    assert_eq!(found[0].1, "1 calls agree with the journals of 1 runs");
+    assert_eq!(found[0].1, "1 call agrees with the journal of 1 run");
     assert!(found[1].1.contains(&later) && found[1].1.contains("has no journal"), "{found:?}");
     assert!(restored.out.contains("its cost is counted; it cannot be resumed"), "{}", restored.out);
 }

@@ -32,7 +32,7 @@ fn git(here: &Here) -> Row {
     let program = here.env.which("git", &here.workspace);
     let repository = repository(&here.workspace);
     if let Some(odd) = odd_in_repository(&here.workspace).first() {
-        let remedy = "remove it, or put back the file that was there; every git command may wait for ever";
+        let remedy = "remove it or restore the original file; until then git commands hang";
         return Row::warn("git", format!("git cannot read this repository: {odd}"), remedy);
     }
     match (program, repository) {

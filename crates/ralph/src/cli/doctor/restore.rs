@@ -31,6 +31,7 @@ pub fn restore(here: &Here) -> Result<(), Problem> {
         recount(&home, &store, Pricing { prices: &prices, zone: &zone }).map_err(|e| runs::broken(&e))?;
     say(&match found.calls {
         0 => "No calls were made since then.\n".to_owned(),
+        1 => format!("Counted 1 call since then from its transcript: {}.\n", found.cost),
         n => format!("Counted {n} calls since then from their transcripts: {}.\n", found.cost),
     });
     if !found.without_journal.is_empty() {
