@@ -14,6 +14,8 @@ mod honest_snapshots;
 mod inside;
 #[path = "engine/limits.rs"]
 mod limits;
+#[path = "engine/moved.rs"]
+mod moved;
 #[path = "engine/net.rs"]
 mod net;
 #[path = "engine/outcomes.rs"]
