@@ -260,7 +260,8 @@ fn proven(site: &Site, state: &State, ending: Ending) {
 
 /// What a grade says was seen on these very files.
 fn shown(site: &Site, policy: &Policy, grade: Grade) {
-    let here = || site.rooms.iter().filter(|(version, _)| *version == site.version).map(|(_, sets)| sets);
+    // The same files, also if they were others in between.
+    let here = || site.rooms.iter().filter(|(tree, _)| *tree == site.tree).map(|(_, sets)| sets);
     let view = site.oracle_proof == Some(site.version);
     let with_work = here().any(|sets| sets.work || sets.ambiguous);
     let workspace = policy.oracle == Oracle::Allow || view || !site.bent;

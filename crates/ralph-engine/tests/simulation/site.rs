@@ -57,8 +57,8 @@ pub struct Site {
     pub open: bool,
     /// Which version passed with the baseline's oracle.
     pub oracle_proof: Option<u64>,
-    /// Rooms that passed, by version.
-    pub rooms: BTreeSet<(u64, RoomSets)>,
+    /// Rooms that passed, by tree.
+    pub rooms: BTreeSet<(u128, RoomSets)>,
     /// Facts on their way, by the time they arrive.
     pub queue: VecDeque<(Ms, Observation)>,
     pub agent: Option<Agent>,

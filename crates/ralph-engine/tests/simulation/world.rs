@@ -322,7 +322,7 @@ impl Site {
             }
             Check::InRoom(sets) => {
                 if how == CheckOutcome::Passed {
-                    self.rooms.insert((self.version, sets));
+                    self.rooms.insert((self.tree, sets));
                 }
             }
             Check::Baseline => self.baseline = Some((self.version, how == CheckOutcome::Passed)),
