@@ -135,15 +135,14 @@ fn may_follow(folder: &Path, last: Attempt) -> bool {
     [again, next].iter().any(|id| folder.join(format!("{id}{TRANSCRIPT}")).exists())
 }
 
-/// The transcripts of a run that hold something, in order.
+/// The transcripts of a run, in order. An agent that said nothing has an empty one, and was paid for all the same.
 fn transcripts(folder: &Path) -> Vec<(Attempt, PathBuf)> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(Attempt, PathBuf)> = files
         .filter_map(|file| {
             let name = file.file_name().into_string().ok()?;
             let id = Attempt::of_name(name.strip_suffix(TRANSCRIPT)?)?;
-            let meta = file.path().symlink_metadata().ok()?;
-            (meta.is_file() && meta.len() > 0).then(|| (id, file.path()))
+            file.file_type().ok()?.is_file().then(|| (id, file.path()))
         })
         .collect();
     found.sort();

@@ -129,6 +129,21 @@ fn a_run_that_began_after_the_copy_is_counted_and_no_error_for_ever() {
 }
 
 #[test]
+fn a_call_that_printed_nothing_is_counted_too() {
+    let scene = worked_on_after_a_copy();
+    let silent =
+        ["run", "y", "--fresh", "--max-iterations", "2", "--max-cost", "5", "--agent", "command", "--", "true"];
+    assert_eq!(scene.ralph(&silent).code, 3);
+    for copy in ralph_store::copies(&state(&scene)).into_iter().skip(1) {
+        std::fs::remove_file(copy).unwrap();
+    }
+    std::fs::remove_file(database(&scene)).unwrap();
+    let restored = scene.ralph(&["doctor", "--restore"]);
+    let said = format!("{}{}", restored.out, restored.err);
+    assert!(said.contains("Counted 4 calls"), "two of each run: {said}");
+}
+
+#[test]
 fn a_copy_put_in_place_by_hand_is_counted_by_the_next_run() {
     let scene = worked_on_after_a_copy();
     let before = run_of(&scene);
