@@ -210,7 +210,7 @@ pub fn not_inside(here: &Here) -> Result<(), Problem> {
 /// Starts the resolved run.
 pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Result<u8, Problem> {
     let style = here.err_style();
-    for warning in resolved.warnings.iter().filter(|_| !output.quiet) {
+    for warning in resolved.warnings.iter().chain(&cut_short(here)).filter(|_| !output.quiet) {
         say(&format!("{} {}\n", style.warn("warning:"), plain(warning)));
     }
     let home = here.home()?;
@@ -222,6 +222,19 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
     let ended = open::start(&home, id, resolved.plan, resolved.deps, watchers);
     drop(terminal);
     close(ended, output, id, here)
+}
+
+/// A warning if the last run here was killed and another one begins: nobody looked at what its last call did.
+fn cut_short(here: &Here) -> Option<String> {
+    let store = runs::store(&here.home().ok()?).ok()?;
+    let row = runs::find(&store, None, here).ok()?;
+    let short = runs::short(&row.id);
+    (RunState::named(&row.status) == Some(RunState::Crashed)).then(|| {
+        format!(
+            "run {short} was killed, and what it changed last was not inspected: it counts as yours from now on (first \
+             `ralph resume {short}` or `ralph undo {short}`, if it should not)"
+        )
+    })
 }
 
 /// Prints the result and gives the exit code.

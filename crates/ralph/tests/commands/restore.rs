@@ -131,8 +131,19 @@ fn a_run_that_began_after_the_copy_is_counted_and_no_error_for_ever() {
 #[test]
 fn a_call_that_printed_nothing_is_counted_too() {
     let scene = worked_on_after_a_copy();
-    let silent =
-        ["run", "y", "--fresh", "--max-iterations", "2", "--max-cost", "5", "--agent", "command", "--", "true"];
+    let silent = [
+        "run",
+        "y",
+        "--fresh",
+        "--max-iterations",
+        "2",
+        "--max-cost",
+        "5",
+        "--agent",
+        "command",
+        "--",
+        "true",
+    ];
     assert_eq!(scene.ralph(&silent).code, 3);
     for copy in ralph_store::copies(&state(&scene)).into_iter().skip(1) {
         std::fs::remove_file(copy).unwrap();

@@ -110,6 +110,44 @@ fn nothing_is_done_without_a_yes() {
 }
 
 #[test]
+fn another_run_after_a_killed_one_says_whose_its_changes_are() {
+    let bed = Bed::git("write a.txt half\nwrite ready yes\nhang");
+    let live = bed.start(&[]);
+    bed.awaits("ready");
+    live.signal(rustix::process::Signal::KILL);
+    live.end();
+    bed.nobody_is_left();
+    let other = bed.ralph(&[
+        "run",
+        "Another task",
+        "--max-iterations",
+        "1",
+        "--max-cost",
+        "1",
+        "--agent",
+        "command",
+        "--",
+        "true",
+    ]);
+    let said = Done::of(&mut { other }).err;
+    assert!(said.contains("was killed, and what it changed last was not inspected"), "{said}");
+    let next = bed.ralph(&[
+        "run",
+        "A third",
+        "--max-iterations",
+        "1",
+        "--max-cost",
+        "1",
+        "--agent",
+        "command",
+        "--",
+        "true",
+    ]);
+    let said = Done::of(&mut { next }).err;
+    assert!(!said.contains("was not inspected"), "only once: {said}");
+}
+
+#[test]
 fn a_run_that_was_killed_can_be_undone() {
     let bed = Bed::git("write a.txt half\nwrite ready yes\nhang");
     let live = bed.start(&[]);
