@@ -5,10 +5,9 @@
 pub mod shape;
 
 use crate::breaker::Breaker;
-use crate::claim::{self, Claim, Exit, Progress, Tests, WorkType};
-use crate::errors;
+use crate::claim::{self, Claim, Exit, Progress, WorkType, signature};
 use crate::fingerprint::Fingerprint;
-use crate::gate::indicators;
+use crate::gate::{block_contradiction, indicators};
 use crate::guard::Closed;
 use crate::guard::decline::Decline;
 use crate::guard::denials::Denials;
@@ -39,7 +38,11 @@ impl Response {
     pub fn read(text: &str, promise: &str, failure: Option<&str>) -> Response {
         let (claim, errors) = match failure {
             Some(message) => (Claim::default(), vec![Fingerprint::of(message)]),
-            None => (claim::read(text, promise), errors::reported(text)),
+            None => {
+                let claim = claim::read(text, promise);
+                let errors = claim.errors.clone();
+                (claim, errors)
+            }
         };
         let text_bytes = text.len() as u64;
         Response { claim, text_bytes, errors, denials: Vec::new(), failed: failure.is_some() }
@@ -88,27 +91,25 @@ impl Trend {
         self.iteration = self.iteration.saturating_add(1);
         let claim = &response.claim;
         let idle = claim.block.as_ref().is_some_and(|block| block.files_modified == Some(0));
-        let mut closed = Closed {
+        let closed = Closed {
             progress: !idle && !response.failed,
             failed: response.failed,
             test_only: response.is_test_only(),
             denials: response.denials.clone(),
             text_bytes: response.text_bytes,
+            agent_error: signature(&response.errors),
             ..Closed::default()
         };
         self.stall.closed(&closed);
         self.saturation.closed(&closed);
         self.decline.closed(&closed);
         self.denials.closed(&closed);
-        // In a run a failed call waits or stops by its class; here it is the only error there is.
-        closed.failed = false;
-        closed.error = errors::signature(&response.errors);
         self.repeat.closed(&closed);
         self.note_claim(claim, response.failed, policy);
     }
 
     fn note_claim(&mut self, claim: &Claim, failed: bool, policy: &Policy) {
-        let count = indicators(claim, false, None);
+        let count = indicators(claim, false, None, policy.gate.block_as_one);
         let enough = count >= policy.gate.indicators && !failed;
         self.signals = if claim.exit == Exit::Absent && enough { self.signals.saturating_add(1) } else { 0 };
         self.blocked = claim.block.as_ref().is_some_and(|block| block.status == Progress::Blocked);
@@ -123,7 +124,7 @@ impl Trend {
             Some((Exit::True, false, count)) if count >= gate.indicators || gate.explicit_alone => {
                 ExitDecision::ProjectComplete
             }
-            Some((Exit::Absent, ..)) if self.signals >= gate.done_signals.max(1) => {
+            Some((Exit::Absent, ..)) if gate.done_signals > 0 && self.signals >= gate.done_signals => {
                 ExitDecision::CompletionSignals
             }
             _ => ExitDecision::Continue,
@@ -170,8 +171,7 @@ impl Trend {
     }
 }
 
-/// Do the block's values take back the end it asks for?
+/// Whether the block's values take back the end it asks for.
 fn contradicts(claim: &Claim) -> bool {
-    let block = claim.block.as_ref();
-    block.is_some_and(|block| block.tests == Tests::Failing || block.status != Progress::Complete)
+    claim.block.as_ref().is_some_and(|block| block_contradiction(block, false).is_some())
 }

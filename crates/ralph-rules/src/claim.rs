@@ -6,6 +6,7 @@
 
 mod block;
 mod confidence;
+mod error_lines;
 mod evidence;
 mod facts;
 mod field;
@@ -22,12 +23,15 @@ pub mod status;
 mod word_match;
 mod work;
 
+pub use error_lines::signature;
 pub use evidence::Evidence;
 pub use facts::Facts;
 pub use lint::{Code, Lint};
+pub use promise::MisplacedPromise;
 pub use review_block::{ReviewAnswer, Verdict, read_review};
 pub use status::{Progress, Status, Tests, WorkType, render};
 
+use crate::fingerprint::Fingerprint;
 use promise::PromiseAtEnd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -54,12 +58,21 @@ pub struct Claim {
     pub attempted: bool,
     /// The run's completion promise is given.
     pub promise: bool,
+    /// The promise is given in another form than alone on the last line, and nothing else is signalled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misplaced_promise: Option<MisplacedPromise>,
     /// Block and promise reconciled; the block decides.
     pub exit: Exit,
     /// The kinds of completion indicators claimed.
     pub evidence: BTreeSet<Evidence>,
+    /// Those that only the status block claims: one source, however many fields.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub evidence_of_block: BTreeSet<Evidence>,
     /// Rules of the block that the message breaks, at most 64.
     pub lints: Vec<Lint>,
+    /// Errors it reports as still there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Fingerprint>,
     /// It asks the reader something.
     pub asks: bool,
     /// The kind of work it reports.
@@ -87,8 +100,8 @@ pub fn read(text: &str, promise: &str) -> Claim {
     });
     let promise = at_end == PromiseAtEnd::Given;
     let sentences = prose::sentences(&message, |at| found.covers(at));
-    let evidence = match found.attempted {
-        true => BTreeSet::new(),
+    let (evidence, evidence_of_block) = match found.attempted {
+        true => Default::default(),
         false => evidence::claimed(found.status.as_ref(), &sentences),
     };
     let recommends =
@@ -100,10 +113,14 @@ pub fn read(text: &str, promise: &str) -> Claim {
         None if promise => Exit::True,
         None => Exit::Absent,
     };
+    let misplaced_promise = match at_end {
+        PromiseAtEnd::NotAlone(_, form) if exit == Exit::Absent => Some(form),
+        _ => None,
+    };
     let block_lines = found.lines(&message);
     let mut lints = found.lints;
     lints.extend(about_promise(at_end, exit));
-    if found.status.is_none() && !found.attempted && !promise {
+    if exit == Exit::Absent && misplaced_promise.is_none() {
         lints.push(Lint::new(Code::NoBlock, 0, "neither a status block nor the promise"));
     }
     lints.truncate(64);
@@ -113,9 +130,12 @@ pub fn read(text: &str, promise: &str) -> Claim {
         block: found.status,
         attempted: found.attempted,
         promise,
+        misplaced_promise,
         exit,
         evidence,
+        evidence_of_block,
         lints,
+        errors: error_lines::reported(text, &message),
         asks,
         work,
         block_lines,
@@ -131,6 +151,9 @@ fn about_promise(at_end: PromiseAtEnd, exit: Exit) -> Option<Lint> {
         PromiseAtEnd::InSentence(line) => {
             Some(Lint::new(Code::PromiseInSentence, line, "announced, not given"))
         }
-        PromiseAtEnd::Given | PromiseAtEnd::None => None,
+        PromiseAtEnd::NotAlone(line, form) if exit == Exit::Absent => {
+            Some(Lint::new(Code::PromiseNotAlone, line, form.words()))
+        }
+        PromiseAtEnd::Given | PromiseAtEnd::NotAlone(..) | PromiseAtEnd::None => None,
     }
 }

@@ -108,6 +108,8 @@ pub struct Faults {
     pub waiting_since: Option<Moment>,
     /// Calls in a row that ended without a result and without file changes.
     pub crashes: u32,
+    /// The last call was lost because ralph was killed.
+    pub lost: bool,
     /// A person has resumed the run since the failure, so one that waiting cannot fix is tried once more.
     pub forgiven: bool,
 }
@@ -154,10 +156,12 @@ impl Faults {
             ran: now.ran,
         });
         self.forgiven = true;
+        self.lost = true;
     }
 
     fn note(&mut self, fault: Fault) {
         self.forgiven = false;
+        self.lost = false;
         let same = self.last.as_ref().is_some_and(|last| last.class == fault.class);
         self.running = if same { self.running + 1 } else { 1 };
         if fault.class.is_iteration() {

@@ -1,7 +1,7 @@
 //! The gate: decides from claim, evidence and verification whether the work is done, and why not. Only what ralph
 //! observed can complete a run; what the agent says can only request completion or withdraw the request.
 
-use crate::claim::{Claim, Evidence, Exit, Progress, Tests};
+use crate::claim::{Claim, Evidence, Exit, MisplacedPromise, Progress, Status, Tests};
 use crate::ending::Reason;
 use crate::objection::Objection;
 use crate::policy::{GatePolicy, Until};
@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 pub struct Signal {
     /// The explicit signal, from the message or the marker file.
     pub exit: Exit,
+    /// No explicit signal, but a promise in the wrong form.
+    pub misplaced_promise: bool,
     /// Distinct indicators, claimed and observed.
     pub indicators: u32,
     /// Verification passed.
@@ -61,6 +63,7 @@ impl Signals {
 pub(crate) fn signal(state: &State) -> Signal {
     Signal {
         exit: explicit(state),
+        misplaced_promise: explicit(state) == Exit::Absent && state.claim.misplaced_promise.is_some(),
         indicators: count(state),
         passed: state.checks.passed(),
         changed: state.trees.changed_in_run(),
@@ -84,9 +87,13 @@ pub enum GateResult {
     Continue(Objection),
 }
 
-/// The number of distinct indicators, claimed by the agent or observed by ralph.
-pub fn indicators(claim: &Claim, passed: bool, pending: Option<u32>) -> u32 {
-    u32::try_from(kinds(claim, passed, pending).len()).unwrap_or(u32::MAX)
+/// The number of distinct indicators, claimed by the agent or observed by ralph. With `block_as_one`, everything that only
+/// the status block claims is one of them.
+pub fn indicators(claim: &Claim, passed: bool, pending: Option<u32>, block_as_one: bool) -> u32 {
+    let kinds = kinds(claim, passed, pending);
+    let of_block = claim.evidence_of_block.len();
+    let once = if block_as_one { of_block.saturating_sub(1) } else { 0 };
+    u32::try_from(kinds.len().saturating_sub(once)).unwrap_or(u32::MAX)
 }
 
 /// The distinct indicators.
@@ -101,8 +108,11 @@ pub fn kinds(claim: &Claim, passed: bool, pending: Option<u32>) -> BTreeSet<Evid
     kinds
 }
 
-fn count(state: &State) -> u32 {
-    indicators(&state.claim, state.checks.passed(), state.tasks.pending())
+/// The indicators of the iteration that just closed.
+pub fn count(state: &State) -> u32 {
+    let policy = state.start.as_ref().map(|start| &start.policy.gate);
+    let block_as_one = !state.verifies() && policy.is_some_and(|policy| policy.block_as_one);
+    indicators(&state.claim, state.checks.passed(), state.tasks.pending(), block_as_one)
 }
 
 /// Judges the iteration that just closed.
@@ -122,7 +132,10 @@ pub fn gate(state: &State, policy: &GatePolicy) -> GateResult {
             Some(what) => GateResult::Continue(Objection::ContradictoryClaim { what }),
             None => claimed(state, policy),
         },
-        Exit::Absent => signals(state, policy),
+        Exit::Absent => match state.claim.misplaced_promise {
+            Some(form) => misplaced_promise(state, policy, form),
+            None => signals(state, policy),
+        },
     }
 }
 
@@ -157,13 +170,20 @@ fn contradiction(state: &State) -> Option<String> {
         return None;
     }
     let block = state.claim.block.as_ref();
-    state
-        .tasks
-        .contradiction()
-        .or_else(|| block.filter(|b| b.tests == Tests::Failing).map(|_| "TESTS_STATUS is FAILING".into()))
-        .or_else(|| {
-            block.filter(|b| b.status == Progress::InProgress).map(|_| "STATUS is IN_PROGRESS".into())
-        })
+    state.tasks.contradiction().or_else(|| block_contradiction(block?, state.verifies()))
+}
+
+/// What in a status block takes back its own EXIT_SIGNAL true. That the tests were not run matters only where ralph does
+/// not run them either.
+pub(crate) fn block_contradiction(block: &Status, verifies: bool) -> Option<String> {
+    match (block.tests, block.status) {
+        (Tests::Failing, _) => Some("TESTS_STATUS is FAILING".into()),
+        (_, Progress::InProgress) => Some("STATUS is IN_PROGRESS".into()),
+        (Tests::NotRun, _) if !verifies => {
+            Some("TESTS_STATUS is NOT_RUN, and there is no verify command".into())
+        }
+        _ => None,
+    }
 }
 
 fn claimed(state: &State, policy: &GatePolicy) -> GateResult {
@@ -192,7 +212,8 @@ fn proven(state: &State, indicators: u32) -> GateResult {
         let reasons = Objection::ClaimAndProof { indicators };
         return GateResult::Done { reason: Reason::GatePassed, verified, reasons };
     }
-    if state.signals.in_a_row(|s| s.exit == Exit::True && s.passed && !s.changed && !s.contradicted) >= 2 {
+    let said = |s: &Signal| s.exit == Exit::True || s.misplaced_promise;
+    if state.signals.in_a_row(|s| said(s) && s.passed && !s.changed && !s.contradicted) >= 2 {
         return GateResult::Done {
             reason: Reason::AlreadyComplete,
             verified,
@@ -202,14 +223,44 @@ fn proven(state: &State, indicators: u32) -> GateResult {
     GateResult::Continue(Objection::SeeItTwice)
 }
 
-/// No explicit signal: enough indicators in enough iterations in a row, unless verification or the plan disagrees.
+/// A promise in the wrong form. It does not count, but work that is proven twice must not be lost over it.
+fn misplaced_promise(state: &State, policy: &GatePolicy, form: MisplacedPromise) -> GateResult {
+    let result = signals(state, policy);
+    let objection = |accepted| Objection::PromiseNotAlone { form, promise: policy.promise.clone(), accepted };
+    let said = |s: &Signal| s.exit == Exit::True || s.misplaced_promise;
+    let running = state.signals.in_a_row(|s| said(s) && s.passed && !s.contradicted);
+    match result {
+        GateResult::Continue(Objection::NoClaim)
+            if state.checks.passed() && running >= policy.exit_signals.max(2) =>
+        {
+            if let Some(what) = state.tasks.contradiction() {
+                return GateResult::Continue(Objection::ContradictoryClaim { what });
+            }
+            let changed = !state.checks.baseline_green() || state.trees.changed_in_run();
+            let reason = if changed { Reason::GatePassed } else { Reason::AlreadyComplete };
+            GateResult::Done { reason, verified: true, reasons: objection(true) }
+        }
+        GateResult::Continue(Objection::NoClaim) => GateResult::Continue(objection(false)),
+        result => result,
+    }
+}
+
+/// Iterations in a row with enough indicators that complete a verified run if the policy has no number of its own.
+const VERIFIED_SIGNALS: u32 = 2;
+
+/// No explicit signal: enough indicators in enough iterations in a row, unless verification or the plan disagrees. If
+/// nothing is verified, the policy has to allow it.
 fn signals(state: &State, policy: &GatePolicy) -> GateResult {
     if let Some(no) = unproven(state, false) {
         return GateResult::Continue(no);
     }
     let passed = state.checks.passed();
     let running = state.signals.in_a_row(|s| s.counts(policy) && s.passed == passed);
-    if running < policy.done_signals.max(1) {
+    let needed = match policy.done_signals {
+        0 if passed => VERIFIED_SIGNALS,
+        needed => needed,
+    };
+    if needed == 0 || running < needed {
         return GateResult::Continue(Objection::NoClaim);
     }
     if let Some(what) = state.tasks.contradiction() {

@@ -3,8 +3,9 @@
 
 use crate::breaker::{Breaker, breaker, idle_limit};
 use crate::claim::{Evidence, Exit};
+use crate::claim_check::ClaimCheck;
 use crate::fingerprint::Fingerprint;
-use crate::gate::{explicit, kinds};
+use crate::gate::{count, explicit, kinds};
 use crate::policy::Until;
 use crate::record::RunStarted;
 use crate::state::{Phase, State};
@@ -40,6 +41,8 @@ pub struct Grounds {
     pub exit: Exit,
     /// Completion indicators, by name.
     pub indicators: Vec<Evidence>,
+    /// How many they count as: the fields of one status block are one without a verify command.
+    pub indicators_counted: u32,
     /// How many are required without a verify command.
     pub indicators_needed: u32,
     /// A passing verification alone completes the run.
@@ -48,9 +51,11 @@ pub struct Grounds {
     pub verified: Option<bool>,
     /// Whether it passed before the run.
     pub baseline_green: Option<bool>,
+    /// Which claims of the status block hold.
+    pub claims: ClaimCheck,
     /// What happened to the files.
     pub files: Moved,
-    /// The error verification ended with.
+    /// The error of the verification or of the agent, whichever repeated more often.
     pub error: Option<Fingerprint>,
     /// How often in a row; the limit opens the breaker.
     pub same_error: Count,
@@ -90,6 +95,8 @@ fn of(state: &State, start: &RunStarted) -> Grounds {
         iteration: state.calls.done,
         exit: explicit(state),
         indicators: kinds(&state.claim, passed, state.tasks.pending()).into_iter().collect(),
+        indicators_counted: count(state),
+        claims: state.claim_check.clone(),
         indicators_needed: policy.gate.indicators,
         until_verified: policy.gate.until == Until::Verified,
         verified: verifies.then_some(passed),
@@ -99,8 +106,8 @@ fn of(state: &State, start: &RunStarted) -> Grounds {
             Some(iteration) => Moved::Back(iteration),
             None => Moved::Nothing,
         },
-        error: state.checks.error(),
-        same_error: Count { running: state.repeat.running, limit: limits.same_error },
+        error: state.repeat.longest().error.clone(),
+        same_error: Count { running: state.repeat.longest().running, limit: limits.same_error },
         stuck_at: limits.stuck,
         no_progress: Count { running: state.stall.running, limit: idle_limit(state, policy) },
         half_open_at: limits.half_open_after,
@@ -115,6 +122,7 @@ impl Grounds {
     /// The grounds as text, for `explain`.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.claim(), self.files()];
+        lines.extend(self.claims());
         lines.extend(self.error());
         let counts = [
             ("no progress", self.no_progress),
@@ -147,9 +155,16 @@ impl Grounds {
             (Some(false), _) => "verification failed",
             (None, _) => "no verify command",
         };
-        let (found, needed) = (self.indicators.len(), self.indicators_needed);
+        let (found, needed) = (self.indicators_counted, self.indicators_needed);
         let plural = if found == 1 { "" } else { "s" };
         format!("the agent {exit}; {found} indicator{plural}{names}, {needed} needed; {proof}")
+    }
+
+    fn claims(&self) -> Option<String> {
+        let ClaimCheck { made, held, lints } = &self.claims;
+        let wrong: Vec<&str> = lints.iter().map(|lint| lint.detail.as_str()).collect();
+        let wrong = if wrong.is_empty() { String::new() } else { format!(": {}", wrong.join("; ")) };
+        (*made > 0).then(|| format!("claims that held: {held} of {made}{wrong}"))
     }
 
     fn files(&self) -> String {

@@ -17,8 +17,10 @@ use crate::fingerprint::Fingerprint;
 pub struct Closed {
     /// The files reached a state not seen before in this run.
     pub progress: bool,
-    /// The call itself failed, so no guard counts it.
+    /// The call itself failed: only the guard against the same error counts it.
     pub failed: bool,
+    /// It was cut short while it changed files, or lost: no guard counts it.
+    pub cut_short: bool,
     /// Files that changed.
     pub files: u32,
     /// Only test files changed, or none did and the agent reports testing.
@@ -29,4 +31,6 @@ pub struct Closed {
     pub text_bytes: u64,
     /// The error verification ended with.
     pub error: Option<Fingerprint>,
+    /// The error of the call, otherwise those that the final message reports.
+    pub agent_error: Option<Fingerprint>,
 }

@@ -2,7 +2,7 @@
 //! next prompt and `explain`; `say` is the only place that words it. Journals hold the code and the facts, so a
 //! sentence can be reworded without changing a decision.
 
-use crate::claim::{Code, Lint};
+use crate::claim::{Code, Lint, MisplacedPromise};
 use crate::failure::Class;
 use crate::grade::Grade;
 use crate::money::Micro;
@@ -31,6 +31,7 @@ pub enum Objection {
     ExplicitContinue,
     UnreadableBlock { lint: Code },
     NoClaim,
+    PromiseNotAlone { form: MisplacedPromise, promise: String, accepted: bool },
     VerificationFailed { command: String, how: CheckOutcome, exit: Option<i32>, claimed: bool },
     ClaimWithoutEvidence { indicators: u32, needed: u32 },
     ContradictoryClaim { what: String },
@@ -192,6 +193,18 @@ impl Objection {
             O::ExplicitContinue => "the agent says there is more to do (EXIT_SIGNAL: false)".into(),
             O::UnreadableBlock { lint } => format!("the status block is not readable ({})", name(lint)),
             O::NoClaim => "the agent made no claim (no status block, no promise)".into(),
+            O::PromiseNotAlone { form, accepted: true, .. } => {
+                format!(
+                    "verification passed, and the agent promised completion twice in a row, though not in the right form ({})",
+                    form.words()
+                )
+            }
+            O::PromiseNotAlone { form, promise, .. } => {
+                format!(
+                    "the promise does not count: {}; the last line must be <promise>{promise}</promise> and nothing else",
+                    form.words()
+                )
+            }
             O::VerificationFailed { command, how, exit, claimed } => {
                 let but = if *claimed { "the agent says it is done, but " } else { "" };
                 match (how, exit) {
@@ -204,7 +217,8 @@ impl Objection {
                 }
             }
             O::ClaimWithoutEvidence { indicators, needed } => format!(
-                "the agent says it is done, but with {indicators} indicator{} ({needed} needed without a verify command)",
+                "the agent says it is done, but with {indicators} indicator{} ({needed} needed without a verify command; \
+                 the fields of a status block count as one)",
                 plural(*indicators)
             ),
             O::ContradictoryClaim { what } => format!("the claim contradicts itself: {what}"),
@@ -395,6 +409,9 @@ impl Objection {
                     tools.join(", "),
                     plural(*running)
                 )
+            }
+            O::Lint { detail, lint, .. } if lint.is_about_facts() => {
+                format!("the status block is wrong ({}): {detail}", name(lint))
             }
             O::Lint { lint, line: 0, detail } => {
                 format!("status block problem, {}: {detail}", name(lint))

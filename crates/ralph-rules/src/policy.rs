@@ -119,8 +119,12 @@ pub struct GatePolicy {
     pub until: Until,
     /// Distinct indicators required without a verify command.
     pub indicators: u32,
-    /// Iterations in a row with enough indicators, required without an explicit signal.
+    /// Iterations in a row with enough indicators, required without an explicit signal; 0 never completes a run without a
+    /// verify command.
     pub done_signals: u32,
+    /// The fields of one status block count as one indicator without a verify command.
+    #[serde(default)]
+    pub block_as_one: bool,
     /// Completion signals in a row required with an explicit signal, itself included.
     #[serde(default = "one")]
     pub exit_signals: u32,
@@ -144,7 +148,8 @@ impl Default for GatePolicy {
         GatePolicy {
             until: Until::Claimed,
             indicators: 2,
-            done_signals: 2,
+            done_signals: 0,
+            block_as_one: true,
             exit_signals: 1,
             promise: "COMPLETE".into(),
             explicit_alone: false,

@@ -3,6 +3,7 @@
 
 mod calls;
 mod checks;
+mod closing;
 mod person;
 mod proof;
 mod recent;
@@ -21,10 +22,10 @@ pub use trees::Trees;
 
 use crate::breaker::{Circuit, breaker};
 use crate::claim::{self, Claim};
+use crate::claim_check::ClaimCheck;
 use crate::ending::Reason;
 use crate::failure::Faults;
-use crate::gate::{Signals, signal};
-use crate::guard::Closed;
+use crate::gate::Signals;
 use crate::guard::alerts::Alerts;
 use crate::guard::budget::Budget;
 use crate::guard::decline::Decline;
@@ -68,6 +69,8 @@ pub struct State {
     pub tasks: Tasks,
     /// What the last call claimed.
     pub claim: Claim,
+    /// How the claims of the last iteration compare with what ralph observed.
+    pub claim_check: ClaimCheck,
     /// The last iterations' claims, for the gate.
     pub signals: Signals,
     /// Failed calls.
@@ -231,6 +234,7 @@ impl State {
             }
             Step::Call { hints, .. } => {
                 self.calls.began(*hints);
+                self.tasks.call_begins();
                 self.person.accepted = false;
                 self.checks.stale();
                 self.phase = Phase::Calling { since: self.ran, extending: false };
@@ -490,39 +494,5 @@ impl State {
     /// Whether there is anything to verify with.
     pub fn verifies(&self) -> bool {
         self.start.as_ref().is_some_and(|s| !s.verify.is_empty())
-    }
-
-    /// The iteration is complete: passes it to every guard and to the gate.
-    fn close_iteration(&mut self) {
-        let failed = self.faults.last.is_some();
-        let testing =
-            self.claim.block.as_ref().is_some_and(|b| b.work_type == Some(claim::WorkType::Testing));
-        let closed = Closed {
-            progress: self.trees.progress,
-            failed,
-            files: self.trees.files,
-            test_only: self.trees.test_only || (self.trees.files == 0 && testing),
-            denials: self.calls.denials.clone(),
-            text_bytes: self.calls.text_bytes,
-            error: self.checks.error(),
-        };
-        self.calls.closed = self.now();
-        self.proof.under_way = false;
-        let again = std::mem::replace(&mut self.calls.judged, true);
-        if !again {
-            self.stall.closed(&closed);
-            self.repeat.closed(&closed);
-            self.saturation.closed(&closed);
-            self.decline.closed(&closed);
-            self.denials.closed(&closed);
-            self.ladder.closed(&closed);
-            let said = self.claim.block.as_ref().map_or("", |b| b.recommendation.as_str());
-            let changed = (self.trees.files, self.trees.changed.as_slice());
-            self.recent.closed(self.calls.done, changed, closed.error.as_ref(), said);
-        }
-        self.signals.closed(signal(self), again);
-        if !self.verifies() {
-            self.phase = Phase::Judging;
-        }
     }
 }

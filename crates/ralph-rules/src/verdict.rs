@@ -50,6 +50,7 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
         reasons.insert(0, guard);
         return exit(Ending::new(reason, verified), reasons);
     }
+    reasons.extend(promise_form(state, policy, &reasons));
     reasons.extend(notes(state, policy));
     admission(state, start, reasons)
 }
@@ -117,10 +118,19 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     .collect()
 }
 
-/// Lints of the status block that the gate has not reported already, for the agent to fix.
+/// What the status block says wrongly, then its lints that the gate has not reported already, for the agent to fix.
 fn lints(state: &State) -> impl Iterator<Item = Objection> {
-    let lints = state.claim.lints.iter().filter(|lint| lint.code != Code::NoBlock);
-    lints.skip(usize::from(state.claim.attempted)).take(LINTS).map(Objection::from)
+    let lints = state.claim.lints.iter().filter(|l| !matches!(l.code, Code::NoBlock | Code::PromiseNotAlone));
+    let lints = lints.skip(usize::from(state.claim.attempted));
+    state.claim_check.lints.iter().chain(lints).take(LINTS).map(Objection::from)
+}
+
+/// The right form of the promise, unless the gate has shown it.
+fn promise_form(state: &State, policy: &Policy, said: &[Objection]) -> Option<Objection> {
+    let form = state.claim.misplaced_promise?;
+    let shown = said.iter().any(|o| matches!(o, Objection::PromiseNotAlone { .. }));
+    let promise = policy.gate.promise.clone();
+    (!shown).then_some(Objection::PromiseNotAlone { form, promise, accepted: false })
 }
 
 /// Names the setting that would allow the refused tools.

@@ -204,6 +204,7 @@ fn a_judgement_stands_on_what_was_counted() {
         [
             "the agent says it is done; 3 indicators (status_complete, tests_passing, verified), 2 needed; verification passed (failed before the run)",
             "files changed to a new state: progress",
+            "claims that held: 3 of 3",
         ]
     );
     let said = judged[1].lines().join("\n");

@@ -34,12 +34,6 @@ fn failed(class: Class, reset_in: Option<Ms>) -> Journal {
     journal
 }
 
-/// No row feeds stall, repeat or decline.
-fn feeds_no_guard(journal: &Journal) {
-    assert_eq!(journal.state.stall.running, 0);
-    assert_eq!(journal.state.repeat.running, 0);
-}
-
 #[test]
 fn which_failures_are_iterations() {
     for (class, counted) in [
@@ -61,7 +55,8 @@ fn which_failures_are_iterations() {
         let journal = failed(class, None);
         assert_eq!(journal.state.calls.done, counted, "{class:?}");
         assert_eq!(journal.state.budget.spent, Micro(100_000), "{class:?} is settled before any wait");
-        feeds_no_guard(&journal);
+        assert_eq!(journal.state.stall.running, 0, "{class:?} does not feed stall");
+        assert_eq!(journal.state.repeat.longest().running, counted, "{class:?} feeds repeat if it counts");
     }
 }
 
@@ -207,15 +202,40 @@ fn the_shortest_context_follows_a_context_too_long() {
 }
 
 #[test]
-fn calls_cut_short_are_iterations_without_a_claim_and_without_a_bound() {
+fn calls_cut_short_while_they_work_are_iterations_without_a_claim_and_without_a_bound() {
     for class in [Class::MaxTurns, Class::Budget, Class::Truncated] {
         let mut journal = Journal::after_baseline(false, |_| {});
         for _ in 0..9 {
-            fail(&mut journal, class, None, false);
+            fail(&mut journal, class, None, true);
             journal.goes_on("call_failed");
             assert!(compose(&journal.state).contains(class.words()));
         }
-        feeds_no_guard(&journal);
+        assert_eq!((journal.state.stall.running, journal.state.repeat.longest().running), (0, 0));
+    }
+}
+
+#[test]
+fn calls_cut_short_without_a_change_are_the_same_error() {
+    for class in [Class::MaxTurns, Class::Budget, Class::Truncated] {
+        let mut journal = Journal::after_baseline(false, |_| {});
+        for _ in 0..5 {
+            fail(&mut journal, class, None, false);
+        }
+        journal.ended_with(Reason::SameError5x, 1);
+    }
+}
+
+#[test]
+fn an_agent_that_fails_identically_five_times_is_stopped_although_files_change() {
+    for class in [Class::Aborted, Class::Unknown] {
+        let mut journal = Journal::unverified(|start| start.policy.max_iterations = 20);
+        for nth in 1..=5 {
+            fail(&mut journal, class, None, true);
+            let stuck = journal.state.repeat.stuck(&journal.state.start.as_ref().unwrap().policy);
+            assert_eq!(stuck.is_some(), nth >= 3, "{nth}: {:?}", journal.answer);
+            assert_eq!(matches!(journal.answer.next, Next::Exit(_)), nth == 5, "{:?}", journal.answer);
+        }
+        journal.ended_with(Reason::SameError5x, 1);
     }
 }
 
@@ -233,7 +253,7 @@ fn a_crash_pauses_five_seconds_and_three_without_a_new_tree_end_the_run() {
 
 #[test]
 fn crashes_that_leave_work_behind_go_on() {
-    let mut journal = Journal::after_baseline(false, |_| {});
+    let mut journal = Journal::after_baseline(false, |start| start.policy.breaker.same_error = 20);
     for n in 0..9 {
         fail(&mut journal, Class::Aborted, None, n % 2 == 0);
         assert!(!matches!(journal.answer.next, Next::Exit(_)), "{:?}", journal.answer);

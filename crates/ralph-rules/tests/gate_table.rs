@@ -102,7 +102,8 @@ fn a_rejected_claim_is_never_accepted_by_force() {
 
 #[test]
 fn without_verification_a_claim_needs_two_indicators() {
-    let journal = unverified(&done());
+    unverified(&done()).goes_on("claim_without_evidence");
+    let journal = unverified(&format!("{ONE_PHRASE}\n\n{}", done()));
     journal.ended_with(Reason::GatePassed, 0);
     assert!(!journal.ended().verified, "unverified, and shown so");
     unverified(PROMISE).goes_on("claim_without_evidence");
@@ -122,6 +123,11 @@ fn signs_without_a_claim_count_in_two_iterations_running() {
     let mut journal = unverified(TWO_PHRASES);
     journal.goes_on("no_claim");
     journal.iteration(TWO_PHRASES, true, None);
+    journal.goes_on("no_claim");
+
+    let mut journal = Journal::unverified(|s| s.policy.gate.done_signals = 2);
+    journal.iteration(TWO_PHRASES, true, None);
+    journal.iteration(TWO_PHRASES, true, None);
     journal.ended_with(Reason::CompletionSignals, 0);
     assert!(!journal.ended().verified);
 
@@ -134,7 +140,8 @@ fn signs_without_a_claim_count_in_two_iterations_running() {
 
 #[test]
 fn signs_that_are_interrupted_begin_anew() {
-    let mut journal = unverified(TWO_PHRASES);
+    let mut journal = Journal::unverified(|s| s.policy.gate.done_signals = 2);
+    journal.iteration(TWO_PHRASES, true, None);
     journal.iteration(NO_WORD, true, None);
     journal.iteration(TWO_PHRASES, true, None);
     journal.goes_on("no_claim");
@@ -308,6 +315,7 @@ fn as_many_signals_running_as_the_policy_asks_for() {
 fn a_preset_may_ask_for_the_signal_twice() {
     let twice = |s: &mut ralph_rules::record::RunStarted| {
         s.policy.gate.exit_signals = 2;
+        s.policy.gate.done_signals = 2;
         s.policy.gate.explicit_alone = true;
     };
     for second in [PROMISE, TWO_PHRASES] {

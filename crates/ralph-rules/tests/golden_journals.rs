@@ -22,7 +22,7 @@ use std::path::PathBuf;
 type Golden = (&'static str, fn() -> Journal, Reason);
 
 /// Each journal and how it ends.
-const RUNS: [Golden; 14] = [
+const RUNS: [Golden; 18] = [
     ("completed_in_3", completed_in_3, Reason::GatePassed),
     ("unverified", unverified, Reason::GatePassed),
     ("stall", stall, Reason::Stall),
@@ -37,6 +37,10 @@ const RUNS: [Golden; 14] = [
     ("reviewed", reviewed, Reason::GatePassed),
     ("workspace_lost", workspace_lost, Reason::WorkspaceLost),
     ("workspace_moved", workspace_moved, Reason::GatePassed),
+    ("same_error_in_messages", same_error_in_messages, Reason::SameError5x),
+    ("fails_identically", fails_identically, Reason::SameError5x),
+    ("promise_not_alone", promise_not_alone, Reason::GatePassed),
+    ("block_not_as_seen", block_not_as_seen, Reason::GatePassed),
 ];
 
 fn completed_in_3() -> Journal {
@@ -52,6 +56,7 @@ fn unverified() -> Journal {
     let mut journal = Journal::unverified(|_| {});
     journal.iteration("<promise>COMPLETE</promise>", true, None);
     journal.iteration(&done(), true, None);
+    journal.iteration(&format!("All tests pass.\n\n{}", done()), true, None);
     journal
 }
 
@@ -213,6 +218,55 @@ fn workspace_moved() -> Journal {
     journal.see(Seen::WorkspaceUnusable(WorkspaceUnusable { how: Unusable::Unwritable, what }));
     journal.later(1_000).resume();
     journal.iteration(&done(), true, Some(CheckOutcome::Passed));
+    journal
+}
+
+/// Nothing is verified, files change, and the agent reports the same error each time.
+fn same_error_in_messages() -> Journal {
+    let mut journal = Journal::unverified(|_| {});
+    for line in 1..=5 {
+        let text = format!("The build says:\n\nerror[E0308]: mismatched types\n --> src/a.rs:{line}:5");
+        journal.iteration(&text, true, None);
+    }
+    journal
+}
+
+/// Crashes in the same way, though files change; in between it is cut short, which is not the same error.
+fn fails_identically() -> Journal {
+    let mut journal = Journal::unverified(|_| {});
+    for class in
+        [Class::Unknown, Class::Unknown, Class::MaxTurns, Class::Unknown, Class::Unknown, Class::Unknown]
+    {
+        while matches!(journal.answer.next, Next::Wait { .. }) {
+            journal.later(5_000).see(Seen::Woke);
+        }
+        journal.later(1_000).admit();
+        journal.later(60_000).fails(class, None);
+        journal.inspected(true);
+    }
+    journal
+}
+
+/// The promise in a sentence, twice, with a passing verification.
+fn promise_not_alone() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration("Fixed it. <promise>COMPLETE</promise>", true, Some(CheckOutcome::Failed));
+    journal.iteration("Fixed it. <promise>COMPLETE</promise>", true, Some(CheckOutcome::Passed));
+    journal.iteration("**<promise>COMPLETE</promise>**", false, Some(CheckOutcome::Passed));
+    journal
+}
+
+/// The block claims passing tests, files and tasks that ralph does not find.
+fn block_not_as_seen() -> Journal {
+    let mut journal = Journal::after_baseline(false, |start| start.plan = bound(plan(0, 1)));
+    journal.later(1_000).admit();
+    journal.later(60_000).says(&done());
+    journal.planned(0, 1);
+    journal.later(1_000).verified(CheckOutcome::Failed);
+    journal.later(1_000).admit();
+    journal.later(60_000).says(&done());
+    journal.planned(1, 0);
+    journal.later(1_000).verified(CheckOutcome::Passed);
     journal
 }
 

@@ -75,11 +75,43 @@ fn the_same_error_is_stuck_at_three_and_stops_at_five() {
     ];
     for (nth, (error, running, stuck, stops)) in rows.into_iter().enumerate() {
         guard.closed(&Closed { error, ..Closed::default() });
-        let found = (guard.running, guard.stuck(&policy()).is_some(), guard.verdict(&policy()).is_some());
+        let found =
+            (guard.longest().running, guard.stuck(&policy()).is_some(), guard.verdict(&policy()).is_some());
         assert_eq!(found, (running, stuck, stops), "row {nth}");
     }
     guard.closed(&failed(Closed::default()));
-    assert_eq!(guard.running, 1, "a failed call neither adds nor resets");
+    assert_eq!(guard.longest().running, 1, "a failed call says nothing about the verification");
+}
+
+#[test]
+fn errors_of_the_agent_and_of_the_verification_are_counted_apart() {
+    let mut guard = Repeat::default();
+    let seen = |verification: &str, agent: &str| Closed {
+        error: error(verification).filter(|_| !verification.is_empty()),
+        agent_error: error(agent).filter(|_| !agent.is_empty()),
+        ..Closed::default()
+    };
+    for (nth, (closed, running, stops)) in [
+        (seen("error: a", "error: x"), 1, false),
+        (seen("error: a", "error: y"), 2, false),
+        (seen("error: a", "error: y"), 3, false),
+        (seen("error: b", "error: y"), 3, false),
+        (failed(seen("error: c", "error: y")), 4, false),
+        (Closed { cut_short: true, ..failed(seen("", "error: z")) }, 4, false),
+        (seen("error: b", "error: y"), 5, true),
+        (seen("error: b", ""), 3, false),
+        (seen("", ""), 0, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        guard.closed(&closed);
+        assert_eq!(
+            (guard.longest().running, guard.verdict(&policy()).is_some()),
+            (running, stops),
+            "row {nth}"
+        );
+    }
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn nothing_is_mapped_without_a_proof() {
     let allowed = proven(false, WORK, MapTime::Auto, |start| start.policy.oracle = Oracle::Allow);
     allowed.ended_with(Reason::GatePassed, 0);
     let mut unverified = Journal::unverified(|start| start.policy.map_time = MapTime::Auto);
-    unverified.iteration(&done(), true, None);
+    unverified.iteration(&format!("All tests pass.\n\n{}", done()), true, None);
     assert_eq!(unverified.ended().grade, Some(Grade::Unverified));
 }
 

@@ -72,12 +72,18 @@ fn a_closed_plan_is_one_indicator_and_no_more() {
 
 #[test]
 fn it_counts_towards_signals_running_and_open_items_against_them() {
-    let mut journal = bare(given(0, 1));
+    let classic = || {
+        bare(|start| {
+            given(0, 1)(start);
+            start.policy.gate.done_signals = 2;
+        })
+    };
+    let mut journal = classic();
     iteration(&mut journal, ONE_PHRASE, plan(1, 0), None);
     journal.goes_on("no_claim");
     iteration(&mut journal, ONE_PHRASE, plan(1, 0), None);
     journal.ended_with(Reason::CompletionSignals, 0);
-    let mut journal = bare(given(0, 1));
+    let mut journal = classic();
     for _ in 0..2 {
         iteration(&mut journal, TWO_PHRASES, plan(0, 1), None);
     }

@@ -296,7 +296,7 @@ fn the_policy_says_which_grade_is_enough() {
     again(&mut journal, false);
     assert_eq!(follows(&journal), "NEEDS_REVIEW 2 unbroken");
     let mut unverified = Journal::unverified(|s| s.policy.gate.require = Grade::Tested);
-    unverified.iteration(&done(), true, None);
+    unverified.iteration(&format!("All tests pass.\n\n{}", done()), true, None);
     assert_eq!(follows(&unverified), "NEEDS_REVIEW 2 unverified");
 }
 

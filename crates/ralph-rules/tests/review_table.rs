@@ -180,7 +180,7 @@ fn failing_checks_and_empty_changes_are_not_reviewed() {
     journal.iteration(&done(), true, Some(CheckOutcome::Failed));
     journal.goes_on("verification_failed");
     let mut journal = Journal::unverified(reviewer);
-    journal.iteration(&done(), true, None);
+    journal.iteration(&format!("All tests pass.\n\n{}", done()), true, None);
     assert!(matches!(journal.answer.next, Next::Exit(_)), "{:?}", journal.answer);
 }
 

@@ -184,7 +184,7 @@ fn a_block_is_checked_against_what_is_known() {
 #[test]
 fn the_exit_logic_of_the_analyzer() {
     let yes = render(&status(Progress::Complete, Tests::Passing, true));
-    let bare = render(&status(Progress::Complete, Tests::NotRun, true));
+    let not_run = render(&status(Progress::Complete, Tests::NotRun, true));
     let no = render(&status(Progress::InProgress, Tests::Passing, false));
     let blocked = render(&status(Progress::Blocked, Tests::Passing, false));
     let phrases = "All tests pass. The project is complete.";
@@ -192,7 +192,7 @@ fn the_exit_logic_of_the_analyzer() {
     for (row, text, strictly, seed) in [
         (
             "indicators >= 2 and true",
-            yes.clone(),
+            format!("{phrases}\n{yes}"),
             ExitDecision::ProjectComplete,
             ExitDecision::ProjectComplete,
         ),
@@ -202,7 +202,8 @@ fn the_exit_logic_of_the_analyzer() {
             ExitDecision::Continue,
             ExitDecision::Continue,
         ),
-        ("true alone", bare, ExitDecision::Continue, ExitDecision::ProjectComplete),
+        ("true alone", yes.clone(), ExitDecision::Continue, ExitDecision::ProjectComplete),
+        ("true without a test run", not_run, ExitDecision::Continue, ExitDecision::Continue),
         ("BLOCKED", blocked, ExitDecision::Blocked, ExitDecision::Blocked),
         ("otherwise", "I changed a line.".into(), ExitDecision::Continue, ExitDecision::Continue),
         ("status missing: heuristics, once", phrases.into(), ExitDecision::Continue, ExitDecision::Continue),
@@ -222,10 +223,13 @@ fn the_exit_logic_of_the_analyzer() {
         let decision = trend(&[&text], &analyzer()).decision(&analyzer());
         assert_eq!(decision, ExitDecision::Continue, "a contradiction: {progress:?} {tests:?}");
     }
-    let twice = trend(&[phrases, phrases], &strict());
-    assert_eq!(twice.decision(&strict()), ExitDecision::CompletionSignals);
-    let between = trend(&[phrases, &no, phrases], &strict());
-    assert_eq!(between.decision(&strict()), ExitDecision::Continue, "not running");
+    let mut classic = strict();
+    classic.gate.done_signals = 2;
+    let twice = trend(&[phrases, phrases], &classic);
+    assert_eq!(twice.decision(&classic), ExitDecision::CompletionSignals);
+    assert_eq!(twice.decision(&strict()), ExitDecision::Continue, "phrases alone");
+    let between = trend(&[phrases, &no, phrases], &classic);
+    assert_eq!(between.decision(&classic), ExitDecision::Continue, "not running");
 }
 
 /// Analyzer: Stuck Loop Detection, each indicator at its threshold and one before.

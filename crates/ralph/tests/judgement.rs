@@ -2,6 +2,8 @@
 //! iterations. What the rules decide is tabled in the rules crate; this is that it reaches a person.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "judgement/agents_word.rs"]
+mod agents_word;
 #[path = "engine/bed.rs"]
 #[allow(dead_code)] // the other target uses the rest
 mod bed;

@@ -91,7 +91,7 @@ impl Analysis {
             timestamp: String::new(),
             iteration: trend.iteration,
             ralph_status: RalphStatus::of(claim.block.as_ref()),
-            completion_indicators: indicators(claim, false, None),
+            completion_indicators: indicators(claim, false, None, policy.gate.block_as_one),
             exit_decision: trend.decision(policy),
             stuck_loop_detected: trend.stuck(policy),
             circuit_breaker_state: trend.breaker(policy),

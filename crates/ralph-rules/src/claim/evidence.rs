@@ -60,10 +60,16 @@ impl Evidence {
     }
 }
 
-/// What a block and the sentences around it claim.
-pub(super) fn claimed(block: Option<&Status>, sentences: &str) -> BTreeSet<Evidence> {
-    let mut found = phrases::families(sentences);
-    let Some(block) = block else { return found };
+/// What a block and the sentences around it claim, and what of it only the block claims.
+pub(super) fn claimed(block: Option<&Status>, sentences: &str) -> (BTreeSet<Evidence>, BTreeSet<Evidence>) {
+    let spoken = phrases::families(sentences);
+    let of_block: BTreeSet<Evidence> = block.map(of_block).unwrap_or_default();
+    let only_block = of_block.difference(&spoken).copied().collect();
+    (spoken.union(&of_block).copied().collect(), only_block)
+}
+
+fn of_block(block: &Status) -> BTreeSet<Evidence> {
+    let mut found = BTreeSet::new();
     if block.status == Progress::Complete {
         found.insert(Evidence::StatusComplete);
     }

@@ -59,18 +59,19 @@ impl Facts {
         let mut lints = Vec::new();
         let complete = status.status == Progress::Complete;
         if let Some(left) = self.tasks_remaining.filter(|left| complete && *left > 0) {
-            let why = format!("tasks remaining: {left}");
+            let why = format!("STATUS says COMPLETE, but tasks remain: {left}");
             lints.push(Lint::new(Code::CompleteWithTasksRemaining, line, &why));
         }
         if let Some(tests) = self.tests.filter(|tests| *tests != status.tests) {
-            let why = format!("the block says {}, the test run says {}", status.tests.word(), tests.word());
+            let why =
+                format!("TESTS_STATUS says {}, but the tests are {}", status.tests.word(), tests.word());
             lints.push(Lint::new(Code::TestsStatusNotAsRun, line, &why));
         }
         let said = status.files_modified;
         if let (Some(said), Some(counted)) = (said, self.files_modified)
             && said != counted
         {
-            let why = format!("the block says {said}, {counted} were counted");
+            let why = format!("FILES_MODIFIED says {said}, but {counted} changed");
             lints.push(Lint::new(Code::FilesModifiedNotAsCounted, line, &why));
         }
         lints

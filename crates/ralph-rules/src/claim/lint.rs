@@ -69,6 +69,10 @@ pub enum Code {
     OtherPromise,
     /// The promise is part of a sentence that denies or postpones it.
     PromiseInSentence,
+    /// The promise is given, but not alone on the last line.
+    PromiseNotAlone,
+    /// TASKS_COMPLETED_THIS_LOOP differs from the plan. Needs the plan.
+    TasksCompletedNotAsCounted,
 }
 
 /// One broken rule and its line.
@@ -98,6 +102,17 @@ impl Code {
         serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
+    /// Whether the block contradicts what was observed.
+    pub fn is_about_facts(self) -> bool {
+        matches!(
+            self,
+            Code::CompleteWithTasksRemaining
+                | Code::TestsStatusNotAsRun
+                | Code::FilesModifiedNotAsCounted
+                | Code::TasksCompletedNotAsCounted
+        )
+    }
+
     /// Whether the block's own values contradict each other.
     pub fn is_contradiction(self) -> bool {
         matches!(
@@ -105,6 +120,7 @@ impl Code {
             Code::ExitTrueWhileBlocked
                 | Code::ExitTrueWhileInProgress
                 | Code::ExitTrueWithFailingTests
+                | Code::ExitTrueWithTestsNotRun
                 | Code::CompleteWithFailingTests
                 | Code::CompleteWithNextTask
                 | Code::CompleteWithTasksRemaining

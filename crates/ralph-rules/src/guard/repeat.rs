@@ -1,34 +1,57 @@
-//! Guard: the same error again. Errors are compared by fingerprint, which ignores numbers, directories and times. An
-//! iteration without an error resets the count.
+//! Guard: the same error again. Errors are compared by fingerprint, which ignores numbers, directories and times. What the
+//! verification found and what the agent itself reports are counted apart, so that a message that varies does not hide a
+//! verification that fails in the same way each time.
 
 use super::Closed;
 use crate::fingerprint::Fingerprint;
 use crate::objection::Objection;
 use crate::policy::Policy;
 
-/// The last error and how often it occurred in a row.
+/// Errors in a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repeat {
+    verification: Streak,
+    agent: Streak,
+}
+
+/// The last error and how often it occurred in a row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Streak {
     /// The error.
     pub error: Option<Fingerprint>,
     /// How often in a row.
     pub running: u32,
 }
 
-impl Repeat {
-    /// An iteration closed.
-    pub fn closed(&mut self, iteration: &Closed) {
-        if iteration.failed {
-            return;
-        }
+impl Streak {
+    fn note(&mut self, now: Option<&Fingerprint>) {
         // Only the hash: the displayed line depends on the order in which errors were printed.
         let same = |now: &Fingerprint| self.error.as_ref().is_some_and(|before| before.hash == now.hash);
-        self.running = match &iteration.error {
+        self.running = match now {
             None => 0,
             Some(now) if same(now) => self.running + 1,
             Some(_) => 1,
         };
-        self.error.clone_from(&iteration.error);
+        self.error = now.cloned();
+    }
+}
+
+impl Repeat {
+    /// An iteration closed. One without an error resets the count; a failed call says nothing about the verification, and
+    /// one that was cut short while it worked says nothing at all.
+    pub fn closed(&mut self, iteration: &Closed) {
+        if iteration.cut_short {
+            return;
+        }
+        if !iteration.failed {
+            self.verification.note(iteration.error.as_ref());
+        }
+        self.agent.note(iteration.agent_error.as_ref());
+    }
+
+    /// The error that has repeated most.
+    pub fn longest(&self) -> &Streak {
+        if self.agent.running > self.verification.running { &self.agent } else { &self.verification }
     }
 
     /// Often enough to open the breaker.
@@ -42,9 +65,10 @@ impl Repeat {
     }
 
     fn at_least(&self, times: u32, limit: u32) -> Option<Objection> {
-        let error = self.error.as_ref()?;
-        (times > 0 && self.running >= times).then(|| Objection::SameError {
-            running: self.running,
+        let Streak { error, running } = self.longest();
+        let error = error.as_ref()?;
+        (times > 0 && *running >= times).then(|| Objection::SameError {
+            running: *running,
             limit,
             error: error.head.clone(),
             fingerprint: Some(error.hash.clone()),

@@ -175,8 +175,9 @@ fn last_error(state: &State) -> Option<LastError> {
     if let Some(fault) = &state.faults.last {
         return Some(LastError { text: head(&fault.message, LINE), times: state.faults.running });
     }
-    let error = state.repeat.error.as_ref()?;
-    Some(LastError { text: head(&error.head, LINE), times: state.repeat.running })
+    let streak = state.repeat.longest();
+    let error = streak.error.as_ref()?;
+    Some(LastError { text: head(&error.head, LINE), times: streak.running })
 }
 
 /// Verification is shown with its output instead; cost and escalation do not concern the agent.

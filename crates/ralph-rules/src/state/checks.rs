@@ -1,5 +1,7 @@
 //! Verification results: the baseline from before the run, and the latest one.
 
+use crate::claim::Tests;
+use crate::claim_check::tests_of;
 use crate::fingerprint::Fingerprint;
 use crate::next::Why;
 use crate::objection::Objection;
@@ -112,6 +114,11 @@ impl Checks {
         if anew || self.baseline_timed_out().is_some() {
             self.baseline = None;
         }
+    }
+
+    /// What the latest verification of the workspace as it is says about the tests, if it ran to an end.
+    pub fn tests(&self) -> Option<Tests> {
+        self.last.as_ref().filter(|_| !self.stale).and_then(tests_of)
     }
 
     /// The workspace as it is now was verified, and every command passed.

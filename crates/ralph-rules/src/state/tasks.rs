@@ -12,6 +12,8 @@ pub struct Tasks {
     pub latest: Option<PlanSeen>,
     /// Open items when it last had any items.
     open: u32,
+    /// Ticked items when the latest call began.
+    done_before: u32,
 }
 
 impl Tasks {
@@ -26,6 +28,17 @@ impl Tasks {
             self.open = seen.pending;
         }
         self.latest = Some(seen.clone());
+    }
+
+    /// A call begins.
+    pub(crate) fn call_begins(&mut self) {
+        self.done_before = self.latest.as_ref().map_or(0, |seen| seen.done);
+    }
+
+    /// Items that were ticked since the latest call began, and those that are open; none without a plan that has items.
+    pub fn ticked_and_open(&self) -> Option<(u64, u64)> {
+        let seen = self.latest.as_ref().filter(|seen| seen.has_items())?;
+        Some((seen.done.saturating_sub(self.done_before).into(), seen.pending.into()))
     }
 
     /// Open items; none without a plan or if it has no items.

@@ -9,7 +9,7 @@ use ralph_rules::money::Micro;
 use ralph_rules::next::Next;
 use ralph_rules::policy::{Decline, Policy, Until};
 use ralph_rules::record::{
-    CallEnded, CheckOutcome, How, PlanSeen, Restored, Seen, Unusable, Violation, WorkspaceUnusable,
+    CallEnded, CheckOutcome, Failure, How, PlanSeen, Restored, Seen, Unusable, Violation, WorkspaceUnusable,
 };
 use ralph_rules::step::Step;
 use std::collections::BTreeSet;
@@ -76,6 +76,11 @@ fn said(journal: &Journal) -> BTreeSet<String> {
     said.insert(state.as_str().unwrap().into());
     said.insert(format!("indicators={}", journal.state.signals.last.last().map_or(0, |s| s.indicators)));
     said.insert(format!("iterations={}", journal.state.calls.done));
+    let check = &journal.state.claim_check;
+    said.insert(format!("claims={}/{}", check.held, check.made));
+    for lint in &check.lints {
+        said.insert(format!("says={}", lint.code.name()));
+    }
     for lint in &journal.state.claim.lints {
         said.insert(format!("lint={}", serde_json::to_value(lint.code).unwrap().as_str().unwrap()));
     }
@@ -110,6 +115,9 @@ fn number(policy: &mut Policy, row: &Words) {
             "explicit_alone" => policy.gate.explicit_alone = true,
             "exit_signals" => policy.gate.exit_signals = n(),
             "done_signals" => policy.gate.done_signals = n(),
+            "block_as_one" => policy.gate.block_as_one = value != "false",
+            "stuck" => policy.breaker.stuck = n(),
+            "decline_below" => policy.breaker.decline_below = n(),
             "half_open_after" => policy.breaker.half_open_after = n(),
             "open_after" => policy.breaker.open_after = n(),
             "decline" => policy.breaker.decline = if value == "open" { Decline::Open } else { Decline::Warn },
@@ -125,6 +133,7 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
     journal.later(1_000).admit();
     let text = message(table, iteration);
     let mut call: CallEnded = journal.closing(&text);
+    call.failure = get("fails").map(failure);
     call.text_bytes = get("bytes").map_or(call.text_bytes, |n| n.parse().unwrap());
     call.denials = get("denied").into_iter().map(Into::into).collect();
     journal.later(60_000).see(Seen::CallEnded(Box::new(call)));
@@ -161,6 +170,12 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
     journal.verified_saying(how, &format!("error: {error} at line {nth}7"));
 }
 
+/// The agent's own failure; its message has other numbers each time.
+fn failure(class: &str) -> Failure {
+    let class = serde_json::from_value(class.into()).unwrap_or_else(|_| panic!("fails={class}"));
+    Failure { class, message: "API Error 500: internal".into(), reset_at: None }
+}
+
 fn counted(text: &str) -> PlanSeen {
     let (done, pending) = text.split_once('/').expect("plan=done/open");
     plan(done.parse().unwrap(), pending.parse().unwrap())
@@ -190,14 +205,16 @@ fn message(table: &Table, iteration: &Words) -> String {
 fn status(iteration: &Words) -> String {
     let get = |key: &str| iteration.get(key).map_or("", String::as_str);
     let exit_signal = get("exit") == "true";
+    // 1, unless the row is about the claim itself.
+    let number = |key: &str| Some(iteration.get(key).map_or(1, |n| n.parse().unwrap()));
     render(&Status {
         status: match get("status") {
             "blocked" => Progress::Blocked,
             "complete" => Progress::Complete,
             _ => Progress::InProgress,
         },
-        tasks_completed: Some(1),
-        files_modified: Some(1),
+        tasks_completed: number("claims_tasks"),
+        files_modified: number("claims_files"),
         tests: match get("tests") {
             "passing" => Tests::Passing,
             "failing" => Tests::Failing,
@@ -209,6 +226,9 @@ fn status(iteration: &Words) -> String {
             _ => WorkType::Implementation,
         }),
         exit_signal,
-        recommendation: "The parser is mended".into(),
+        recommendation: match get("recommends") {
+            "" => "The parser is mended".into(),
+            words => words.replace('_', " "),
+        },
     })
 }

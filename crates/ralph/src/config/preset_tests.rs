@@ -28,9 +28,16 @@ fn policy(preset: Preset) -> Policy {
 fn strict_is_the_default_written_out() {
     assert_eq!(policy(Preset::Strict), Policy::strict(MANY, RICH));
     let text = include_str!("presets/strict.toml");
-    for key in
-        ["until", "indicators", "exit_signals", "done_signals", "promise", "half_open_after", "open_after"]
-    {
+    for key in [
+        "until",
+        "indicators",
+        "exit_signals",
+        "done_signals",
+        "block_as_one",
+        "promise",
+        "half_open_after",
+        "open_after",
+    ] {
         assert!(text.contains(&format!("\n{key} = ")), "{key} is not written out");
     }
     walk(include_str!("../../../ralph-rules/tests/tables/gate.txt"), &policy(Preset::Strict));

@@ -121,6 +121,21 @@ impl Bed {
         files
     }
 
+    /// The prompts of all calls, in order.
+    #[allow(dead_code)] // not every test file reads them
+    pub fn prompts(&self) -> Vec<String> {
+        let mut files = self.state_files();
+        files.retain(|file| file.to_string_lossy().ends_with(".prompt.md"));
+        files.sort();
+        files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
+    }
+
+    /// What a command prints on stdout.
+    #[allow(dead_code)] // not every test file asks
+    pub fn says(&self, args: &[&str]) -> String {
+        String::from_utf8(self.ralph(args).output().unwrap().stdout).unwrap()
+    }
+
     /// Where the workspace's own contents are kept, for `ralph undo`.
     pub fn kept(&self) -> PathBuf {
         self.scratch.state().join("ralph/keep")

@@ -56,7 +56,12 @@ fn a_marker_file_is_a_claim_of_this_run() {
 #[test]
 fn signs_without_a_claim_end_the_run_the_second_time() {
     let bed = Bed::git("message All tests pass. The project is complete.\nwrite done.txt yes\nclaim none");
-    assert_eq!(bed.done(&[]).ends(0, "completion_signals")["iterations"], 2);
+    assert_eq!(bed.done(&GREEN).ends(0, "completion_signals")["iterations"], 2);
+    let alone = Bed::git("message All tests pass. The project is complete.\nappend a.txt x\nclaim none");
+    assert_eq!(alone.done(&["--max-iterations", "4"]).ends(3, "MAX_ITERATIONS")["verificationPassed"], false);
+    let classic =
+        Bed::git("message All tests pass. The project is complete.\nwrite done.txt yes\nclaim none");
+    assert_eq!(classic.done(&["--preset", "classic"]).ends(0, "completion_signals")["iterations"], 2);
 }
 
 #[test]

@@ -11,13 +11,6 @@ fn run(bed: &Bed, more: &[&str]) -> Done {
 }
 
 /// The prompts that were sent, in order.
-fn prompts(bed: &Bed) -> Vec<String> {
-    let mut files: Vec<_> = bed.state_files();
-    files.retain(|file| file.to_string_lossy().ends_with(".prompt.md"));
-    files.sort();
-    files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
-}
-
 fn codes(done: &Done) -> Vec<String> {
     let decided = done.records("decided").into_iter();
     decided.filter_map(|d| Some(d["because"][0]["code"].as_str()?.to_string())).collect()
@@ -43,7 +36,7 @@ fn an_open_item_keeps_a_proven_claim_from_ending_the_run() {
     );
     assert_eq!((&seen[1]["done"], &seen[1]["pending"]), (&2.into(), &0.into()));
     assert!(done.err.contains("the plan fix_plan.md has 1 open item"), "{}", done.err);
-    let sent = prompts(&bed);
+    let sent = bed.prompts();
     assert!(
         !sent[0].contains("the lexer")
             && sent[1].contains("Still open in the plan fix_plan.md: 1\n  - the lexer"),
@@ -70,7 +63,7 @@ fn a_complete_plan_that_is_proven_ends_the_run_without_a_call() {
     let result = done.ends(0, "already_complete");
     assert_eq!((&result["iterations"], &result["costUSD"]), (&0.into(), &0.0.into()));
     assert_eq!(result["verificationPassed"], true);
-    assert!(done.records("call_ended").is_empty() && prompts(&bed).is_empty());
+    assert!(done.records("call_ended").is_empty() && bed.prompts().is_empty());
     assert!(done.err.contains("the plan is complete (1 item)"), "{}", done.err);
 }
 
@@ -95,7 +88,7 @@ fn stories_of_a_prd_bind_too() {
     bed.scratch.files(&[("prd.json", prd), ("ralph.toml", "[plan]\nfile = \"prd.json\"\n")]);
     let done = bed.done(&GREEN);
     assert_eq!(done.ends(0, "gate_passed")["iterations"], 2);
-    assert!(prompts(&bed)[1].contains("  - US-001: Login"));
+    assert!(bed.prompts()[1].contains("  - US-001: Login"));
 }
 
 #[test]
@@ -113,7 +106,7 @@ fn a_plan_that_is_taken_away_is_not_complete_and_nothing_else_is_read() {
     assert_eq!(said.iter().filter(|code| *code == "contradictory_claim").count(), 3, "{said:?}");
     assert!(done.err.contains("it is a link to"), "{}", done.err);
     assert!(done.err.contains("had open items and now has none at all"), "{}", done.err);
-    assert!(!done.out.contains("hunter2") && prompts(&bed).iter().all(|prompt| !prompt.contains("hunter2")));
+    assert!(!done.out.contains("hunter2") && bed.prompts().iter().all(|prompt| !prompt.contains("hunter2")));
 }
 
 #[test]
@@ -132,5 +125,5 @@ fn a_mistake_in_a_plan_is_told_before_anything_is_spent() {
     }
     let warned = bed.done(&["--plan", "empty.md"]);
     assert!(warned.err.contains("the plan empty.md has no checkboxes"), "{}", warned.err);
-    warned.ends(0, "gate_passed");
+    assert!(warned.result()["runId"].is_string());
 }

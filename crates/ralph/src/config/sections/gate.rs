@@ -37,10 +37,17 @@ pub const GATE: Section = Section {
         .default("1"),
         Key::new(
             "gate.done_signals",
-            Kind::Count(|s, _, n| s.policy.gate.done_signals = n),
-            "Number of iterations in a row with enough signs of completion that are needed without an explicit signal.",
+            Kind::Number(|s, _, n| s.policy.gate.done_signals = n),
+            "Number of iterations in a row with enough signs of completion that end a run without an explicit signal. With 0 \
+             (the default) they never do if there is no verify command, and two are needed if it passes.",
         )
-        .default("2"),
+        .default("0"),
+        Key::new(
+            "gate.block_as_one",
+            Kind::Switch(|s, _, on| s.policy.gate.block_as_one = on),
+            "Whether the fields of one status block count as one sign of completion when there is no verify command.",
+        )
+        .default("true"),
         Key::new(
             "gate.promise",
             Kind::Promise(|s, _, text| s.policy.gate.promise = text),

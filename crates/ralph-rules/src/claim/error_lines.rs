@@ -1,0 +1,244 @@
+//! Errors that a message reports: lines in the format in which programs print them. Sentences about errors do not count,
+//! nor do lines in a fence or a quotation, nor errors of the past ("The build used to fail with:", "… (fixed)").
+
+use super::message_lines::{Line, LineKind, Message};
+use super::pattern::pattern;
+use crate::fingerprint::Fingerprint;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Distinct errors reported per message, at most.
+const MOST: usize = 10;
+/// How much of a line is looked at.
+const WIDTH: usize = 400;
+/// A sentence about an error is at most this many lines away from it.
+const NEAR: usize = 2;
+
+/// Compilers, interpreters, test runners, package managers.
+static REPORT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:(?i:(?:fatal |internal |compile |build |syntax |api )?error(?: ?\[?[A-Z]*[0-9]+\]?)?: )|",
+        r"[^ :]+(?::[0-9]+){1,2}: (?:fatal )?error: |[^ (]+\([0-9]+,[0-9]+\): error |",
+        r"(?:[A-Za-z_]+\.)*[A-Z][A-Za-z]*(?:Error|Exception)(?:: |$)|",
+        r"(?i:fatal: )|FATAL[: ]|panic: |thread '[^']*' .{0,40}panicked at |Traceback \(most recent call last\)|",
+        r"npm (?:ERR!|error) |FAILED |--- FAIL: |not ok [0-9]+|test [^ ]+ \.\.\. FAILED)",
+    ))
+});
+
+/// Every such line has one of these. Most messages have none, and the pattern is expensive to compile.
+const SIGNS: [&str; 10] =
+    ["rror", "RROR", "ERR!", "xception", "atal", "FATAL", "panic", "Traceback", "FAIL", "not ok "];
+
+/// Words of a sentence that an error is over.
+static OVER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i-u)\b(?:fixed|resolved|solved|repaired|corrected|addressed|gone|no longer|previous(?:ly)?|earlier|",
+        r"formerly|original(?:ly)?|initial(?:ly)?|at first|used to|before (?:the|my|this|that|i) [a-z]+|",
+        r"(?:errors?|problems?|issues?|failures?|bugs?|causes?) (?:was|were|had been))\b",
+    ))
+});
+
+/// Words of a sentence that it is not.
+static NOT_OVER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i-u)\b(?:still|not|never|cannot|[a-z]+n't|could not|unable|will|to be|needs?|must|should|again|",
+        r"remain(?:s|ing)?|keeps?|fails?|left|unresolved|unfixed|try|trying|tried|now (?:get|see|shows?|reports?))\b",
+    ))
+});
+
+/// A note behind an error that it is over: "… (fixed)", "… — resolved now".
+static OVER_AT_END: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)(?:[(\[:;,.>→–—]|-) *(?:(?:this|that|it|now|already|is|was|has|have|been) )*",
+        r"(?:fixed|resolved|solved|gone|addressed)(?: now| already)?[^a-z]*$",
+    ))
+});
+
+/// The errors a message reports, each kind once, in their order.
+pub(super) fn reported(text: &str, message: &Message<'_>) -> Vec<Fingerprint> {
+    if !SIGNS.iter().any(|sign| text.contains(sign)) {
+        return Vec::new();
+    }
+    let mut seen = BTreeSet::new();
+    let lines = present(message);
+    let errors = lines.iter().map(|line| Fingerprint::of(line)).filter(|e| seen.insert(e.hash.clone()));
+    errors.take(MOST).collect()
+}
+
+/// One fingerprint for all errors of a message, independent of their order.
+pub fn signature(errors: &[Fingerprint]) -> Option<Fingerprint> {
+    let first = errors.first()?;
+    let mut hashes: Vec<&str> = errors.iter().map(|error| error.hash.as_str()).collect();
+    hashes.sort_unstable();
+    let hash = if errors.len() == 1 { first.hash.clone() } else { Fingerprint::of(&hashes.join("\n")).hash };
+    Some(Fingerprint { hash, head: first.head.clone() })
+}
+
+/// The lines that report an error the message does not call a thing of the past. Neighbouring reports share the sentence
+/// that introduces them and the one that follows.
+fn present(message: &Message<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut before: Option<&Line<'_>> = None;
+    let mut group: Vec<String> = Vec::new();
+    let mut introduced_as_over = false;
+    let mut last = 0;
+    for line in &message.lines {
+        let report =
+            Some(line).filter(|line| line.kind == LineKind::Prose).and_then(|line| report(line.text));
+        match report {
+            Some(report) => {
+                if group.is_empty() {
+                    introduced_as_over = before.is_some_and(|before| introduces_past(before, line));
+                }
+                last = line.number;
+                // A report that its own line calls solved stays in the group: its neighbours share the introduction.
+                group.push(if OVER_AT_END.is_match(&report) { String::new() } else { report });
+            }
+            None => {
+                let over = introduced_as_over || follows_as_past(line, last);
+                close(&mut group, over, &mut found);
+                before = (line.kind == LineKind::Prose).then_some(line);
+            }
+        }
+    }
+    close(&mut group, introduced_as_over, &mut found);
+    found
+}
+
+fn close(group: &mut Vec<String>, over: bool, found: &mut Vec<String>) {
+    let reports = group.drain(..).filter(|report| !report.is_empty() && !over);
+    found.extend(reports);
+}
+
+/// The line without list and bold marks, if it has the format of an error.
+fn report(text: &str) -> Option<String> {
+    let cut = text.get(..text.floor_char_boundary(WIDTH)).unwrap_or(text);
+    let text = cut.replace("**", "");
+    let item = text.strip_prefix(['-', '*', '+', '•']).and_then(|rest| rest.strip_prefix(' '));
+    let numbered = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = Some(numbered).filter(|rest| rest.len() < text.len());
+    let numbered = numbered.and_then(|rest| rest.strip_prefix(['.', ')'])?.strip_prefix(' '));
+    let bare = item.or(numbered).unwrap_or(&text).trim();
+    REPORT.is_match(bare).then(|| bare.to_owned())
+}
+
+/// The line above introduces an error of the past: "The first attempt failed, since fixed:".
+fn introduces_past(before: &Line<'_>, report: &Line<'_>) -> bool {
+    let introduces = before.text.ends_with(':') || before.text.starts_with('#');
+    (introduces || report.number - before.number <= NEAR) && is_over(last_sentence(before.text))
+}
+
+/// The line below says that it is over: "I fixed it by …".
+fn follows_as_past(line: &Line<'_>, last_report: usize) -> bool {
+    let near = line.number.saturating_sub(last_report) <= NEAR && line.kind == LineKind::Prose;
+    near && !line.text.starts_with('#') && !line.text.ends_with(':') && is_over(first_sentence(line.text))
+}
+
+fn is_over(sentence: &str) -> bool {
+    OVER.is_match(sentence) && !NOT_OVER.is_match(sentence)
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split(". ").next().unwrap_or(text)
+}
+
+fn last_sentence(text: &str) -> &str {
+    text.rsplit(". ").next().unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> usize {
+        reported(text, &Message::new(text)).len()
+    }
+
+    #[test]
+    fn lines_of_the_shape_of_an_error_are_found() {
+        for line in [
+            "error: could not compile `x`",
+            "Error: Cannot find module 'y'",
+            "ERROR: it broke",
+            "error[E0308]: mismatched types",
+            "src/a.c:3:4: error: expected ';'",
+            "src/a.ts(3,4): error TS2322: Type 'x'",
+            "TypeError: undefined is not a function",
+            "java.lang.NullPointerException: x",
+            "fatal: not a git repository",
+            "thread 'main' panicked at src/lib.rs:3:9: boom",
+            "Traceback (most recent call last):",
+            "npm ERR! missing script: test",
+            "FAILED tests/test_a.py::test_b - assert 1 == 2",
+            "--- FAIL: TestA (0.00s)",
+            "test a::b ... FAILED",
+            "not ok 3 - adds numbers",
+            "- error[E0308]: mismatched types",
+            "1. **error[E0308]**: mismatched types",
+        ] {
+            assert_eq!(found(&format!("I ran it:\n\n  {line}\n\nI will look at it next.\n")), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn words_about_errors_are_none() {
+        for line in [
+            "{\"is_error\": false}",
+            "I fixed the error: it was a typo",
+            "Errors: 0",
+            "The error handling now says Error: x",
+            "- Error messages are clearer",
+            "error",
+            "No errors.",
+            "FAILED_STATES is a table",
+            "it fails with TypeError: x when empty",
+        ] {
+            assert_eq!(found(line), 0, "{line}");
+        }
+    }
+
+    #[test]
+    fn quoted_and_past_errors_do_not_count() {
+        for text in [
+            "I ran it:\n```\nerror[E0308]: mismatched types\n```\n",
+            "> error[E0308]: mismatched types",
+            "`error[E0308]: mismatched types`",
+            "\"error[E0308]: mismatched types\" is what the user saw.",
+            "error[E0308]: mismatched types (fixed)",
+            "error[E0308]: mismatched types — now resolved.",
+            "- error[E0308]: mismatched types -> fixed",
+            "The error was:\n\nerror[E0308]: mismatched types",
+            "Before my change the build printed:\nerror[E0308]: mismatched types\nTypeError: x",
+            "## Fixed\n\n- error[E0308]: mismatched types\n- error[E0382]: use of moved value",
+            "error[E0308]: mismatched types\n\nI fixed it with a cast. All tests pass.",
+            "error[E0308]: mismatched types\nThis is resolved now.",
+        ] {
+            assert_eq!(found(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_is_still_there_counts_whatever_else_is_past() {
+        for text in [
+            "I fixed the parser. Now the build says:\n\nerror[E0308]: mismatched types",
+            "I fixed two of them, but the build still fails with:\nerror[E0308]: mismatched types",
+            "error[E0308]: mismatched types\n\nThis could not be fixed yet.",
+            "error[E0308]: mismatched types\n\nI will have it fixed in the next iteration.",
+            "error: value was moved here and not resolved",
+            "The tests ran. I got:\nerror[E0308]: mismatched types",
+        ] {
+            assert_eq!(found(text), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_same_errors_have_the_same_signature() {
+        let sign = |text: &str| signature(&reported(text, &Message::new(text))).map(|error| error.hash);
+        let first = sign("error: a at line 3\nTypeError: b");
+        assert!(first.is_some());
+        assert_eq!(first, sign("TypeError: b\nTypeError: b\nerror: a at line 99"));
+        assert_ne!(first, sign("TypeError: b"));
+        assert_eq!(sign("nothing"), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! Compares what the agent says about an iteration with what ralph observed in it: TESTS_STATUS with the verification,
+//! FILES_MODIFIED with the tree, the tasks with the bound plan, and the claim to be done with the verification. What ralph
+//! did not observe is not compared.
+
+use crate::claim::{Claim, Code, Exit, Facts, Lint, Progress, Tests};
+use crate::record::{CheckOutcome, Verified};
+use serde::Serialize;
+
+/// How the claims of an iteration compare with what ralph observed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClaimCheck {
+    /// Claims that could be compared.
+    pub made: u32,
+    /// Those that were true.
+    pub held: u32,
+    /// What the status block says and ralph saw otherwise.
+    pub lints: Vec<Lint>,
+}
+
+/// What ralph observed in an iteration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// How the verify commands ended; none if they did not run to an end.
+    pub tests: Option<Tests>,
+    /// Files that the call changed.
+    pub files: u64,
+    /// Items of the bound plan that were ticked during the call, and those that are open.
+    pub tasks: Option<(u64, u64)>,
+}
+
+/// Compares a claim with the facts.
+pub fn claim_check(claim: &Claim, observed: &Observed) -> ClaimCheck {
+    let mut check = ClaimCheck::default();
+    let line = claim.block_lines.map_or(0, |(first, _)| first);
+    if let Some(block) = &claim.block {
+        // An agent that did not run the tests does not claim anything about them.
+        let tests = observed.tests.filter(|_| block.tests != Tests::NotRun);
+        let pending = observed.tasks.map(|(_, open)| open).filter(|_| block.status == Progress::Complete);
+        let facts = Facts {
+            tests,
+            files_modified: Some(observed.files).filter(|_| block.files_modified.is_some()),
+            tasks_remaining: pending,
+            ..Facts::default()
+        };
+        check.made += [tests.is_some(), facts.files_modified.is_some(), pending.is_some()]
+            .into_iter()
+            .map(u32::from)
+            .sum::<u32>();
+        check.lints = facts.against(block, line);
+        if let (Some(said), Some((ticked, _))) = (block.tasks_completed, observed.tasks) {
+            check.made += 1;
+            if said != ticked {
+                let why = format!("TASKS_COMPLETED_THIS_LOOP says {said}, but the plan counts {ticked}");
+                check.lints.push(Lint::new(Code::TasksCompletedNotAsCounted, line, &why));
+            }
+        }
+    }
+    let broken = u32::try_from(check.lints.len()).unwrap_or(u32::MAX);
+    check.held = check.made.saturating_sub(broken);
+    if let (Exit::True, Some(tests)) = (claim.exit, observed.tests) {
+        check.made += 1;
+        check.held += u32::from(tests == Tests::Passing);
+    }
+    check
+}
+
+/// What a verification says about the tests; nothing if a command timed out or could not run.
+pub fn tests_of(verified: &Verified) -> Option<Tests> {
+    if verified.passed() {
+        return Some(Tests::Passing);
+    }
+    let failed = verified.results.iter().any(|result| result.how == CheckOutcome::Failed);
+    (failed && !verified.interrupted).then_some(Tests::Failing)
+}

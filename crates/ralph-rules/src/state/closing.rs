@@ -1,0 +1,76 @@
+//! Closes an iteration: passes what happened in it to every guard and to the gate, once.
+
+use super::{Phase, State};
+use crate::claim::{WorkType, signature};
+use crate::claim_check::{Observed, claim_check};
+use crate::failure::Reaction;
+use crate::fingerprint::Fingerprint;
+use crate::gate::signal;
+use crate::guard::Closed;
+
+impl State {
+    /// The iteration is complete.
+    pub(super) fn close_iteration(&mut self) {
+        let closed = self.closed_iteration();
+        self.calls.closed = self.now();
+        self.proof.under_way = false;
+        let again = std::mem::replace(&mut self.calls.judged, true);
+        if !again {
+            self.stall.closed(&closed);
+            self.repeat.closed(&closed);
+            self.saturation.closed(&closed);
+            self.decline.closed(&closed);
+            self.denials.closed(&closed);
+            self.ladder.closed(&closed);
+            let said = self.claim.block.as_ref().map_or("", |b| b.recommendation.as_str());
+            let changed = (self.trees.files, self.trees.changed.as_slice());
+            let error = closed.error.as_ref().or(closed.agent_error.as_ref());
+            self.recent.closed(self.calls.done, changed, error, said);
+        }
+        self.claim_check = claim_check(&self.claim, &self.observed());
+        self.signals.closed(signal(self), again);
+        if !self.verifies() {
+            self.phase = Phase::Judging;
+        }
+    }
+
+    fn closed_iteration(&self) -> Closed {
+        let testing = self.claim.block.as_ref().is_some_and(|b| b.work_type == Some(WorkType::Testing));
+        Closed {
+            progress: self.trees.progress,
+            failed: self.faults.last.is_some(),
+            cut_short: self.cut_short(),
+            files: self.trees.files,
+            test_only: self.trees.test_only || (self.trees.files == 0 && testing),
+            denials: self.calls.denials.clone(),
+            text_bytes: self.calls.text_bytes,
+            error: self.checks.error(),
+            agent_error: self.agent_error(),
+        }
+    }
+
+    /// The error of the call, otherwise those that its message reports and a passing verification does not refute.
+    fn agent_error(&self) -> Option<Fingerprint> {
+        match &self.faults.last {
+            Some(fault) => Some(Fingerprint::of(&fault.message)),
+            None if self.checks.passed() => None,
+            None => signature(&self.claim.errors),
+        }
+    }
+
+    /// The call ended at a limit, its own or ralph's, while it changed files, or it was lost when ralph was killed: that
+    /// it did not finish is not an error that repeats.
+    fn cut_short(&self) -> bool {
+        let Some(fault) = &self.faults.last else { return false };
+        let limit = fault.class.reaction() == Reaction::Continue || self.calls.ended_by.is_some();
+        self.faults.lost || (limit && self.trees.progress)
+    }
+
+    fn observed(&self) -> Observed {
+        Observed {
+            tests: self.checks.tests(),
+            files: self.trees.files.into(),
+            tasks: self.tasks.ticked_and_open(),
+        }
+    }
+}
