@@ -112,7 +112,7 @@ impl Trend {
         let count = indicators(claim, false, None, policy.gate.block_as_one);
         let enough = count >= policy.gate.indicators && !failed;
         self.signals = if claim.exit == Exit::Absent && enough { self.signals.saturating_add(1) } else { 0 };
-        self.blocked = claim.block.as_ref().is_some_and(|block| block.status == Progress::Blocked);
+        self.blocked = claim.block.as_ref().is_some_and(|block| block.status == Some(Progress::Blocked));
         self.last = Some((claim.exit, contradicts(claim), count));
     }
 

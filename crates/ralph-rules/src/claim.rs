@@ -107,7 +107,7 @@ pub fn read(text: &str, promise: &str) -> Claim {
     let recommends =
         found.status.as_ref().is_some_and(|block| questions::asks(&prose::of(&block.recommendation)));
     let exit = match &found.status {
-        Some(block) if block.exit_signal => Exit::True,
+        Some(block) if block.exit_signal == Some(true) => Exit::True,
         Some(_) => Exit::False,
         None if found.attempted => Exit::False,
         None if promise => Exit::True,

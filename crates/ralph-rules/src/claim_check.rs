@@ -34,8 +34,9 @@ pub fn claim_check(claim: &Claim, observed: &Observed) -> ClaimCheck {
     let line = claim.block_lines.map_or(0, |(first, _)| first);
     if let Some(block) = &claim.block {
         // An agent that did not run the tests does not claim anything about them.
-        let tests = observed.tests.filter(|_| block.tests != Tests::NotRun);
-        let pending = observed.tasks.map(|(_, open)| open).filter(|_| block.status == Progress::Complete);
+        let tests = observed.tests.filter(|_| matches!(block.tests, Some(Tests::Passing | Tests::Failing)));
+        let pending =
+            observed.tasks.map(|(_, open)| open).filter(|_| block.status == Some(Progress::Complete));
         let facts = Facts {
             tests,
             files_modified: Some(observed.files).filter(|_| block.files_modified.is_some()),

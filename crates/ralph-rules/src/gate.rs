@@ -177,9 +177,9 @@ fn contradiction(state: &State) -> Option<String> {
 /// not run them either.
 pub(crate) fn block_contradiction(block: &Status, verifies: bool) -> Option<String> {
     match (block.tests, block.status) {
-        (Tests::Failing, _) => Some("TESTS_STATUS is FAILING".into()),
-        (_, Progress::InProgress) => Some("STATUS is IN_PROGRESS".into()),
-        (Tests::NotRun, _) if !verifies => {
+        (Some(Tests::Failing), _) => Some("TESTS_STATUS is FAILING".into()),
+        (_, Some(Progress::InProgress)) => Some("STATUS is IN_PROGRESS".into()),
+        (Some(Tests::NotRun), _) if !verifies => {
             Some("TESTS_STATUS is NOT_RUN, and there is no verify command".into())
         }
         _ => None,

@@ -57,7 +57,7 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
 
 /// The agent says a person is needed. EXIT_SIGNAL does not matter then.
 fn blocked(state: &State) -> Option<Decision> {
-    let block = state.claim.block.as_ref().filter(|b| b.status == Progress::Blocked)?;
+    let block = state.claim.block.as_ref().filter(|b| b.status == Some(Progress::Blocked))?;
     let reasons = Objection::Blocked { recommendation: block.recommendation.clone() };
     Some(exit(Ending::new(Reason::Blocked, false), vec![reasons]))
 }

@@ -22,12 +22,12 @@ fn status() -> impl Strategy<Value = Status> {
         "[^<\\[\u{feff}]{0,60}".prop_map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     (progress, any::<u64>(), any::<u64>(), tests, work, any::<bool>(), words).prop_map(
         |(status, tasks, files, tests, work, exit_signal, words)| Status {
-            status,
+            status: Some(status),
             tasks_completed: Some(tasks),
             files_modified: Some(files),
-            tests,
+            tests: Some(tests),
             work_type: Some(work),
-            exit_signal,
+            exit_signal: Some(exit_signal),
             recommendation: words,
         },
     )
@@ -73,7 +73,7 @@ proptest! {
     fn a_written_block_is_read_back(status in status()) {
         let claim = read(&render(&status), "COMPLETE");
         prop_assert_eq!(claim.block.as_ref(), Some(&status));
-        prop_assert_eq!(claim.exit == Exit::True, status.exit_signal);
+        prop_assert_eq!(claim.exit == Exit::True, status.exit_signal == Some(true));
         prop_assert!(claim.lints.iter().all(|lint| !lint.detail.is_empty()));
     }
 
@@ -87,7 +87,7 @@ proptest! {
     fn the_promise_alone_never_beats_a_block(before in nasty(), status in status()) {
         let text = format!("{before}\n{}\n<promise>COMPLETE</promise>", render(&status));
         let claim = read(&text, "COMPLETE");
-        prop_assert_eq!(claim.exit == Exit::True, status.exit_signal);
+        prop_assert_eq!(claim.exit == Exit::True, status.exit_signal == Some(true));
     }
 
     #[test]

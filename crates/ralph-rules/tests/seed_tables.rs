@@ -25,12 +25,12 @@ fn analyzer() -> Policy {
 
 fn status(status: Progress, tests: Tests, exit_signal: bool) -> Status {
     Status {
-        status,
+        status: Some(status),
         tasks_completed: Some(1),
         files_modified: Some(3),
-        tests,
+        tests: Some(tests),
         work_type: Some(WorkType::Implementation),
-        exit_signal,
+        exit_signal: Some(exit_signal),
         recommendation: "Shipped".into(),
     }
 }
@@ -62,7 +62,7 @@ fn status_follows_from_the_facts() {
         ("all complete, tests not run", facts(1, 0, Tests::NotRun), Progress::InProgress, false),
     ] {
         let status = facts.status();
-        assert_eq!((status.status, status.exit_signal), (progress, exit), "{condition}");
+        assert_eq!((status.status, status.exit_signal), (Some(progress), Some(exit)), "{condition}");
     }
 }
 
@@ -80,13 +80,14 @@ fn the_exit_signal_needs_all_four_conditions() {
                     ..Facts::default()
                 };
                 let all = remaining == 0 && tests == Tests::Passing && !errors && !work_remains;
-                assert_eq!(facts.status().exit_signal, all, "{facts:?}");
+                assert_eq!(facts.status().exit_signal, Some(all), "{facts:?}");
                 let blocked = Facts { blocker: Some("x".into()), ..facts };
-                assert!(!blocked.status().exit_signal, "blocked is not complete");
+                assert_eq!(blocked.status().exit_signal, Some(false), "blocked is not complete");
             }
         }
     }
-    assert!(!Facts { tests: Some(Tests::Passing), ..Facts::default() }.status().exit_signal, "tasks unknown");
+    let unknown = Facts { tests: Some(Tests::Passing), ..Facts::default() };
+    assert_eq!(unknown.status().exit_signal, Some(false), "tasks unknown");
 }
 
 /// ralph-status, Phase 4: the format, and RECOMMENDATION of a blocked block.

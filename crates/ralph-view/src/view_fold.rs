@@ -195,7 +195,7 @@ impl ViewFold {
         let iteration = SessionIteration {
             number,
             timestamp: stamp(state.at),
-            status: claim.map(|block| block.status),
+            status: claim.and_then(|block| block.status),
             tasks_completed: claim.and_then(|block| block.tasks_completed).unwrap_or(0),
             files_modified: state.trees.files.into(),
             exit_decision: decided,

@@ -48,12 +48,12 @@ fn cases(file: &str) -> Vec<Case> {
 fn filled(text: &str) -> String {
     let block = |status, exit_signal, recommendation: &str| {
         render(&Status {
-            status,
+            status: Some(status),
             tasks_completed: Some(1),
             files_modified: Some(3),
-            tests: Tests::Passing,
+            tests: Some(Tests::Passing),
             work_type: Some(WorkType::Implementation),
-            exit_signal,
+            exit_signal: Some(exit_signal),
             recommendation: recommendation.into(),
         })
     };

@@ -30,12 +30,12 @@ pub enum Word {
 static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let block = |status, tests, exit_signal, work_type| {
         render(&Status {
-            status,
+            status: Some(status),
             tasks_completed: Some(1),
             files_modified: Some(2),
-            tests,
+            tests: Some(tests),
             work_type: Some(work_type),
-            exit_signal,
+            exit_signal: Some(exit_signal),
             recommendation: "Next: the parser".into(),
         })
     };

@@ -122,12 +122,12 @@ impl RalphStatus {
         let Some(block) = block else { return RalphStatus::default() };
         RalphStatus {
             found: true,
-            status: Some(block.status),
+            status: block.status,
             tasks_completed: block.tasks_completed,
             files_modified: block.files_modified,
-            tests_status: Some(block.tests),
+            tests_status: block.tests,
             work_type: block.work_type,
-            exit_signal: Some(block.exit_signal),
+            exit_signal: block.exit_signal,
             recommendation: Some(block.recommendation.clone()),
         }
     }

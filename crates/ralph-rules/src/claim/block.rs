@@ -84,7 +84,8 @@ pub(super) fn find(message: &Message<'_>, wanted: &str) -> Found {
             Some(lint) => {
                 // In a fence it is an example; otherwise its EXIT_SIGNAL false still counts.
                 let shown = fence_of(message, block.first).is_some();
-                let denies = !shown && block.status.as_ref().is_some_and(|status| !status.exit_signal);
+                let denies =
+                    !shown && block.status.as_ref().is_some_and(|status| status.exit_signal == Some(false));
                 found.attempted = unreadable || denies;
                 found.lints.push(lint);
                 if block.status.is_none() {

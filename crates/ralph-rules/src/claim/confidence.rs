@@ -18,7 +18,7 @@ use super::{Claim, Exit};
 /// The figure; see the table above.
 pub(super) fn confidence(claim: &Claim) -> u8 {
     let kinds = u32::try_from(claim.evidence.len()).unwrap_or(u32::MAX);
-    let blocked = claim.block.as_ref().is_some_and(|block| block.status == Progress::Blocked);
+    let blocked = claim.block.as_ref().is_some_and(|block| block.status == Some(Progress::Blocked));
     let worth = match claim.exit {
         _ if blocked || claim.attempted => 0,
         Exit::True => kinds.saturating_mul(20).saturating_add(80),

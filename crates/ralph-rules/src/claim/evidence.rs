@@ -70,10 +70,10 @@ pub(super) fn claimed(block: Option<&Status>, sentences: &str) -> (BTreeSet<Evid
 
 fn of_block(block: &Status) -> BTreeSet<Evidence> {
     let mut found = BTreeSet::new();
-    if block.status == Progress::Complete {
+    if block.status == Some(Progress::Complete) {
         found.insert(Evidence::StatusComplete);
     }
-    if block.tests == Tests::Passing {
+    if block.tests == Some(Tests::Passing) {
         found.insert(Evidence::TestsPassing);
     }
     if phrases::families(&prose::of(&block.recommendation)).contains(&Evidence::TasksDone) {

@@ -150,12 +150,12 @@ impl<'a> Body<'a> {
         let failing = tests.iter().any(|(_, value)| tests_status(value) == Some(Tests::Failing));
         let tests = self.agreed("TESTS_STATUS", &tests, tests_status);
         let status = Status {
-            status: progress.unwrap_or(Progress::InProgress),
+            status: Some(progress.unwrap_or(Progress::InProgress)),
             tasks_completed: self.agreed("TASKS_COMPLETED_THIS_LOOP", &tasks, count),
             files_modified: self.agreed("FILES_MODIFIED", &files, count),
-            tests: if failing { Tests::Failing } else { tests.unwrap_or(Tests::NotRun) },
+            tests: Some(if failing { Tests::Failing } else { tests.unwrap_or(Tests::NotRun) }),
             work_type: self.agreed("WORK_TYPE", &work, work_type),
-            exit_signal: self.agreed("EXIT_SIGNAL", &exit, flag).unwrap_or(false),
+            exit_signal: Some(self.agreed("EXIT_SIGNAL", &exit, flag).unwrap_or(false)),
             recommendation: recommendation.first().map_or_else(String::new, |(_, text)| (*text).to_owned()),
         };
         if let Some((line, _)) = recommendation.first().filter(|(_, text)| text.is_empty()) {

@@ -139,11 +139,12 @@ pub(super) struct FieldLines {
 
 /// The contradictions among a block's values. `progress` is the STATUS as written, if it is readable.
 pub(super) fn contradictions(status: &Status, progress: Option<Progress>, lines: FieldLines) -> Vec<Lint> {
-    let exit = status.exit_signal;
+    let exit = status.exit_signal == Some(true);
+    let denied = status.exit_signal == Some(false);
     let complete = progress == Some(Progress::Complete);
     let blocked = progress == Some(Progress::Blocked);
     let working = progress == Some(Progress::InProgress);
-    let failing = status.tests == Tests::Failing;
+    let failing = status.tests == Some(Tests::Failing);
     let next = status.recommendation.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("next:"));
     let unsaid = blocked && status.recommendation.is_empty();
     let table = [
@@ -151,13 +152,13 @@ pub(super) fn contradictions(status: &Status, progress: Option<Progress>, lines:
         (exit && working, Code::ExitTrueWhileInProgress, lines.exit, "work is still going on"),
         (exit && failing, Code::ExitTrueWithFailingTests, lines.exit, "tests fail"),
         (
-            exit && status.tests == Tests::NotRun,
+            exit && status.tests == Some(Tests::NotRun),
             Code::ExitTrueWithTestsNotRun,
             lines.exit,
             "tests were not run",
         ),
         (complete && failing, Code::CompleteWithFailingTests, lines.status, "tests fail"),
-        (complete && !exit, Code::CompleteWithExitFalse, lines.status, "fix STATUS or EXIT_SIGNAL"),
+        (complete && denied, Code::CompleteWithExitFalse, lines.status, "fix STATUS or EXIT_SIGNAL"),
         (complete && next, Code::CompleteWithNextTask, lines.recommendation, "a next task is named"),
         (unsaid, Code::BlockedWithoutReason, lines.recommendation, "say what blocks"),
     ];

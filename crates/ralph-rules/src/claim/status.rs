@@ -45,21 +45,22 @@ pub enum WorkType {
     Refactoring,
 }
 
-/// A readable status block. Missing or unreadable values default to the cautious one: IN_PROGRESS, NOT_RUN, false.
+/// A readable status. In a block, missing or unreadable values default to the cautious one: IN_PROGRESS, NOT_RUN, false.
+/// `None` is a value that a shorter form, such as a JSON reply, does not give.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// STATUS.
-    pub status: Progress,
+    pub status: Option<Progress>,
     /// TASKS_COMPLETED_THIS_LOOP.
     pub tasks_completed: Option<u64>,
     /// FILES_MODIFIED.
     pub files_modified: Option<u64>,
     /// TESTS_STATUS.
-    pub tests: Tests,
+    pub tests: Option<Tests>,
     /// WORK_TYPE.
     pub work_type: Option<WorkType>,
     /// EXIT_SIGNAL.
-    pub exit_signal: bool,
+    pub exit_signal: Option<bool>,
     /// RECOMMENDATION, its first line.
     pub recommendation: String,
 }
@@ -99,17 +100,18 @@ impl WorkType {
 }
 
 /// The block in its exact format, without a line break at the end. The format cannot express unknown values: unknown
-/// counts become 0, an unknown WORK_TYPE becomes IMPLEMENTATION, and the recommendation is put on one line.
+/// counts become 0, an unknown WORK_TYPE becomes IMPLEMENTATION, the others the cautious value, and the recommendation is
+/// put on one line.
 pub fn render(status: &Status) -> String {
     let recommendation = status.recommendation.split_whitespace().collect::<Vec<_>>().join(" ");
     let work_type = status.work_type.unwrap_or(WorkType::Implementation).word();
     format!(
         "{HEAD}\nSTATUS: {}\nTASKS_COMPLETED_THIS_LOOP: {}\nFILES_MODIFIED: {}\nTESTS_STATUS: {}\n\
          WORK_TYPE: {work_type}\nEXIT_SIGNAL: {}\nRECOMMENDATION: {recommendation}\n{END}",
-        status.status.word(),
+        status.status.unwrap_or(Progress::InProgress).word(),
         status.tasks_completed.unwrap_or(0),
         status.files_modified.unwrap_or(0),
-        status.tests.word(),
-        status.exit_signal,
+        status.tests.unwrap_or(Tests::NotRun).word(),
+        status.exit_signal.unwrap_or(false),
     )
 }

@@ -39,12 +39,12 @@ pub struct Journal {
 /// The final message of a call.
 pub fn block(status: Progress, tests: Tests, exit_signal: bool) -> String {
     render(&Status {
-        status,
+        status: Some(status),
         tasks_completed: Some(1),
         files_modified: Some(1),
-        tests,
+        tests: Some(tests),
         work_type: Some(WorkType::Implementation),
-        exit_signal,
+        exit_signal: Some(exit_signal),
         recommendation: "Next: the parser".into(),
     })
 }

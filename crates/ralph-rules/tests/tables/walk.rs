@@ -208,24 +208,24 @@ fn status(iteration: &Words) -> String {
     // 1, unless the row is about the claim itself.
     let number = |key: &str| Some(iteration.get(key).map_or(1, |n| n.parse().unwrap()));
     render(&Status {
-        status: match get("status") {
+        status: Some(match get("status") {
             "blocked" => Progress::Blocked,
             "complete" => Progress::Complete,
             _ => Progress::InProgress,
-        },
+        }),
         tasks_completed: number("claims_tasks"),
         files_modified: number("claims_files"),
-        tests: match get("tests") {
+        tests: Some(match get("tests") {
             "passing" => Tests::Passing,
             "failing" => Tests::Failing,
             _ => Tests::NotRun,
-        },
+        }),
         work_type: Some(match get("work") {
             "testing" => WorkType::Testing,
             "documentation" => WorkType::Documentation,
             _ => WorkType::Implementation,
         }),
-        exit_signal,
+        exit_signal: Some(exit_signal),
         recommendation: match get("recommends") {
             "" => "The parser is mended".into(),
             words => words.replace('_', " "),

@@ -7,7 +7,7 @@ use crate::print::{print, print_json};
 use crate::problem::{Code, Problem};
 use clap::{Subcommand, ValueEnum};
 use ralph_rules::analysis::shape::RalphStatus;
-use ralph_rules::claim::{self, Claim, Facts, Lint, Tests, WorkType, render};
+use ralph_rules::claim::{self, Claim, Facts, Lint, Progress, Tests, WorkType, render};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -145,7 +145,8 @@ fn told(claim: &Claim, lints: &[Lint], args: &Check) -> String {
         };
     }
     if let Some(block) = claim.block.as_ref().filter(|_| lints.is_empty()) {
-        let (status, exit) = (block.status.word(), block.exit_signal);
+        let status = block.status.map_or("not given", Progress::word);
+        let exit = block.exit_signal.map_or("not given".into(), |exit| exit.to_string());
         let _ = writeln!(text, "{name}: valid block: STATUS {status}, EXIT_SIGNAL {exit}");
     }
     text

@@ -10,7 +10,11 @@ fn a_promise_in_the_wrong_form_is_told_and_taken_the_second_time() {
     let bed = Bed::git("write done.txt yes\nmessage Fixed it. <promise>COMPLETE</promise>\nclaim none");
     let done = bed.done(&GREEN);
     assert_eq!(done.ends(0, "gate_passed")["iterations"], 2);
-    assert!(done.err.contains("the last line must be <promise>COMPLETE</promise> and nothing else"), "{}", done.err);
+    assert!(
+        done.err.contains("the last line must be <promise>COMPLETE</promise> and nothing else"),
+        "{}",
+        done.err
+    );
     assert!(done.err.contains("though not in the right form"), "{}", done.err);
     let prompts = bed.prompts();
     assert!(prompts[1].contains("the last line must be <promise>COMPLETE</promise>"), "{}", prompts[1]);
@@ -29,7 +33,9 @@ fn an_error_that_every_answer_reports_stops_the_run_though_files_change() {
 
 #[test]
 fn a_block_that_says_something_else_than_ralph_saw_is_told() {
-    let bed = Bed::git("[1]\nwrite a.txt 1\nclaim progress tests=PASSING files=7\n[2]\nwrite done.txt yes\nclaim complete");
+    let bed = Bed::git(
+        "[1]\nwrite a.txt 1\nclaim progress tests=PASSING files=7\n[2]\nwrite done.txt yes\nclaim complete",
+    );
     let done = bed.done(&GREEN);
     done.ends(0, "gate_passed");
     let prompts = bed.prompts();
