@@ -7,7 +7,7 @@ pub mod shape;
 use crate::breaker::Breaker;
 use crate::claim::{self, Claim, Exit, Progress, WorkType, signature};
 use crate::fingerprint::Fingerprint;
-use crate::gate::{block_contradiction, indicators};
+use crate::gate::{Signal, block_contradiction, indicators};
 use crate::guard::Closed;
 use crate::guard::decline::Decline;
 use crate::guard::denials::Denials;
@@ -15,7 +15,7 @@ use crate::guard::repeat::Repeat;
 use crate::guard::saturation::Saturation;
 use crate::guard::stall::Stall;
 use crate::objection::Objection;
-use crate::policy::Policy;
+use crate::policy::{Policy, Until};
 use serde::{Deserialize, Serialize};
 
 /// One response, read.
@@ -79,9 +79,9 @@ pub struct Trend {
     saturation: Saturation,
     decline: Decline,
     denials: Denials,
-    /// Responses in a row without a signal and with enough evidence.
+    /// Responses in a row whose signal counts.
     signals: u32,
-    last: Option<(Exit, bool, u32)>,
+    last: Option<Signal>,
     blocked: bool,
 }
 
@@ -108,25 +108,35 @@ impl Trend {
         self.note_claim(claim, response.failed, policy);
     }
 
+    /// Notes the signal that a run without a verify command would see.
     fn note_claim(&mut self, claim: &Claim, failed: bool, policy: &Policy) {
-        let count = indicators(claim, false, None, policy.gate.block_as_one);
-        let enough = count >= policy.gate.indicators && !failed;
-        self.signals = if claim.exit == Exit::Absent && enough { self.signals.saturating_add(1) } else { 0 };
+        let signal = Signal {
+            exit: claim.exit,
+            misplaced_promise: claim.misplaced_promise.is_some(),
+            indicators: indicators(claim, false, None, policy.gate.block_as_one),
+            passed: false,
+            changed: false,
+            contradicted: failed || (claim.exit == Exit::True && contradicts(claim)),
+        };
+        self.signals = if signal.counts(&policy.gate) { self.signals.saturating_add(1) } else { 0 };
         self.blocked = claim.block.as_ref().is_some_and(|block| block.status == Some(Progress::Blocked));
-        self.last = Some((claim.exit, contradicts(claim), count));
+        self.last = Some(signal);
     }
 
     /// What the latest response means: the gate's table without a verify command.
     pub fn decision(&self, policy: &Policy) -> ExitDecision {
         let gate = &policy.gate;
-        match self.last {
+        // Only a verification ends such a run, whatever the agent says.
+        let by_claim = gate.until == Until::Claimed;
+        let enough = |count: u32| gate.explicit_alone || count >= gate.indicators;
+        let phrases = gate.done_signals > 0 && self.signals >= gate.done_signals;
+        let again = gate.exit_signals <= 1 || self.signals >= gate.exit_signals;
+        match self.last.as_ref().filter(|last| by_claim && !last.contradicted) {
             _ if self.blocked => ExitDecision::Blocked,
-            Some((Exit::True, false, count)) if count >= gate.indicators || gate.explicit_alone => {
+            Some(last) if last.exit == Exit::True && enough(last.indicators) && again => {
                 ExitDecision::ProjectComplete
             }
-            Some((Exit::Absent, ..)) if gate.done_signals > 0 && self.signals >= gate.done_signals => {
-                ExitDecision::CompletionSignals
-            }
+            Some(last) if last.exit == Exit::Absent && phrases => ExitDecision::CompletionSignals,
             _ => ExitDecision::Continue,
         }
     }

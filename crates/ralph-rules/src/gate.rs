@@ -28,7 +28,7 @@ pub struct Signal {
 
 impl Signal {
     /// Whether it counts towards the signals in a row that the policy asks for.
-    fn counts(&self, policy: &GatePolicy) -> bool {
+    pub(crate) fn counts(&self, policy: &GatePolicy) -> bool {
         let enough = match self.exit {
             Exit::True => policy.exit_signals > 1,
             Exit::Absent => self.indicators >= policy.indicators,

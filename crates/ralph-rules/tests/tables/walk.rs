@@ -1,5 +1,6 @@
 //! Walks a decision table: every row is a run of its own, iteration by iteration, judged by the rules; what they answer at
 //! its end must be what the row says. Every run is also written as text, read back and decided again (`journal`).
+#![allow(dead_code)] // each table uses its own part
 
 use super::journal::{Journal, bound, plan};
 use super::read::{Row, Table, Words, read};
@@ -22,7 +23,7 @@ const PHRASES: [&str; 4] =
 pub fn walk(text: &str, policy: &Policy) -> usize {
     let table = read(text);
     for row in &table.rows {
-        let said = play(&table, row, policy);
+        let said = said(&play(&table, row, policy));
         let missing: Vec<&String> = row.then.iter().filter(|word| !said.contains(*word)).collect();
         assert!(
             missing.is_empty(),
@@ -36,8 +37,8 @@ pub fn walk(text: &str, policy: &Policy) -> usize {
     table.rows.len()
 }
 
-/// Everything that can be said of the run after the row's last iteration.
-fn play(table: &Table, row: &Row, policy: &Policy) -> BTreeSet<String> {
+/// The run of a row, up to what follows its last iteration.
+pub fn play(table: &Table, row: &Row, policy: &Policy) -> Journal {
     let mut journal = begin(row, policy);
     for (nth, iteration) in (1..).zip(&row.agent) {
         while matches!(journal.answer.next, Next::Wait { .. }) {
@@ -55,9 +56,10 @@ fn play(table: &Table, row: &Row, policy: &Policy) -> BTreeSet<String> {
     while matches!(journal.answer.next, Next::Wait { .. }) {
         journal.later(60_000).see(Seen::Woke);
     }
-    said(&journal)
+    journal
 }
 
+/// Everything that can be said of it then.
 fn said(journal: &Journal) -> BTreeSet<String> {
     let mut said: BTreeSet<String> = journal.answer.reasons.iter().map(|o| o.code()).collect();
     // ConversationTotals once, in the iteration that came near it.
@@ -205,7 +207,7 @@ fn message(table: &Table, iteration: &Words) -> String {
 fn status(iteration: &Words) -> String {
     let get = |key: &str| iteration.get(key).map_or("", String::as_str);
     let exit_signal = get("exit") == "true";
-    // 1, unless the row is about the claim itself.
+    // As it is, unless the row is about the claim itself.
     let number = |key: &str| Some(iteration.get(key).map_or(1, |n| n.parse().unwrap()));
     render(&Status {
         status: Some(match get("status") {
@@ -214,7 +216,7 @@ fn status(iteration: &Words) -> String {
             _ => Progress::InProgress,
         }),
         tasks_completed: number("claims_tasks"),
-        files_modified: number("claims_files"),
+        files_modified: number(if iteration.contains_key("claims_files") { "claims_files" } else { "files" }),
         tests: Some(match get("tests") {
             "passing" => Tests::Passing,
             "failing" => Tests::Failing,

@@ -1,6 +1,8 @@
 //! Each preset against its document: the numbers, and every row of its tables and data-flow examples, judged by the rules
-//! under the fragment as it is built in. The walker is the rules' own.
+//! under the fragment as it is built in, in a run and by `ralph analyze`. The walker is the rules' own.
 
+#[path = "../../../ralph-rules/tests/tables/analyzed.rs"]
+mod analyzed;
 #[path = "../../../ralph-rules/tests/journal/mod.rs"]
 mod journal;
 #[path = "../../../ralph-rules/tests/tables/read.rs"]
@@ -10,6 +12,7 @@ mod walk;
 
 use super::Preset;
 use super::test_layers::Layers;
+use analyzed::{FILES, agrees};
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Ceilings, Decline, Policy};
 use walk::walk;
@@ -51,7 +54,9 @@ fn classic_walks_its_document() {
     assert_eq!((100 - breaker.decline_below, breaker.decline), (70, Decline::Open));
     assert_eq!((policy.gate.exit_signals, policy.gate.done_signals), (2, 2));
     assert_eq!((policy.calls_per_hour, policy.timeout), (Some(100), 15 * 60_000));
-    assert!(walk(include_str!("../../tests/presets/classic.txt"), &policy) >= 18);
+    let table = include_str!("../../tests/presets/classic.txt");
+    assert!(walk(table, &policy) >= 18);
+    assert!(agrees(table, &policy, &[]) >= 13);
 }
 
 #[test]
@@ -61,7 +66,9 @@ fn analyzer_walks_its_document() {
     assert_eq!((breaker.half_open_after, breaker.same_error, breaker.saturation), (3, 5, 3));
     assert_eq!((breaker.stuck, 100 - breaker.decline_below, breaker.decline), (3, 70, Decline::Warn));
     assert!(policy.gate.explicit_alone && policy.gate.indicators == 2);
-    assert!(walk(include_str!("../../tests/presets/analyzer.txt"), &policy) >= 15);
+    let table = include_str!("../../tests/presets/analyzer.txt");
+    assert!(walk(table, &policy) >= 15);
+    assert!(agrees(table, &policy, &[]) >= 11);
 }
 
 #[test]
@@ -76,7 +83,11 @@ fn wrapper_walks_its_document() {
     for path in ["src/auth/", "src/payments/", "migrations/", ".env"] {
         assert!(ralph_tree::Protect::DEFAULTS.contains(&path), "{path}");
     }
-    assert!(walk(include_str!("../../tests/presets/wrapper.txt"), &policy) >= 13);
+    let table = include_str!("../../tests/presets/wrapper.txt");
+    assert!(walk(table, &policy) >= 13);
+    let differ =
+        [("5 consecutive iterations with zero progress", FILES), ("5 with escalateToDeepDebug", FILES)];
+    assert!(agrees(table, &policy, &differ) >= 6);
 }
 
 #[test]
