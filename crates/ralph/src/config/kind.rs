@@ -26,6 +26,8 @@ pub enum Kind {
     Number(Set<u32>),
     /// The same, for numbers of tokens.
     LargeNumber(Set<u64>),
+    /// A whole number from 0 to 100.
+    Percent(Set<u32>),
     /// Dollars above 0.
     Dollars(Set<Micro>),
     /// Dollars per million tokens; 0 means free.
@@ -96,6 +98,7 @@ impl Kind {
         match self {
             Kind::Count(_) => "a whole number above 0".into(),
             Kind::Number(_) | Kind::LargeNumber(_) => "a whole number, 0 or above".into(),
+            Kind::Percent(_) => "a whole percentage from 0 to 100".into(),
             Kind::Dollars(_) => "an amount in dollars above 0, such as 5.0".into(),
             Kind::Rate(_) => "a price in dollars per million tokens, such as 3.0; 0 means free".into(),
             Kind::Duration(_) => "a duration such as \"90s\", \"15m\" or \"1h30m\"; \"0s\" is allowed".into(),
@@ -119,7 +122,7 @@ impl Kind {
     /// A value that is accepted and is not the built-in one, as TOML.
     pub fn example(&self, default: &str) -> String {
         match self {
-            Kind::Count(_) | Kind::Number(_) | Kind::LargeNumber(_) => "7".into(),
+            Kind::Count(_) | Kind::Number(_) | Kind::LargeNumber(_) | Kind::Percent(_) => "7".into(),
             Kind::Dollars(_) | Kind::Rate(_) => "2.5".into(),
             Kind::Duration(_) | Kind::MapTime(_) | Kind::Limit(_) => "\"90s\"".into(),
             Kind::Text(_) | Kind::Promise(_) | Kind::Unsupported => "\"text\"".into(),

@@ -40,6 +40,8 @@ fn strict_is_the_default_written_out() {
         "promise",
         "half_open_after",
         "open_after",
+        "stuck",
+        "decline_below",
     ] {
         assert!(text.contains(&format!("\n{key} = ")), "{key} is not written out");
     }

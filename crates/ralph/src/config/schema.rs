@@ -53,6 +53,7 @@ fn value(key: &Key) -> Value {
     let mut value = match key.kind {
         Kind::Count(_) => json!({"type": "integer", "minimum": 1}),
         Kind::Number(_) | Kind::LargeNumber(_) => json!({"type": "integer", "minimum": 0}),
+        Kind::Percent(_) => json!({"type": "integer", "minimum": 0, "maximum": 100}),
         Kind::Dollars(_) => json!({"type": "number", "exclusiveMinimum": 0}),
         Kind::Rate(_) => json!({"type": "number", "minimum": 0}),
         Kind::Duration(_) | Kind::Limit(_) => json!({"type": "string", "pattern": duration}),

@@ -68,3 +68,28 @@ fn only_tests_touched_saturates_where_the_preset_knows_it() {
         4
     );
 }
+
+/// What used to be fixed numbers of a preset are keys.
+#[test]
+fn the_decline_and_being_stuck_have_their_keys() {
+    let long = "word ".repeat(400);
+    let script = format!(
+        "[1]\nmessage {long}\nappend a.txt 1\nclaim progress\n[4]\nmessage {}\nappend a.txt 2\nclaim none\n",
+        "word ".repeat(150)
+    );
+    for (below, code, reason) in
+        [(30, 3, "MAX_ITERATIONS"), (60, 1, "OUTPUT_DECLINE"), (0, 3, "MAX_ITERATIONS")]
+    {
+        let bed = Bed::git(&script);
+        let keys = format!("preset = \"classic\"\n[breaker]\ndecline_below = {below}\n");
+        bed.scratch.files(&[("ralph.toml", &keys)]);
+        bed.done(&["--max-iterations", "4"]).ends(code, reason);
+    }
+    for (stuck, said) in [(2, true), (4, false), (0, false)] {
+        let bed = Bed::git("append a.txt 1\nclaim progress");
+        bed.scratch.files(&[("ralph.toml", &format!("[breaker]\nstuck = {stuck}\n"))]);
+        let done = bed.done(&["--verify", "echo error: boom; false", "--max-iterations", "3"]);
+        let decided = format!("{:?}", done.records("decided"));
+        assert_eq!(decided.contains("same_error"), said, "{stuck}: {decided}");
+    }
+}

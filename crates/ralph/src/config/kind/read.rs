@@ -49,6 +49,7 @@ impl Kind {
             Kind::Count(set) => then(*set, whole(value).filter(|n| *n > 0).ok_or_else(wrong)?),
             Kind::Number(set) => then(*set, whole(value).ok_or_else(wrong)?),
             Kind::LargeNumber(set) => then(*set, whole(value).ok_or_else(wrong)?),
+            Kind::Percent(set) => then(*set, whole(value).filter(|n| *n <= 100).ok_or_else(wrong)?),
             Kind::Dollars(set) => {
                 then(*set, dollars(value).filter(|usd| *usd > Micro::ZERO).ok_or_else(wrong)?)
             }

@@ -9,7 +9,7 @@ impl Kind {
     pub fn parse_text(&self, text: &str) -> Result<Value, String> {
         Ok(match self {
             Kind::Count(_) => Value::Integer(values::count(text)?.into()),
-            Kind::Number(_) => Value::Integer(values::count_or_none(text)?.into()),
+            Kind::Number(_) | Kind::Percent(_) => Value::Integer(values::count_or_none(text)?.into()),
             Kind::LargeNumber(_) => Value::Integer(
                 text.trim().parse().map_err(|_| "use a whole number; 0 means no limit".to_string())?,
             ),

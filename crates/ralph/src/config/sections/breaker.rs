@@ -6,7 +6,7 @@ use ralph_rules::policy::Decline;
 
 pub const BREAKER: Section = Section {
     name: "breaker",
-    about: "When a run without progress is stopped.",
+    about: "When a run without progress is stopped. `ralph analyze` uses the same values.",
     shape: Shape::Table,
     keys: &[
         Key::new(
@@ -21,6 +21,14 @@ pub const BREAKER: Section = Section {
             "Number of further iterations without progress after which the run is stopped; 0 stops it at once.",
         )
         .default("1"),
+        Key::new(
+            "breaker.stuck",
+            Kind::Number(|s, _, n| s.policy.breaker.stuck = n),
+            "Number of times in a row that the same error means stuck: the agent is told how to debug, and the ladder \
+             climbs a rung; 0 means never. Values from breaker.same_error on have no effect, because the run is stopped \
+             first.",
+        )
+        .default("3"),
         Key::new(
             "breaker.same_error",
             Kind::Count(|s, _, n| s.policy.breaker.same_error = n),
@@ -45,6 +53,13 @@ pub const BREAKER: Section = Section {
             "What happens when the agent's answers get much shorter: \"warn\" notes it, \"open\" stops the run.",
         )
         .default("\"warn\""),
+        Key::new(
+            "breaker.decline_below",
+            Kind::Percent(|s, _, n| s.policy.breaker.decline_below = n),
+            "Percentage of the average length of the final messages before it, below which a final message is much \
+             shorter; 30 means that it shrank by more than 70 %. 0 means never.",
+        )
+        .default("30"),
         Key::new(
             "breaker.cooldown",
             Kind::Limit(|s, _, ms| s.policy.breaker.cooldown = Some(ms)),
