@@ -35,7 +35,7 @@ mod test_layers;
 mod variables;
 
 pub use duration::parse_duration;
-pub use flags::Flags;
+pub use flags::{ANALYZE_FLAGS, Flags};
 pub use key::{Combine, Key, Section};
 pub use loaded::{Checked, Config, Sources};
 pub use preset::Preset;

@@ -1,10 +1,12 @@
 //! `ralph analyze`: analyzes one agent response from a file or stdin. Exit code 0 whenever an analysis was printed,
-//! whatever it says, also for empty input. Input of any size is read in pieces.
+//! whatever it says, also for empty input. Input of any size is read in pieces. The settings are those of a run here.
 
 use super::{Here, agent};
+use crate::config::{ANALYZE_FLAGS, Flags, Sources, find};
 use crate::print::print_json;
 use crate::problem::{Code, Problem};
 use crate::values;
+use clap::builder::PossibleValuesParser;
 use ralph_agents::detect::OfflineReader;
 use ralph_agents::{Denial, Exit, Failure, Format, Reply, registry};
 use ralph_engine::clock::utc;
@@ -16,6 +18,7 @@ use ralph_rules::policy::Policy;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use toml::Value;
 
 /// How much is read at once.
 const PIECE: usize = 256 << 10;
@@ -31,36 +34,55 @@ pub struct Args {
     /// Agent that wrote the response (default: detected from the input).
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Completion promise to look for.
-    #[arg(long, value_name = "TEXT", default_value = "COMPLETE", value_parser = values::promise)]
-    promise: String,
+    /// Preset to judge by: strict, classic, analyzer or wrapper (default: as configured here).
+    #[arg(long, value_name = "NAME", value_parser = presets(), hide_possible_values = true)]
+    preset: Option<String>,
+    /// Completion promise to look for (default: gate.promise).
+    #[arg(long, value_name = "TEXT", value_parser = values::promise)]
+    promise: Option<String>,
     /// Accepted for scripts; the output is always JSON.
     #[arg(long, hide = true)]
     json: bool,
 }
 
 /// Prints the analysis.
-pub fn analyze(args: &Args, _here: &Here) -> Result<u8, Problem> {
+pub fn analyze(args: &Args, here: &Here) -> Result<u8, Problem> {
     if let Some(name) = &args.agent {
         registry::find(name).map_err(|e| agent::unknown(&e))?;
     }
-    // The limits of a run do not matter here; the thresholds are the strict preset's.
-    let policy = Policy::strict(1, Micro::ZERO);
+    let policy = policy(args, here)?;
     let mut trend = Trend::default();
     for file in &args.history {
         let reply = read(Some(file), args.agent.as_deref())?;
-        trend.add(&response(&reply, args), &policy);
+        trend.add(&response(&reply, &policy), &policy);
     }
     let reply = read(args.file.as_deref(), args.agent.as_deref())?;
-    let response = response(&reply, args);
+    let response = response(&reply, &policy);
     trend.add(&response, &policy);
-    print_json(&complete(Analysis::of(&response, &trend, &policy), reply, args))?;
+    print_json(&complete(Analysis::of(&response, &trend, &policy), reply, &policy))?;
     Ok(0)
 }
 
-fn response(reply: &Reply, args: &Args) -> Response {
+/// The policy of a run here. Limits do not matter, and verification cannot take place.
+fn policy(args: &Args, here: &Here) -> Result<Policy, Problem> {
+    let typed = ANALYZE_FLAGS.into_iter().zip([&args.preset, &args.promise]);
+    let flags = Flags::of(typed.filter_map(|(key, text)| Some((key, Value::String(text.clone()?)))));
+    let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
+    let settings = sources.variables(&here.env).flags(&flags).load()?.settings;
+    let mut policy = settings.policy(1, Micro::ZERO);
+    // Every rung gets an iteration before the breaker opens.
+    let rungs = u32::try_from(settings.ladder.len()).unwrap_or(u32::MAX);
+    policy.breaker.open_after = policy.breaker.open_after.max(rungs);
+    Ok(policy)
+}
+
+fn presets() -> PossibleValuesParser {
+    PossibleValuesParser::new(find("preset").and_then(|key| key.kind.words()).unwrap_or_default())
+}
+
+fn response(reply: &Reply, policy: &Policy) -> Response {
     let failure = reply.failure.as_ref().map(|failure| failure.message.as_str());
-    let mut response = Response::read(&reply.text, &args.promise, failure);
+    let mut response = Response::read(&reply.text, &policy.gate.promise, failure);
     response.text_bytes = reply.text_bytes;
     response.denials = reply.denials.iter().map(|denial| denial.tool.clone()).collect();
     response
@@ -96,13 +118,13 @@ fn pour(source: &mut dyn Read, offline_reader: &mut OfflineReader) -> io::Result
 }
 
 /// Adds what the reader knows beside the final message.
-fn complete(analysis: Analysis, reply: Reply, args: &Args) -> Analysis {
+fn complete(analysis: Analysis, reply: Reply, policy: &Policy) -> Analysis {
     let mut warnings = analysis.warnings;
     if reply.garbled > 0 {
         warnings.push(format!("{} lines are not in the agent's output format", reply.garbled));
     }
     if reply.failure.is_none() && !analysis.ralph_status.found && !analysis.promise {
-        let promise = &args.promise;
+        let promise = &policy.gate.promise;
         warnings.push(format!("no status block and no <promise>{promise}</promise>: judged by phrases only"));
     }
     let denial = |denial: Denial| Refusal { tool: denial.tool, detail: denial.detail };

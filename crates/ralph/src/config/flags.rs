@@ -11,13 +11,16 @@ use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 use ralph_agents::registry;
 use toml::Value;
 
+/// Keys whose flags `ralph analyze` has, too.
+pub const ANALYZE_FLAGS: [&str; 2] = ["preset", "gate.promise"];
+
 /// Settings that were typed as flags.
 #[derive(Clone, Debug, Default)]
 pub struct Flags(Vec<(&'static Key, Value)>);
 
 impl Flags {
     /// These keys as if typed; names that are not keys are left out.
-    pub fn of<const N: usize>(typed: [(&str, Value); N]) -> Flags {
+    pub fn of<'a>(typed: impl IntoIterator<Item = (&'a str, Value)>) -> Flags {
         Flags(typed.into_iter().filter_map(|(name, value)| Some((find(name)?, value))).collect())
     }
 

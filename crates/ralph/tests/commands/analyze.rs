@@ -125,6 +125,89 @@ fn earlier_responses_show_what_goes_round_in_circles() {
     assert_eq!(scene.ralph(&["analyze", "1.txt", "--history", "missing.txt"]).code, 65);
 }
 
+/// Analyzes the last of these answers, with those before it as history.
+fn analyze_all(scene: &Scene, args: &[&str], answers: &[&str]) -> Value {
+    let names: Vec<String> = (1..=answers.len()).map(|n| format!("answer{n}.txt")).collect();
+    for (name, answer) in names.iter().zip(answers) {
+        scene.scratch.files(&[(name.as_str(), answer)]);
+    }
+    let (last, earlier) = names.split_last().unwrap();
+    let mut typed = vec!["analyze", last];
+    typed.extend(args);
+    typed.extend(earlier.iter().flat_map(|name| ["--history", name.as_str()]));
+    let answer = scene.ralph(&typed);
+    assert_eq!(answer.code, 0, "{typed:?}: {}", answer.err);
+    serde_json::from_str(&answer.out).unwrap()
+}
+
+#[test]
+fn presets_hold_as_in_a_run() {
+    const PROMISE: &str = "<promise>COMPLETE</promise>";
+    for (preset, once, twice) in [
+        ("strict", "continue", "continue"),
+        ("classic", "continue", "project_complete"),
+        ("analyzer", "project_complete", "project_complete"),
+        ("wrapper", "project_complete", "project_complete"),
+    ] {
+        let mut scene = Scene::new();
+        let decision = |scene: &Scene, args: &[&str], answers: &[&str]| {
+            analyze_all(scene, args, answers)["exit_decision"].clone()
+        };
+        assert_eq!(decision(&scene, &["--preset", preset], &[PROMISE]), once, "{preset}");
+        assert_eq!(decision(&scene, &["--preset", preset], &[PROMISE; 2]), twice, "{preset}");
+        scene.scratch.files(&[("ralph.toml", &format!("preset = \"{preset}\"\n"))]);
+        assert_eq!(decision(&scene, &[], &[PROMISE]), once, "ralph.toml: {preset}");
+        scene.scratch.files(&[("ralph.toml", "preset = \"strict\"\n[gate]\nexit_signals = 1\n")]);
+        scene.set("RALPH_PRESET", preset);
+        let once = if preset == "classic" { twice } else { once };
+        assert_eq!(decision(&scene, &[], &[PROMISE]), once, "RALPH_PRESET: {preset}, the file over it");
+        assert_eq!(decision(&scene, &["--preset", "strict"], &[PROMISE; 2]), "continue", "the flag wins");
+    }
+}
+
+#[test]
+fn thresholds_and_the_promise_are_those_of_the_workspace() {
+    let mut scene = Scene::new();
+    let error = "It fails:\n\nerror: expected a thing\n";
+    let (long, short) = ("I changed another line of the parser. ".repeat(9), "x".repeat(100));
+    let answers = [long.as_str(), &long, &long, &short];
+    assert_eq!(analyze_all(&scene, &[], &[error; 2])["stuck_loop_detected"], false);
+    assert!(analyze_all(&scene, &[], &answers)["warnings"].to_string().contains("shrank"));
+    assert_eq!(analyze_all(&scene, &[], &["<promise>SHIPPED</promise>"])["promise"], false);
+    let ladder = "[[ladder]]\nmodel = \"opus\"\n[[ladder]]\nmodel = \"fable\"\n";
+    let keys = "[breaker]\nstuck = 2\ndecline_below = 29\n[gate]\npromise = \"SHIPPED\"\n";
+    scene.scratch.files(&[("ralph.toml", &format!("{keys}{ladder}"))]);
+    assert_eq!(analyze_all(&scene, &[], &[error; 2])["stuck_loop_detected"], true);
+    assert!(!analyze_all(&scene, &[], &answers)["warnings"].to_string().contains("shrank"));
+    let idle = BLOCK.replace("FILES_MODIFIED: 2", "FILES_MODIFIED: 0").replace("true", "false");
+    let breaker =
+        |count| analyze_all(&scene, &[], &vec![idle.as_str(); count])["circuit_breaker_state"].clone();
+    assert_eq!(
+        (breaker(4), breaker(5)),
+        (json!("HALF_OPEN"), json!("OPEN")),
+        "two rungs get an iteration each"
+    );
+    assert_eq!(analyze_all(&scene, &[], &["<promise>SHIPPED</promise>"])["promise"], true);
+    assert_eq!(analyze_all(&scene, &["--promise", "DONE"], &["<promise>DONE</promise>"])["promise"], true);
+    scene.set("RALPH_PROMISE", "DONE");
+    assert_eq!(analyze_all(&scene, &[], &["<promise>DONE</promise>"])["promise"], true);
+}
+
+#[test]
+fn wrong_settings_are_refused_as_in_a_run() {
+    let mut scene = Scene::new();
+    scene.scratch.files(&[("answer.txt", BLOCK), ("ralph.toml", "preset = \"clasic\"\n")]);
+    assert_eq!(scene.show(&["analyze", "answer.txt"]).code, 78);
+    scene.scratch.files(&[("ralph.toml", "")]);
+    assert_eq!(scene.show(&["analyze", "answer.txt", "--preset", "clasic"]).code, 64);
+    let elsewhere = scene.scratch.root().join("home");
+    std::fs::write(elsewhere.join("ralph.toml"), "[gate\n").unwrap();
+    let answer = scene.scratch.workspace().join("answer.txt");
+    let args = ["-C", elsewhere.to_str().unwrap(), "analyze", answer.to_str().unwrap()];
+    assert_eq!(scene.ralph(&args).code, 78, "-C says where settings are read");
+    scene.compare("analyze_settings");
+}
+
 /// Longer than any piece that is read at once, with the claim at its end.
 #[test]
 fn long_outputs_are_read_to_their_end() {

@@ -2,7 +2,7 @@
 
 use super::as_json;
 use crate::cli::Here;
-use crate::config::{self, Combine, Key, SECTIONS, Section, Setting};
+use crate::config::{self, ANALYZE_FLAGS, Combine, Key, SECTIONS, Section, Setting};
 use crate::nearest::nearest;
 use crate::plain::plain;
 use crate::print::{print, print_json};
@@ -108,6 +108,9 @@ fn set_by(key: &Key) -> String {
     let mut ways = Vec::new();
     if let (Some(flag), Some(variable)) = (key.flag, key.variable()) {
         ways.push(format!("`ralph run {}`", flag.name));
+        if ANALYZE_FLAGS.contains(&key.name) {
+            ways.push(format!("`ralph analyze {}`", flag.name));
+        }
         ways.push(variable);
     }
     ways.push(match key.combine {

@@ -7,7 +7,7 @@ use ralph_rules::policy::Until;
 
 pub const GATE: Section = Section {
     name: "gate",
-    about: "When a run counts as done.",
+    about: "When a run counts as done. `ralph analyze` uses the same values, without verification.",
     shape: Shape::Table,
     keys: &[
         Key::new(
