@@ -174,12 +174,12 @@ impl Snapshots {
     }
 
     /// Removes what no snapshot of these runs (all that are left of this workspace, oldest first) refers to, and the
-    /// oldest snapshots above the size limit.
-    pub fn prune(&self, home: &Home, runs: &[&RunRow]) -> io::Result<()> {
+    /// oldest snapshots above the size limit. Returns the bytes of the contents that were removed.
+    pub fn prune(&self, home: &Home, runs: &[&RunRow]) -> io::Result<u64> {
         let runs: Vec<RunMoments> = runs.iter().map(|run| moments_of(home, run)).collect();
         let pruned = prune(&self.keep, &runs, MOST)?;
         self.keep.set_kept_bytes(pruned.left, pruned.left);
-        Ok(())
+        Ok(pruned.bytes)
     }
 
     /// Removes what a killed process left half written in this workspace's store and in the folders of these runs. The

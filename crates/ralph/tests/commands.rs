@@ -8,6 +8,8 @@ mod agents;
 mod analyze;
 #[path = "commands/ask.rs"]
 mod ask;
+#[path = "commands/auto_prune.rs"]
+mod auto_prune;
 #[path = "commands/block.rs"]
 mod block;
 #[path = "commands/config.rs"]

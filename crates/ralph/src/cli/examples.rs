@@ -117,7 +117,7 @@ Examples:
 
 pub const PRUNE: &str = "\
 Examples:
-  ralph prune                 delete what is older than 90 days or exceeds 5 GB (asks first)
+  ralph prune                 delete what is older than prune.keep or exceeds 5 GB (asks first)
   ralph prune --keep 30d --max-size 500MB --dry-run
   ralph prune --yes           do not ask";
 

@@ -2,24 +2,23 @@
 //! the daily budget depends on them. Runs that are active or can be resumed keep everything, and the quarantine is never
 //! deleted by ralph.
 
-use super::{Here, runs};
+use super::retention::{Retention, latest};
+use super::run_files::{shown_size as size, size_of, size_of_run};
+use super::{Here, run_files, runs};
 use crate::plain::plain;
 use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use crate::show::ago;
 use crate::values;
-use ralph_diagnostics::Discard;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::record::Ms;
-use ralph_snapshots::is_shared_base;
 use ralph_store::{RunFilter, RunRow, Store};
 use ralph_tree::WorkspaceLock;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::Metadata;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -29,9 +28,9 @@ const SHOWN: usize = 20;
 /// Arguments of `ralph prune`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Delete files of runs older than this.
-    #[arg(long, value_name = "DUR", default_value = "90d", value_parser = values::span)]
-    keep: Ms,
+    /// Delete files of all runs older than this (default: prune.keep, and never the latest run of a workspace).
+    #[arg(long, value_name = "DUR", value_parser = values::span)]
+    keep: Option<Ms>,
     /// Delete files of the oldest runs until this size is reached.
     #[arg(long, value_name = "SIZE", default_value = "5GB", value_parser = values::size)]
     max_size: u64,
@@ -58,6 +57,8 @@ struct Plan {
     stays: Vec<Kept>,
     /// Still over the size, but nothing else can be deleted.
     over: bool,
+    /// Workspaces whose settings cannot be read.
+    unreadable: Vec<String>,
     quarantine: u64,
 }
 
@@ -66,12 +67,13 @@ pub fn prune(args: &Args, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let store = runs::store(&home)?;
     let rows = store.runs(&RunFilter::default()).map_err(|e| runs::broken(&e))?;
-    let plan = plan(rows, args, &home);
+    let plan = plan(rows, args, &home, here);
     if !args.json {
         say(&shown(&plan, args));
     }
     let go = !args.dry_run && !plan.goes.is_empty() && confirmed(args)?;
-    let freed = if go { Some(remove(&plan, &home)) } else { None };
+    let goes: Vec<&RunRow> = plan.goes.iter().map(|kept| &kept.row).collect();
+    let freed = go.then(|| run_files::delete(&goes, &store, &home).1);
     if !args.dry_run {
         remove_leftovers(&plan, &home);
     }
@@ -89,16 +91,23 @@ pub fn prune(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Too old, or too much counted from the newest; never a run that is active or can be resumed.
-fn plan(rows: Vec<RunRow>, args: &Args, home: &Home) -> Plan {
-    let now = utc();
+/// Too old, or too much counted from the newest; never a run that is active or can be resumed, nor one in a workspace
+/// where another is active.
+fn plan(rows: Vec<RunRow>, args: &Args, home: &Home, here: &Here) -> Plan {
+    let mut retention = Retention::new(&here.env);
+    let latest = latest(&rows);
+    let mut is_old = |row: &RunRow| match args.keep {
+        Some(keep) => retention.is_older(row, keep),
+        None => !latest.contains(&row.id) && retention.is_over(row),
+    };
     let all = rows.into_iter().map(|row| Kept { bytes: size_of_run(&home.run(&row.id)), row });
     // Newest first, as the store gives them.
     let (mut goes, mut stays) = (Vec::new(), Vec::new());
     let mut total = size_of(&home.dir().join("keep"));
-    for kept in all.filter(|kept| kept.bytes > 0) {
-        let may_go = !kept.row.resumable && !runs::is_running(&kept.row, home);
-        let old = now.saturating_sub(kept.row.updated) > args.keep;
+    for kept in all.filter(|kept| home.run(&kept.row.id).exists()) {
+        let free = WorkspaceLock::holder(&home.locks(), Path::new(&kept.row.workspace)).is_none();
+        let may_go = free && !kept.row.resumable && !runs::is_running(&kept.row, home);
+        let old = may_go && is_old(&kept.row);
         let too_much = total.saturating_add(kept.bytes) > args.max_size;
         if may_go && (old || too_much) {
             goes.push(kept);
@@ -107,7 +116,8 @@ fn plan(rows: Vec<RunRow>, args: &Args, home: &Home) -> Plan {
             stays.push(kept);
         }
     }
-    Plan { goes, stays, over: total > args.max_size, quarantine: size_of(&home.quarantine()) }
+    let unreadable = retention.unreadable().into_iter().map(Into::into).collect();
+    Plan { goes, stays, over: total > args.max_size, unreadable, quarantine: size_of(&home.quarantine()) }
 }
 
 fn shown(plan: &Plan, args: &Args) -> String {
@@ -147,6 +157,13 @@ fn shown(plan: &Plan, args: &Args) -> String {
             size(plan.quarantine)
         );
     }
+    for workspace in &plan.unreadable {
+        let _ = writeln!(
+            text,
+            "The settings in {} cannot be read, so all runs there are kept (--keep deletes them).",
+            plain(workspace)
+        );
+    }
     if plan.over {
         let _ = writeln!(
             text,
@@ -178,32 +195,6 @@ fn confirmed(args: &Args) -> Result<bool, Problem> {
     Ok(yes)
 }
 
-/// Deletes the folders, then contents that no snapshot refers to. What cannot be deleted is left for next time.
-fn remove(plan: &Plan, home: &Home) -> u64 {
-    let before = size_of(&home.dir().join("keep"));
-    let mut freed: u64 = 0;
-    for Kept { row, bytes } in &plan.goes {
-        if std::fs::remove_dir_all(home.run(&row.id)).is_ok() {
-            freed += bytes;
-        }
-    }
-    let mut left: BTreeMap<&str, Vec<&RunRow>> = BTreeMap::new();
-    for Kept { row, .. } in &plan.goes {
-        left.entry(&row.workspace).or_default();
-    }
-    for Kept { row, .. } in plan.stays.iter().rev() {
-        left.entry(&row.workspace).or_default().push(row);
-    }
-    for (workspace, runs) in left {
-        let workspace = Path::new(workspace);
-        let who = format!("prune, process {}", std::process::id());
-        // A run is active there; it prunes when it ends.
-        let Ok(_lock) = WorkspaceLock::take(&home.locks(), workspace, &who) else { continue };
-        Snapshots::of(home, workspace, "none").prune(home, &runs).discard("prune the snapshots");
-    }
-    freed + before.saturating_sub(size_of(&home.dir().join("keep")))
-}
-
 /// Removes what killed processes left half written, in the workspaces where nothing runs.
 fn remove_leftovers(plan: &Plan, home: &Home) {
     let mut runs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -216,38 +207,5 @@ fn remove_leftovers(plan: &Plan, home: &Home) {
         if let Ok(_lock) = WorkspaceLock::take(&home.locks(), workspace, &who) {
             Snapshots::of(home, workspace, "none").remove_leftovers(home, &runs);
         }
-    }
-}
-
-/// The bytes of all files below a directory; links are not followed.
-fn size_of(dir: &Path) -> u64 {
-    size_where(dir, |_, _| true)
-}
-
-/// The bytes of a run's files. An index that it shares with other runs belongs to none of them.
-fn size_of_run(dir: &Path) -> u64 {
-    size_where(dir, |path, meta| !is_shared_base(path, meta))
-}
-
-fn size_where(dir: &Path, counts: impl Fn(&Path, &Metadata) -> bool) -> u64 {
-    let (mut bytes, mut dirs) = (0_u64, vec![dir.to_path_buf()]);
-    while let Some(dir) = dirs.pop() {
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(meta) if meta.is_dir() => dirs.push(entry.path()),
-                Ok(meta) if counts(&entry.path(), &meta) => bytes = bytes.saturating_add(meta.len()),
-                _ => {}
-            }
-        }
-    }
-    bytes
-}
-
-/// `812 B`, `3.4 MB`.
-fn size(bytes: u64) -> String {
-    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) => format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit),
-        None => format!("{bytes} B"),
     }
 }

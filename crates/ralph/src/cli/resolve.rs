@@ -1,5 +1,6 @@
 //! Settings → a run: the policy, the agent found on this machine, the prompt read, the paths protected.
 
+use super::auto_prune::AutoPrune;
 use super::run::Args;
 use super::{Here, agent, ladder, prompt, review, secrets, tasks, templates};
 use crate::config::{Preset, Sandbox, Settings, Sources};
@@ -37,6 +38,8 @@ pub struct Resolved {
     pub bound: Option<tasks::Bound>,
     /// Where the views are written.
     pub views: Paths,
+    /// What is deleted when it has ended.
+    pub prune: AutoPrune,
 }
 
 /// Limits that a resumed run may be given.
@@ -122,7 +125,15 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         own_files: views.outside(),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
-    Ok(Resolved { plan, deps, warnings, preset: settings.preset, bound, views })
+    Ok(Resolved {
+        plan,
+        deps,
+        warnings,
+        preset: settings.preset,
+        bound,
+        views,
+        prune: AutoPrune::of(&config),
+    })
 }
 
 /// Refuses a workspace that a run could not record, or would damage.

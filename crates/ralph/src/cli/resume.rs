@@ -1,6 +1,7 @@
 //! `ralph resume`: resumes a run that was interrupted or hit a limit. The recorded policy is kept; flags may raise limits
 //! within the ceilings.
 
+use super::auto_prune::AutoPrune;
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
@@ -137,5 +138,7 @@ pub fn go_on(
     let which = (id, Some(workspace.as_path()), records);
     let ended = open::resume(&home, which, (change, requests), |_| deps, whole, watchers);
     drop(terminal);
-    close(ended, output, id, here)
+    let code = close(ended, output, id, here)?;
+    AutoPrune::of(&config).after_run(workspace, output, here);
+    Ok(code)
 }

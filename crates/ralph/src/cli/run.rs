@@ -214,14 +214,16 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
         say(&format!("{} {}\n", style.warn("warning:"), plain(warning)));
     }
     let home = here.home()?;
-    let (workspace, views) = (resolved.plan.workspace.clone(), resolved.views);
+    let (workspace, views, prune) = (resolved.plan.workspace.clone(), resolved.views, resolved.prune);
     let redactor = Arc::clone(&resolved.deps.redactor);
     let run = WatchedRun { id, records: &[], workspace: &workspace, views, redactor };
     let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &resolved.deps.redactor, here);
     let ended = open::start(&home, id, resolved.plan, resolved.deps, watchers);
     drop(terminal);
-    close(ended, output, id, here)
+    let code = close(ended, output, id, here)?;
+    prune.after_run(&workspace, output, here);
+    Ok(code)
 }
 
 /// A warning if the last run here was killed and another one begins: nobody looked at what its last call did.

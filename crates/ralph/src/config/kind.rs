@@ -38,6 +38,8 @@ pub enum Kind {
     MapTime(Set<MapTime>),
     /// A duration above zero.
     Limit(Set<Ms>),
+    /// How long something is kept; none means forever.
+    Retention(Set<Option<Ms>>),
     /// Any text.
     Text(Set<String>),
     /// The name of an agent.
@@ -104,6 +106,7 @@ impl Kind {
             Kind::Duration(_) => "a duration such as \"90s\", \"15m\" or \"1h30m\"; \"0s\" is allowed".into(),
             Kind::MapTime(_) => "a duration such as \"5m\", or \"auto\"; \"0s\" turns it off".into(),
             Kind::Limit(_) => "a duration above 0 such as \"90s\", \"15m\" or \"1h30m\"".into(),
+            Kind::Retention(_) => "a duration such as \"30d\"; \"forever\" or \"0\" never deletes".into(),
             Kind::Text(_) => "text in quotes".into(),
             Kind::Agent(_) => "the name of an agent (`ralph agents` lists them)".into(),
             Kind::Promise(_) => "one line of text without < and >".into(),
@@ -125,6 +128,7 @@ impl Kind {
             Kind::Count(_) | Kind::Number(_) | Kind::LargeNumber(_) | Kind::Percent(_) => "7".into(),
             Kind::Dollars(_) | Kind::Rate(_) => "2.5".into(),
             Kind::Duration(_) | Kind::MapTime(_) | Kind::Limit(_) => "\"90s\"".into(),
+            Kind::Retention(_) => "\"90d\"".into(),
             Kind::Text(_) | Kind::Promise(_) | Kind::Unsupported => "\"text\"".into(),
             Kind::Agent(_) => "\"codex\"".into(),
             Kind::WorkspaceFile(_) => "\"done.txt\"".into(),

@@ -58,6 +58,9 @@ fn value(key: &Key) -> Value {
         Kind::Rate(_) => json!({"type": "number", "minimum": 0}),
         Kind::Duration(_) | Kind::Limit(_) => json!({"type": "string", "pattern": duration}),
         Kind::MapTime(_) => json!({"anyOf": [{"const": "auto"}, {"type": "string", "pattern": duration}]}),
+        Kind::Retention(_) => {
+            json!({"anyOf": [{"enum": ["forever", "0"]}, {"type": "string", "pattern": duration}]})
+        }
         Kind::Text(_) | Kind::WorkspaceFile(_) => json!({"type": "string"}),
         Kind::Agent(_) => json!({"enum": ralph_agents::registry::names().collect::<Vec<_>>()}),
         Kind::Promise(_) => json!({"type": "string", "pattern": "^[^<>\\r\\n]+$"}),

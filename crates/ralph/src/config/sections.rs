@@ -6,6 +6,7 @@ mod breaker;
 mod files;
 mod gate;
 mod money;
+mod prune;
 mod review;
 mod run;
 mod safety;
@@ -57,6 +58,7 @@ pub const SECTIONS: &[Section] = &[
     files::PROMPT,
     files::PLAN,
     files::VIEWS,
+    prune::PRUNE,
     money::CEILINGS,
     money::PRICES,
 ];

@@ -6,7 +6,7 @@ use super::key::At;
 use crate::views::Paths;
 use ralph_engine::redact::Secret;
 use ralph_rules::money::{Micro, Price};
-use ralph_rules::policy::{Ceilings, Policy};
+use ralph_rules::policy::{Ceilings, MINUTE, Policy};
 use ralph_rules::prices::{Prices, Row, normal};
 use ralph_rules::record::Ms;
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ pub struct Settings {
     pub plan: Option<String>,
     /// Where the views are written.
     pub views: Paths,
+    /// How long the files of runs are kept; none: forever.
+    pub keep_runs: Option<Ms>,
     /// The user's prices, by the model's normal name.
     own_prices: BTreeMap<String, OwnPrice>,
 }
@@ -158,6 +160,7 @@ impl Default for Settings {
             context: true,
             plan: None,
             views: Paths::default(),
+            keep_runs: Some(30 * 24 * 60 * MINUTE),
             own_prices: BTreeMap::new(),
         }
     }

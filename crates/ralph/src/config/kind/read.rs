@@ -57,6 +57,7 @@ impl Kind {
             Kind::Duration(set) => then(*set, duration(value).ok_or_else(wrong)?),
             Kind::MapTime(set) => then(*set, map_time(value).ok_or_else(wrong)?),
             Kind::Limit(set) => then(*set, duration(value).filter(|ms| *ms > 0).ok_or_else(wrong)?),
+            Kind::Retention(set) => then(*set, retention(value).ok_or_else(wrong)?),
             Kind::Text(set) => then(*set, text(value).ok_or_else(wrong)?),
             Kind::Agent(set) => then(*set, agent(&text(value).ok_or_else(wrong)?)?),
             Kind::Promise(set) => {
@@ -148,6 +149,14 @@ fn map_time(value: &Value) -> Option<MapTime> {
     match value.as_str() {
         Some("auto") => Some(MapTime::Auto),
         _ => duration(value).map(|ms| if ms == 0 { MapTime::Off } else { MapTime::AtMost(ms) }),
+    }
+}
+
+/// How long something is kept: forever, or this long.
+fn retention(value: &Value) -> Option<Option<Ms>> {
+    match value.as_str()?.trim() {
+        "forever" | "0" => Some(None),
+        _ => duration(value).map(|ms| (ms > 0).then_some(ms)),
     }
 }
 

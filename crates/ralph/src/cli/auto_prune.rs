@@ -1,0 +1,96 @@
+//! Deletes the files of old runs when a run has ended, as `prune.keep` says. Nothing that goes wrong here changes how
+//! the run ended.
+
+use super::retention::{Retention, latest};
+use super::run::Output;
+use super::{Here, run_files, runs};
+use crate::config::Config;
+use crate::print::say;
+use ralph_diagnostics::Discard;
+use ralph_rules::record::Ms;
+use ralph_store::{RunFilter, RunRow, Store};
+use std::path::Path;
+
+/// What `prune.keep` says for a run.
+#[derive(Clone, Copy, Debug)]
+pub struct AutoPrune {
+    keep: Option<Ms>,
+    /// The user or the system says so, not the project: it holds for runs of all workspaces.
+    everywhere: bool,
+}
+
+impl AutoPrune {
+    /// As configured.
+    pub fn of(config: &Config) -> AutoPrune {
+        let layer = config.setting("prune.keep").map_or("", |setting| setting.layer);
+        AutoPrune { keep: config.settings.keep_runs, everywhere: matches!(layer, "user" | "system") }
+    }
+
+    /// After a run in this workspace.
+    pub fn after_run(self, workspace: &Path, output: Output, here: &Here) {
+        let Some(keep) = self.keep else { return };
+        match self.prune(workspace, keep, here) {
+            Ok((count, bytes)) if count > 0 && !output.quiet => {
+                let (runs, age) = (counted(count, "run"), in_words(keep));
+                let size = run_files::shown_size(bytes);
+                let words = format!(
+                    "deleted transcripts and snapshots of {runs} older than {age} ({size}); change with prune.keep"
+                );
+                say(&format!("{}\n", here.err_style().faint(&words)));
+            }
+            done => done.discard("delete the files of old runs"),
+        }
+    }
+
+    fn prune(self, workspace: &Path, keep: Ms, here: &Here) -> Result<(u64, u64), String> {
+        let home = here.home().map_err(|problem| problem.message)?;
+        let own = workspace.to_string_lossy().into_owned();
+        let store = runs::store(&home).map_err(|problem| problem.message)?;
+        let filter = RunFilter { workspace: (!self.everywhere).then(|| own.clone()), ..RunFilter::default() };
+        let rows = store.runs(&filter).map_err(|e| e.to_string())?;
+        let latest = latest(&rows);
+        let mut retention = Retention::new(&here.env).known(&own, self.keep);
+        let mut goes = |row: &RunRow| {
+            !row.resumable
+                && !latest.contains(&row.id)
+                && retention.is_older(row, keep)
+                && home.run(&row.id).exists()
+                && !runs::is_running(row, &home)
+                && retention.is_over(row)
+        };
+        let old: Vec<&RunRow> = rows.iter().filter(|row| goes(row)).collect();
+        let (gone, freed) = run_files::delete(&old, &store, &home);
+        Ok((gone.len() as u64, freed))
+    }
+}
+
+fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `30 days`; the largest unit that needs no fraction.
+fn in_words(ms: Ms) -> String {
+    let units = [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second")];
+    match units.into_iter().find(|(unit, _)| ms >= *unit && ms % unit == 0) {
+        Some((unit, name)) => counted(u64::try_from(ms / unit).unwrap_or_default(), name),
+        None => format!("{ms} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_said_in_the_unit_it_was_written_in() {
+        for (ms, words) in [
+            (30 * 86_400_000, "30 days"),
+            (86_400_000, "1 day"),
+            (36 * 3_600_000, "36 hours"),
+            (90_000, "90 seconds"),
+            (1_500, "1500 ms"),
+        ] {
+            assert_eq!(in_words(ms), words);
+        }
+    }
+}
