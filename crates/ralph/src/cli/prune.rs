@@ -73,19 +73,19 @@ pub fn prune(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     let go = !args.dry_run && !plan.goes.is_empty() && confirmed(args)?;
     let goes: Vec<&RunRow> = plan.goes.iter().map(|kept| &kept.row).collect();
-    let freed = go.then(|| run_files::delete(&goes, &store, &home).1);
+    let deleted = go.then(|| run_files::delete(&goes, &store, &home));
     if !args.dry_run {
         remove_leftovers(&plan, &home);
     }
     if args.json {
-        let list = |kept: &[Kept]| {
-            kept.iter().map(|k| json!({"runId": k.row.id, "bytes": k.bytes})).collect::<Vec<_>>()
-        };
+        // What could not be deleted, or is in use meanwhile, is not listed.
+        let is_gone = |kept: &&Kept| deleted.as_ref().is_none_or(|(gone, _)| gone.contains(&kept.row.id));
+        let removed = plan.goes.iter().filter(is_gone).map(|k| json!({"runId": k.row.id, "bytes": k.bytes}));
         print_json(&json!({
-            "removed": list(&plan.goes), "done": go, "kept": plan.stays.len(), "quarantineBytes": plan.quarantine,
-            "freedBytes": freed, "stillOverSize": plan.over,
+            "removed": removed.collect::<Vec<_>>(), "done": go, "kept": plan.stays.len(), "quarantineBytes": plan.quarantine,
+            "freedBytes": deleted.as_ref().map(|(_, bytes)| bytes), "stillOverSize": plan.over,
         }))?;
-    } else if let Some(bytes) = freed {
+    } else if let Some((_, bytes)) = deleted {
         say(&format!("Freed {}.\n", size(bytes)));
     }
     Ok(0)

@@ -125,15 +125,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         own_files: views.outside(),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
-    Ok(Resolved {
-        plan,
-        deps,
-        warnings,
-        preset: settings.preset,
-        bound,
-        views,
-        prune: AutoPrune::of(&config),
-    })
+    let (preset, prune) = (settings.preset, AutoPrune::of(&config));
+    Ok(Resolved { plan, deps, warnings, preset, bound, views, prune })
 }
 
 /// Refuses a workspace that a run could not record, or would damage.

@@ -6,8 +6,9 @@ use ralph_engine::home::Home;
 use ralph_engine::snapshots::Snapshots;
 use ralph_snapshots::is_shared_base;
 use ralph_store::{RunFilter, RunRow, Store};
-use ralph_tree::WorkspaceLock;
+use ralph_tree::{LockError, WorkspaceLock};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs::Metadata;
 use std::path::Path;
 
@@ -20,15 +21,27 @@ pub fn delete(runs: &[&RunRow], store: &dyn Store, home: &Home) -> (Vec<String>,
     }
     let (mut gone, mut freed) = (Vec::new(), 0_u64);
     for (workspace, runs) in of_workspace {
-        let who = format!("prune, process {}", std::process::id());
         // Where a run is active, nobody else may delete contents. Its own end looks again.
-        let Ok(_lock) = WorkspaceLock::take(&home.locks(), Path::new(workspace), &who) else { continue };
+        let Some(_lock) = locked(Path::new(workspace), home) else { continue };
         freed = freed.saturating_add(delete_in(workspace, &runs, store, home, &mut gone));
     }
     (gone, freed)
 }
 
-/// The same in one workspace, whose lock the caller holds.
+/// Keeps runs from starting in a workspace until the answer is dropped; none where that is impossible now. A workspace
+/// that is gone has no lock, but could be back at any time: while no run is active anywhere, none can start.
+fn locked(workspace: &Path, home: &Home) -> Option<Box<dyn Debug>> {
+    let who = format!("prune, process {}", std::process::id());
+    match WorkspaceLock::take(&home.locks(), workspace, &who) {
+        Ok(lock) => Some(Box::new(lock)),
+        Err(LockError::Io { .. }) if !workspace.exists() => {
+            Some(Box::new(WorkspaceLock::nobody(&home.locks()).ok()?))
+        }
+        Err(_) => None,
+    }
+}
+
+/// Deletes in one workspace, whose lock the caller holds.
 fn delete_in(
     workspace: &str,
     runs: &[&RunRow],

@@ -145,6 +145,22 @@ fn a_workspace_where_a_run_is_active_is_left_alone() {
     assert!(!logs.contains("no transcript") && logs.contains("gate_passed"), "{logs}");
 }
 
+#[test]
+fn runs_of_a_workspace_that_is_gone_can_be_deleted() {
+    let scene = Scene::new();
+    let other = scene.scratch.root().join("other");
+    fs::create_dir(&other).unwrap();
+    run_in(&scene, &other, "First", "one");
+    let (last, _) = run_in(&scene, &other, "Second", "two");
+    fs::remove_dir_all(&other).unwrap();
+    own_config(&scene, AT_ONCE);
+    assert_eq!(scene.ralph(&["prune", "--yes"]).code, 0);
+    assert_eq!(folders(&scene), [last].into(), "its latest run stays");
+    assert_eq!(scene.ralph(&["prune", "--yes", "--keep", "1ms"]).code, 0);
+    assert_eq!(folders(&scene), BTreeSet::new(), "unless that is typed");
+    assert!(!is_stored(&scene, "one\n") && !is_stored(&scene, "two\n"));
+}
+
 /// Killed after the folder was emptied, before its contents were deleted from the store.
 #[test]
 fn what_a_killed_prune_began_is_finished() {
