@@ -26,9 +26,9 @@ impl AutoPrune {
         AutoPrune { keep: config.settings.keep_runs, everywhere: matches!(layer, "user" | "system") }
     }
 
-    /// After a run in this workspace.
+    /// After a run in this workspace. Inside another run nothing is deleted, as `ralph prune` refuses there.
     pub fn after_run(self, workspace: &Path, output: Output, here: &Here) {
-        let Some(keep) = self.keep else { return };
+        let Some(keep) = self.keep.filter(|_| here.env.inside_run.is_none()) else { return };
         match self.prune(workspace, keep, here) {
             Ok((count, bytes)) if count > 0 && !output.quiet => {
                 let (runs, age) = (counted(count, "run"), in_words(keep));

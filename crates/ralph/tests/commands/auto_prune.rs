@@ -97,6 +97,17 @@ fn nothing_goes_where_the_key_says_forever_and_nothing_is_said_with_quiet() {
 }
 
 #[test]
+fn an_agent_cannot_have_older_runs_deleted() {
+    let mut scene = Scene::new();
+    own_config(&scene, AT_ONCE);
+    run(&scene, "First", "one");
+    scene.set("RALPH_RUN", "0198c1d2-aaaa-7bbb-8ccc-1234567890ab");
+    let flags = ["--verify", "true", "--nested"];
+    assert_eq!(scene.sim("Second", &flags, "write a.txt two; claim complete").code, 0);
+    assert_eq!(folders(&scene).len(), 2);
+}
+
+#[test]
 fn a_project_never_shortens_what_is_kept_of_another() {
     let scene = Scene::new();
     let other = scene.scratch.root().join("other");
