@@ -7,6 +7,9 @@ use super::{Here, run_files, runs};
 use crate::config::Config;
 use crate::print::say;
 use ralph_diagnostics::Discard;
+use ralph_engine::clock::utc;
+use ralph_engine::home::Home;
+use ralph_rules::policy::SECOND;
 use ralph_rules::record::Ms;
 use ralph_store::{RunFilter, RunRow, Store};
 use std::path::Path;
@@ -44,6 +47,9 @@ impl AutoPrune {
 
     fn prune(self, workspace: &Path, keep: Ms, here: &Here) -> Result<(u64, u64), String> {
         let home = here.home().map_err(|problem| problem.message)?;
+        if !any_began_before(&home, utc().saturating_sub(keep)) {
+            return Ok((0, 0));
+        }
         let own = workspace.to_string_lossy().into_owned();
         let store = runs::store(&home).map_err(|problem| problem.message)?;
         let filter = RunFilter { workspace: (!self.everywhere).then(|| own.clone()), ..RunFilter::default() };
@@ -64,6 +70,18 @@ impl AutoPrune {
     }
 }
 
+/// Whether a run that has files began before this time, so that the store must be asked. The id of a run begins with the
+/// time of its start.
+fn any_began_before(home: &Home, time: Ms) -> bool {
+    let folders = std::fs::read_dir(home.dir().join("runs")).into_iter().flatten().flatten();
+    let began = |name: &str| {
+        let (seconds, _) = uuid::Uuid::parse_str(name).ok()?.get_timestamp()?.to_unix();
+        Ms::try_from(seconds).ok()?.checked_mul(SECOND)
+    };
+    let mut began = folders.map(|folder| folder.file_name().to_str().and_then(began));
+    began.any(|began| began.is_none_or(|began| began <= time))
+}
+
 fn counted(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
@@ -80,6 +98,22 @@ fn in_words(ms: Ms) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_id_of_a_run_says_when_it_began() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        assert!(!any_began_before(&home, Ms::MAX), "there are no runs");
+        // 2025-08-19T10:14:25Z
+        std::fs::create_dir_all(home.run("0198c1d2-aaaa-7bbb-8ccc-1234567890ab")).unwrap();
+        let began = 1_755_598_465_000;
+        assert_eq!(
+            [began - 1_000, began, Ms::MAX].map(|time| any_began_before(&home, time)),
+            [false, true, true]
+        );
+        std::fs::create_dir_all(home.run("not an id")).unwrap();
+        assert!(any_began_before(&home, 0), "anything else may be old");
+    }
 
     #[test]
     fn an_age_is_said_in_the_unit_it_was_written_in() {
