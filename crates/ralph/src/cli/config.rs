@@ -1,7 +1,7 @@
 //! `ralph config`: effective settings and where each comes from (`show`), one key in full (`explain`), every mistake in
 //! the config files (`check`), the schema for editors, and an editor with a check afterwards (`edit`).
 
-mod check;
+pub mod check;
 mod edit;
 mod explain;
 

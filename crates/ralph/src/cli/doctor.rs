@@ -12,6 +12,7 @@ mod restore;
 mod saved_contents;
 
 use super::Here;
+use super::config::check::unusable;
 use crate::config;
 use crate::plain::plain;
 use crate::print::{print, print_json};
@@ -144,6 +145,9 @@ fn settings(here: &Here) -> Row {
             },
         };
     };
+    if let Some(problem) = unusable(&config, here).first() {
+        return Row::of("config", problem);
+    }
     if let Some(strange) = here.env.strange().into_iter().next() {
         return Row::warn("config", strange, "unset it, or correct its name");
     }

@@ -103,8 +103,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
     warnings.extend(blind(&chosen, &ladder, review.as_ref()));
     warnings.extend(state_inside(&here.workspace, here));
-    let protect: Vec<String> =
-        Protect::DEFAULTS.iter().map(ToString::to_string).chain(settings.protect.iter().cloned()).collect();
+    let protect = protect(settings);
     let views = views(settings, &protect, here)?;
     let plan = RunSpec {
         workspace: here.workspace.clone(),
@@ -150,17 +149,25 @@ fn policy(args: &Args, settings: &Settings) -> Result<Policy, Problem> {
     let (Some(iterations), Some(cost)) = (settings.max_iterations, settings.max_cost) else {
         return Err(missing_limits(settings.max_iterations.is_none(), settings.max_cost.is_none()));
     };
-    let policy = Policy { no_wait: args.no_wait, ..settings.policy(iterations, cost) };
-    if settings.verify.is_empty() && policy.gate.require > Grade::Unbroken {
-        let message = format!("gate.require = \"{}\" needs a verify command", policy.gate.require);
+    if let Some(message) = lacks_verify(settings) {
         return Err(Problem::new(Code::Config, message)
             .hint("add --verify 'your test command', or set commands under [verify]"));
     }
-    if settings.verify.is_empty() && policy.gate.until == Until::Verified {
-        return Err(Problem::new(Code::Config, "gate.until = \"verified\" needs a verify command")
-            .hint("add --verify 'your test command', or set commands under [verify]"));
+    Ok(Policy { no_wait: args.no_wait, ..settings.policy(iterations, cost) })
+}
+
+/// Why the settings need a verify command, where there is none.
+pub fn lacks_verify(settings: &Settings) -> Option<String> {
+    let gate = &settings.policy.gate;
+    match settings.verify.is_empty() {
+        true if gate.require > Grade::Unbroken => {
+            Some(format!("gate.require = \"{}\" needs a verify command", gate.require))
+        }
+        true if gate.until == Until::Verified => {
+            Some("gate.until = \"verified\" needs a verify command".into())
+        }
+        _ => None,
     }
-    Ok(policy)
 }
 
 fn missing_limits(iterations: bool, cost: bool) -> Problem {
@@ -207,8 +214,13 @@ fn blind(chosen: &AgentChoice, ladder: &[AgentChoice], review: Option<&ReviewGiv
     blind.collect::<BTreeSet<&str>>().into_iter().map(words).collect()
 }
 
+/// The protected paths, the built-in ones first.
+pub fn protect(settings: &Settings) -> Vec<String> {
+    Protect::DEFAULTS.iter().map(ToString::to_string).chain(settings.protect.iter().cloned()).collect()
+}
+
 /// Where the views are written: never over another file, never in a protected path.
-fn views(settings: &Settings, protect: &[String], here: &Here) -> Result<Paths, Problem> {
+pub fn views(settings: &Settings, protect: &[String], here: &Here) -> Result<Paths, Problem> {
     let wrong = |(message, hint): (String, String)| Problem::new(Code::Config, message).hint(hint);
     let views = settings.views.clone();
     views.check(&here.workspace).map_err(wrong)?;

@@ -12,6 +12,10 @@ const MAX_BYTES: u64 = 1 << 20;
 pub fn read(path: &Path) -> Result<Option<String>, Problem> {
     match bounded(path) {
         Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').map(Into::into).unwrap_or(text))),
+        Err(e) if e.kind() == ErrorKind::NotFound && path.is_symlink() => {
+            let message = format!("{} is a link to a file that does not exist", path.display());
+            Err(Problem::new(Code::Config, message).hint("correct the link, or remove it"))
+        }
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(e) => Err(Problem::new(Code::Config, format!("{} cannot be read", path.display()))
             .cause(&e)
@@ -47,6 +51,11 @@ mod tests {
         std::fs::write(&path, b"\xef\xbb\xbf[run]\r\n").unwrap();
         assert_eq!(read(&path).unwrap().as_deref(), Some("[run]\r\n"));
         assert!(read(Path::new("/dev/zero")).is_err());
+        let link = dir.path().join("link.toml");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(read(&link).unwrap().as_deref(), Some("[run]\r\n"));
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(read(&link).unwrap_err().code, Code::Config, "a link that leads nowhere is a mistake");
         assert!(read(Path::new("/nonexistent/ralph.toml")).unwrap().is_none());
     }
 }

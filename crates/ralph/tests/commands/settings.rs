@@ -262,6 +262,47 @@ fn variables_stand_between_flags_and_files() {
     );
 }
 
+/// Mistakes that show only in the files that settings name: `config check` finds them and exits as the run would.
+#[test]
+fn check_finds_what_a_run_would_refuse() {
+    for (wrong, code) in [
+        ("[prompt]\ntemplates = \"missing\"\n", 78),
+        ("[redact]\nfiles = [\".\"]\n", 78),
+        ("[views]\nstatus = \"migrations/status.json\"\n", 78),
+        ("[plan]\nfile = \"missing.md\"\n", 64),
+    ] {
+        let scene = Scene::new();
+        scene.scratch.files(&[("ralph.toml", wrong)]);
+        let run = scene.sim("Task", &[], "claim complete");
+        let check = scene.ralph(&["config", "check"]);
+        let message = run.err.lines().find(|line| line.starts_with("error: ")).expect(wrong);
+        assert_eq!((run.code, check.code), (code, code), "{wrong}: {}", check.err);
+        assert!(check.err.contains(message), "{wrong}: {} {message}", check.err);
+        assert!(scene.ralph(&["doctor"]).out.contains(&message["error: ".len()..]), "{wrong}");
+    }
+    let scene = Scene::new();
+    scene.scratch.files(&[("ralph.toml", "[gate]\nuntil = \"verified\"\n")]);
+    assert_eq!(scene.sim("Task", &[], "claim complete").code, 78);
+    let check = scene.ralph(&["config", "check"]);
+    assert_eq!(check.code, 0, "--verify can be typed: {}", check.err);
+    assert!(check.err.contains("warning: gate.until = \"verified\" needs a verify command"), "{}", check.err);
+}
+
+#[test]
+fn a_wrong_variable_and_a_link_that_leads_nowhere_have_one_exit_code() {
+    let mut scene = Scene::new();
+    std::os::unix::fs::symlink("missing.toml", scene.scratch.workspace().join("ralph.toml")).unwrap();
+    let codes = |scene: &Scene| {
+        [scene.sim("Task", &[], "claim complete").code, scene.ralph(&["config", "check"]).code]
+    };
+    assert_eq!(codes(&scene), [78, 78]);
+    let error = scene.ralph(&["config", "check"]).err;
+    assert!(error.contains("ralph.toml is a link to a file that does not exist"), "{error}");
+    fs::remove_file(scene.scratch.workspace().join("ralph.toml")).unwrap();
+    scene.set("RALPH_TIMEOUT", "soon");
+    assert_eq!(codes(&scene), [64, 64]);
+}
+
 #[test]
 fn a_variable_that_is_not_utf8_is_refused_instead_of_ignored() {
     use std::ffi::OsStr;

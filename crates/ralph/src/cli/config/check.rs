@@ -1,18 +1,24 @@
-//! `ralph config check`: every problem in the config files and variables, each with its place.
+//! `ralph config check`: every problem in the config files and variables, each with its place, and in what they name.
 
-use crate::cli::Here;
-use crate::config::{Checked, Sources};
+use crate::cli::{Here, resolve, secrets, tasks, templates};
+use crate::config::{Checked, Config, Sources};
 use crate::print::{print, print_json, say};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use serde_json::{Value, json};
 
-/// Checks every layer but the flags. Exits with 0 if all is valid, otherwise with 78.
+/// Checks every layer but the flags. Exits with 0 if all is valid, otherwise with the code that a run would have.
 pub fn check(as_data: bool, here: &Here) -> Result<u8, Problem> {
     let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
-    let Checked { config, problems, files } = sources.variables(&here.env).check();
-    let mut warnings = config.map(|config| config.warnings()).unwrap_or_default();
+    let Checked { config, mut problems, files } = sources.variables(&here.env).check();
+    let mut warnings = Vec::new();
+    if let Some(config) = &config {
+        problems.extend(unusable(config, here));
+        warnings.extend(config.warnings());
+        // A flag of the run may still give one.
+        warnings.extend(resolve::lacks_verify(&config.settings));
+    }
     warnings.extend(here.env.strange());
-    let code = if problems.is_empty() { 0 } else { Code::Config as u8 };
+    let code = problems.first().map_or(0, |problem| problem.code as u8);
     if as_data {
         let files: Vec<Value> = files
             .iter()
@@ -42,6 +48,21 @@ pub fn check(as_data: bool, here: &Here) -> Result<u8, Problem> {
         n => say(&format!("{} in the configuration\n", counted(n, "problem"))),
     }
     Ok(code)
+}
+
+/// What is wrong with files and paths that the settings name.
+pub fn unusable(config: &Config, here: &Here) -> Vec<Problem> {
+    let settings = &config.settings;
+    let protect = resolve::protect(settings);
+    [
+        templates::prompting(settings, here).err(),
+        secrets::redactor(settings, &here.workspace, here).err(),
+        tasks::bound(settings, here).err(),
+        resolve::views(settings, &protect, here).err(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn counted(n: usize, what: &str) -> String {
