@@ -1,4 +1,4 @@
-//! `ralph undo` and `ralph accept`, killed right before what they write, sometimes once more while they are repeated. In
+//! `ralph undo`, `ralph accept` and `ralph prune`, killed right before what they write, sometimes once more while they are repeated. In
 //! the end the same command leads to the same state, and nothing that anybody wrote is lost.
 
 use crate::scene::{cleared, ralph};
@@ -35,6 +35,12 @@ struct Place {
 impl Place {
     /// Runs this script on these files.
     fn new(scratch: Scratch, script: &str, flags: &[&str], ends: i32) -> Place {
+        let place = Place::after_run(scratch, script, flags, ends);
+        place.copy_to("kept", &["workspace", "state"]);
+        place
+    }
+
+    fn after_run(scratch: Scratch, script: &str, flags: &[&str], ends: i32) -> Place {
         let before = files(&scratch.workspace());
         fs::write(scratch.root().join("agent.sim"), script).unwrap();
         let mut run = scratch.command(ralph());
@@ -43,9 +49,7 @@ impl Place {
         let output = run.output().unwrap();
         assert_eq!(output.status.code(), Some(ends), "{}", String::from_utf8_lossy(&output.stderr));
         let after = files(&scratch.workspace());
-        let place = Place { scratch, before, after };
-        place.copy_to("kept", &["workspace", "state"]);
-        place
+        Place { scratch, before, after }
     }
 
     /// Everything is as it was right after the run.
@@ -252,4 +256,46 @@ fn is_accepted(place: &Place) -> Found<()> {
 #[test]
 fn an_acceptance_that_was_killed_anywhere_is_completed_by_the_next_one() {
     matrix(left_for_review, &["accept"], is_accepted);
+}
+
+/// What only the first of two runs has saved.
+const OF_FIRST: &str = "only in the first run\n";
+
+/// Two runs that are over, the first older than files are kept.
+fn one_run_too_old() -> Place {
+    // Without git: a copy of a repository is another one, which ralph notices.
+    let scratch = Scratch::new();
+    let script =
+        format!("[1]\nwrite a.txt {OF_FIRST}claim progress\n[2]\nwrite a.txt second\nclaim complete");
+    let flags = ["--verify", "true", "--max-iterations", "3"];
+    let Place { scratch, .. } = Place::after_run(scratch, &script, &flags, 0);
+    let place = Place::new(scratch, "write a.txt third\nclaim complete", &flags, 0);
+    let config = place.scratch.root().join("config/ralph");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "[prune]\nkeep = \"1ms\"\n").unwrap();
+    place
+}
+
+/// The older run is gone with what only it had saved, and the latest can be undone.
+fn is_pruned(place: &Place) -> Found<()> {
+    place.ends_well(&["prune", "--yes"])?;
+    let state = place.scratch.state().join("ralph");
+    let runs = fs::read_dir(state.join("runs")).map_err(|e| e.to_string())?.count();
+    let saved = is_saved(&state.join("keep"));
+    if runs != 1 || saved {
+        return Err(format!("{runs} runs have files; the older one's content is there: {saved}"));
+    }
+    is_undone(place)
+}
+
+/// Whether a file below this directory has the content.
+fn is_saved(dir: &Path) -> bool {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).any(|path| {
+        if path.is_dir() { is_saved(&path) } else { fs::read(&path).is_ok_and(|c| c == OF_FIRST.as_bytes()) }
+    })
+}
+
+#[test]
+fn a_prune_that_was_killed_anywhere_is_completed_by_the_next_one() {
+    matrix(one_run_too_old, &["prune", "--yes"], is_pruned);
 }
