@@ -29,10 +29,10 @@ impl AutoPrune {
         AutoPrune { keep: config.settings.keep_runs, everywhere: matches!(layer, "user" | "system") }
     }
 
-    /// After a run in this workspace. Inside another run nothing is deleted, as `ralph prune` refuses there.
-    pub fn after_run(self, workspace: &Path, output: Output, here: &Here) {
+    /// After this run in this workspace. Inside another run nothing is deleted, as `ralph prune` refuses there.
+    pub fn after_run(self, id: &str, workspace: &Path, output: Output, here: &Here) {
         let Some(keep) = self.keep.filter(|_| here.env.inside_run.is_none()) else { return };
-        match self.prune(workspace, keep, here) {
+        match self.prune(id, workspace, keep, here) {
             Ok((count, bytes)) if count > 0 && !output.quiet => {
                 let (runs, age) = (counted(count, "run"), in_words(keep));
                 let size = run_files::shown_size(bytes);
@@ -45,7 +45,7 @@ impl AutoPrune {
         }
     }
 
-    fn prune(self, workspace: &Path, keep: Ms, here: &Here) -> Result<(u64, u64), String> {
+    fn prune(self, id: &str, workspace: &Path, keep: Ms, here: &Here) -> Result<(u64, u64), String> {
         let home = here.home().map_err(|problem| problem.message)?;
         if !any_began_before(&home, utc().saturating_sub(keep)) {
             return Ok((0, 0));
@@ -58,6 +58,7 @@ impl AutoPrune {
         let mut retention = Retention::new(&here.env).known(&own, self.keep);
         let mut goes = |row: &RunRow| {
             !row.resumable
+                && row.id != id
                 && !latest.contains(&row.id)
                 && retention.is_older(row, keep)
                 && home.run(&row.id).exists()

@@ -139,6 +139,6 @@ pub fn go_on(
     let ended = open::resume(&home, which, (change, requests), |_| deps, whole, watchers);
     drop(terminal);
     let code = close(ended, output, id, here)?;
-    AutoPrune::of(&config).after_run(workspace, output, here);
+    AutoPrune::of(&config).after_run(id, workspace, output, here);
     Ok(code)
 }

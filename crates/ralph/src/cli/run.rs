@@ -222,7 +222,7 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
     let ended = open::start(&home, id, resolved.plan, resolved.deps, watchers);
     drop(terminal);
     let code = close(ended, output, id, here)?;
-    prune.after_run(&workspace, output, here);
+    prune.after_run(id, &workspace, output, here);
     Ok(code)
 }
 

@@ -77,6 +77,10 @@ fn older_runs_go_and_the_latest_and_resumable_ones_stay() {
     assert!(scene.ralph(&["list"]).out.contains("First"), "it is still listed");
     assert_eq!(scene.ralph(&["undo", &last, "--yes"]).code, 0);
     assert_eq!(scene.scratch.read("a.txt"), "three\n");
+    let resumable = left.iter().find(|id| **id != last).unwrap();
+    let resumed = scene.ralph(&["resume", resumable, "--max-iterations", "9"]);
+    assert!(resumed.code == 1 && !resumed.err.contains("deleted"), "over, but only now: {}", resumed.err);
+    assert_eq!(folders(&scene), left);
 }
 
 #[test]
