@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_types)]
 
 use proptest::prelude::*;
-use ralph_rules::claim::{Claim, Exit, Progress, Status, Tests, WorkType, read, render};
+use ralph_rules::claim::{Claim, Exit, Facts, Progress, Status, Tests, WorkType, read, render};
 use ralph_rules::fingerprint::fingerprint;
 
 fn status() -> impl Strategy<Value = Status> {
@@ -31,6 +31,30 @@ fn status() -> impl Strategy<Value = Status> {
             recommendation: words,
         },
     )
+}
+
+/// Every combination of facts, with this recommendation.
+fn facts(recommendation: &str) -> Vec<Facts> {
+    let mut all = Vec::new();
+    for tasks_remaining in [None, Some(0), Some(2)] {
+        for tests in [None, Some(Tests::Passing), Some(Tests::Failing), Some(Tests::NotRun)] {
+            for (errors, work_remains) in [(false, false), (false, true), (true, false), (true, true)] {
+                for blocker in [None, Some("a key is missing".to_owned()), Some(" ".to_owned())] {
+                    all.push(Facts {
+                        tasks_remaining,
+                        files_modified: Some(3),
+                        tests,
+                        errors,
+                        work_remains,
+                        blocker,
+                        recommendation: recommendation.into(),
+                        ..Facts::default()
+                    });
+                }
+            }
+        }
+    }
+    all
 }
 
 /// Text made of the pieces that matter to the reader, and of anything else.
@@ -67,6 +91,23 @@ proptest! {
         prop_assert!(claim.exit != Exit::True || claim.promise || claim.block.is_some());
         prop_assert!(!claim.attempted || (claim.evidence.is_empty() && claim.exit == Exit::False));
         fingerprint(&text);
+    }
+
+    /// `ralph block emit` prints nothing that `ralph block check`, given the same facts, objects to.
+    #[test]
+    fn a_block_from_facts_passes_the_check_of_the_same_facts(words in prop_oneof![
+        "[a-z]{2,9}( [a-z]{2,9}){0,4}", Just("Next: the parser".to_owned()), Just(String::new()), "\\PC{0,40}",
+    ]) {
+        let plain = words.len() > 1 && words.bytes().all(|b| b == b' ' || b.is_ascii_lowercase());
+        for facts in facts(&words) {
+            let text = facts.block();
+            prop_assert!(text.is_ok() || !plain, "refused: {text:?} from {facts:?}");
+            let Ok(text) = text else { continue };
+            let claim = read(&text, "COMPLETE");
+            prop_assert_eq!(&claim.lints, &[], "{}", &text);
+            let block = claim.block.unwrap();
+            prop_assert_eq!(facts.against(&block, 1), [], "{}", &text);
+        }
     }
 
     #[test]

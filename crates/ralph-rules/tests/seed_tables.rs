@@ -53,6 +53,8 @@ fn status_follows_from_the_facts() {
         ..Facts::default()
     };
     let blocked = Facts { blocker: Some("a key".into()), ..facts(0, 1, Tests::Passing) };
+    let error = Facts { errors: true, ..facts(1, 0, Tests::Passing) };
+    let more = Facts { work_remains: true, ..facts(1, 0, Tests::Passing) };
     for (condition, facts, progress, exit) in [
         ("tasks remain, work completed", facts(1, 2, Tests::Passing), Progress::InProgress, false),
         ("tasks remain, no work completed", facts(0, 2, Tests::NotRun), Progress::InProgress, false),
@@ -60,6 +62,8 @@ fn status_follows_from_the_facts() {
         ("all complete, tests pass", facts(1, 0, Tests::Passing), Progress::Complete, true),
         ("all complete, tests failing", facts(1, 0, Tests::Failing), Progress::InProgress, false),
         ("all complete, tests not run", facts(1, 0, Tests::NotRun), Progress::InProgress, false),
+        ("all complete, an error unresolved", error, Progress::InProgress, false),
+        ("all complete, other work remains", more, Progress::InProgress, false),
     ] {
         let status = facts.status();
         assert_eq!((status.status, status.exit_signal), (Some(progress), Some(exit)), "{condition}");
@@ -177,8 +181,11 @@ fn a_block_is_checked_against_what_is_known() {
     };
     let all = [Code::CompleteWithTasksRemaining, Code::TestsStatusNotAsRun, Code::FilesModifiedNotAsCounted];
     assert_eq!(codes(&other), all.map(|code| (code, 4)));
+    let unresolved = Facts { errors: true, work_remains: true, ..Facts::default() };
+    let both = [Code::CompleteWithErrors, Code::CompleteWithWorkRemaining];
+    assert_eq!(codes(&unresolved), both.map(|code| (code, 4)));
     let working = status(Progress::InProgress, Tests::Passing, false);
-    assert_eq!(Facts { tasks_remaining: Some(2), ..Facts::default() }.against(&working, 1), []);
+    assert_eq!(Facts { tasks_remaining: Some(2), ..unresolved }.against(&working, 1), []);
 }
 
 /// Analyzer: Dual-Condition Exit Logic, and the table of its error handling.

@@ -2,7 +2,7 @@
 //! checks a block against known facts. `ralph block` uses both.
 
 use super::lint::{Code, Lint};
-use super::status::{Progress, Status, Tests, WorkType};
+use super::status::{Progress, Status, Tests, WorkType, render};
 
 /// What is known about an iteration. Unknown facts are not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,18 +29,19 @@ pub struct Facts {
 
 impl Facts {
     /// The block these facts allow: COMPLETE and EXIT_SIGNAL true only if nothing remains, no error is unresolved and tests
-    /// pass.
+    /// pass. Otherwise there is work left, so STATUS is IN_PROGRESS: COMPLETE with EXIT_SIGNAL false contradicts itself.
     pub fn status(&self) -> Status {
         let tests = self.tests.unwrap_or(Tests::NotRun);
-        let complete = self.tasks_remaining == Some(0) && tests == Tests::Passing;
+        let finished = self.tasks_remaining == Some(0) && !self.errors && !self.work_remains;
         let status = match &self.blocker {
             Some(_) => Progress::Blocked,
-            None if complete => Progress::Complete,
+            None if finished && tests == Tests::Passing => Progress::Complete,
             None => Progress::InProgress,
         };
-        let exit_signal = status == Progress::Complete && !self.errors && !self.work_remains;
-        let recommendation = match &self.blocker {
-            Some(blocker) if self.recommendation.is_empty() => format!("Blocked: {blocker}"),
+        let recommendation = match self.blocker.as_deref().map(str::trim) {
+            Some(blocker) if self.recommendation.is_empty() && !blocker.is_empty() => {
+                format!("Blocked: {blocker}")
+            }
             _ => self.recommendation.clone(),
         };
         Status {
@@ -49,9 +50,15 @@ impl Facts {
             files_modified: self.files_modified,
             tests: Some(tests),
             work_type: self.work_type,
-            exit_signal: Some(exit_signal),
+            exit_signal: Some(status == Progress::Complete),
             recommendation,
         }
+    }
+
+    /// The block as text, or the first rule it would break: only the recommendation can be at fault.
+    pub fn block(&self) -> Result<String, Lint> {
+        let text = render(&self.status());
+        super::read(&text, "").lints.into_iter().next().map_or(Ok(text), Err)
     }
 
     /// How a block contradicts these facts. `line` is the line of the block.
@@ -61,6 +68,12 @@ impl Facts {
         if let Some(left) = self.tasks_remaining.filter(|left| complete && *left > 0) {
             let why = format!("STATUS says COMPLETE, but tasks remain: {left}");
             lints.push(Lint::new(Code::CompleteWithTasksRemaining, line, &why));
+        }
+        if complete && self.errors {
+            lints.push(Lint::new(Code::CompleteWithErrors, line, "an error is unresolved"));
+        }
+        if complete && self.work_remains {
+            lints.push(Lint::new(Code::CompleteWithWorkRemaining, line, "other work remains"));
         }
         if let (Some(said), Some(ran)) = (status.tests, self.tests)
             && said != ran

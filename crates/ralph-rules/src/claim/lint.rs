@@ -59,6 +59,10 @@ pub enum Code {
     BlockedWithoutReason,
     /// COMPLETE, yet the plan has open tasks. Needs the plan; never found from the message alone.
     CompleteWithTasksRemaining,
+    /// COMPLETE, yet an error is unresolved. Needs to be told so.
+    CompleteWithErrors,
+    /// COMPLETE, yet work remains besides the tasks. Needs to be told so.
+    CompleteWithWorkRemaining,
     /// TESTS_STATUS differs from the test run. Needs a test run.
     TestsStatusNotAsRun,
     /// FILES_MODIFIED differs from the count. Needs a count.
@@ -124,6 +128,8 @@ impl Code {
                 | Code::CompleteWithFailingTests
                 | Code::CompleteWithNextTask
                 | Code::CompleteWithTasksRemaining
+                | Code::CompleteWithErrors
+                | Code::CompleteWithWorkRemaining
                 | Code::TestsStatusNotAsRun
         )
     }

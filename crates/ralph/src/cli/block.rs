@@ -7,7 +7,7 @@ use crate::print::{print, print_json};
 use crate::problem::{Code, Problem};
 use clap::{Subcommand, ValueEnum};
 use ralph_rules::analysis::shape::RalphStatus;
-use ralph_rules::claim::{self, Claim, Facts, Lint, Progress, Tests, WorkType, render};
+use ralph_rules::claim::{self, Claim, Facts, Lint, Progress, Tests, WorkType};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -42,6 +42,12 @@ struct Check {
     /// Actual number of remaining tasks.
     #[arg(long, value_name = "N")]
     remaining: Option<u64>,
+    /// An error is unresolved.
+    #[arg(long)]
+    errors: bool,
+    /// Other work remains besides the tasks.
+    #[arg(long)]
+    work_remains: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -123,6 +129,8 @@ fn lints(claim: &Claim, args: &Check) -> Vec<Lint> {
         tests: args.tests.map(Ended::tests),
         files_modified: args.files,
         tasks_remaining: args.remaining,
+        errors: args.errors,
+        work_remains: args.work_remains,
         ..Facts::default()
     };
     let mut lints = claim.lints.clone();
@@ -164,16 +172,22 @@ fn emitted(args: &Emit) -> Result<u8, Problem> {
         blocker: args.blocked.clone(),
         recommendation: args.recommendation.clone().unwrap_or_default(),
     };
-    let text = render(&facts.status());
-    // COMPLETE with EXIT_SIGNAL false is valid if an error is unresolved or other work remains.
-    let wrong = |lint: &&Lint| lint.code != claim::Code::CompleteWithExitFalse;
-    if let Some(lint) = claim::read(&text, "COMPLETE").lints.iter().find(wrong) {
-        let message = format!("these values make an invalid block: {}: {}", lint.code.name(), lint.detail);
-        return Err(Problem::new(Code::Usage, message)
-            .hint("give --recommendation as plain text on one line (see `ralph block emit --help`)"));
-    }
+    let text = facts.block().map_err(|lint| refused(&lint))?;
     print(&(text + "\n"));
     Ok(0)
+}
+
+/// Why there is no block for these values, and which of them to change.
+fn refused(lint: &Lint) -> Problem {
+    let message = format!("these values make an invalid block: {}: {}", lint.code.name(), lint.detail);
+    let hint = match lint.code {
+        claim::Code::CompleteWithNextTask => {
+            "if something is left to do, say so with --remaining or --work-remains; otherwise give a summary as \
+             --recommendation"
+        }
+        _ => "give --recommendation as plain text on one line (see `ralph block emit --help`)",
+    };
+    Problem::new(Code::Usage, message).hint(hint)
 }
 
 impl Ended {

@@ -35,6 +35,7 @@ fn broken_rules_are_told_with_their_lines() {
             .code,
         0
     );
+    assert_eq!(scene.show(&["block", "check", "good.txt", "--errors", "--work-remains"]).code, 65);
     assert_eq!(scene.show(&["block", "check", "bad.txt", "--json"]).code, 65);
     assert_eq!(scene.show(&["block", "check", "missing.txt"]).code, 65);
     scene.compare("block_check");
@@ -60,12 +61,19 @@ fn a_block_is_written_from_facts_and_passes_its_own_check() {
     for (more, line) in [
         (&["--tests", "failing", "--recommendation", "Next: mend it"][..], "STATUS: IN_PROGRESS"),
         (&["--tests", "passing", "--blocked", "no key"], "RECOMMENDATION: Blocked: no key"),
-        (&["--tests", "passing", "--errors", "--recommendation", "Look at the log"], "EXIT_SIGNAL: false"),
+        (&["--tests", "passing", "--errors", "--recommendation", "Look at the log"], "STATUS: IN_PROGRESS"),
+        (&["--tests", "passing", "--work-remains", "--recommendation", "Next: x"], "STATUS: IN_PROGRESS"),
     ] {
         let answer = scene.ralph(&emit(more));
         assert_eq!(answer.code, 0, "{}", answer.err);
         assert!(answer.out.contains(line), "{line} in {}", answer.out);
+        scene.scratch.files(&[("block.txt", &answer.out)]);
+        let mut check = vec!["block", "check", "block.txt"];
+        check.extend(more.iter().filter(|arg| matches!(**arg, "--errors" | "--work-remains")));
+        assert_eq!(scene.ralph(&check).code, 0, "{}", answer.out);
     }
+    assert_eq!(scene.show(&emit(&["--tests", "passing", "--recommendation", "Next: mend it"])).code, 64);
+    assert_eq!(scene.show(&emit(&["--blocked", ""])).code, 64);
     assert_eq!(scene.show(&emit(&["--recommendation", "<one line summary>"])).code, 64);
     assert_eq!(scene.show(&["block", "emit", "--files", "1"]).code, 64);
     scene.compare("block_emit");
