@@ -60,6 +60,36 @@ fn ralphs_own_words_stay_small() {
     }
 }
 
+/// It is paid for in every call.
+#[test]
+fn the_protocol_stays_small_and_says_how_to_report_each_status() {
+    let text = protocol(&journal::given());
+    assert!(text.len() <= 1_600, "{} bytes", text.len());
+    for part in [
+        "IN_PROGRESS, false, \"Next: <the next task>\"",
+        "COMPLETE, true, \"All tasks complete, tests passing, <summary>\"",
+        "BLOCKED, false, \"Blocked: <what a person must do>\"",
+        "\"should pass\" is NOT_RUN",
+        "add no fields",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing:\n{text}");
+    }
+}
+
+/// An agent that repeats its instructions, in whole or in part, has not said that it is done.
+#[test]
+fn the_protocol_repeated_claims_nothing() {
+    let text = protocol(&journal::given());
+    let lines = text.lines().map(String::from);
+    for said in lines.chain([text.clone(), text.lines().skip(12).collect::<Vec<_>>().join("\n")]) {
+        let claim = ralph_rules::claim::read(&said, "COMPLETE");
+        assert!(
+            claim.evidence.is_empty() && claim.exit != ralph_rules::claim::Exit::True,
+            "{said}\n{claim:?}"
+        );
+    }
+}
+
 #[test]
 fn the_protocol_names_the_runs_promise_once_per_prompt() {
     let mut journal = eventful(|s| {
