@@ -5,6 +5,7 @@
 use crate::claim::pattern::pattern;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::LazyLock;
@@ -36,7 +37,7 @@ impl Fingerprint {
     /// Takes the signature of a failing output. The order in which lines come does not matter: parallel test
     /// runners shuffle them.
     pub fn of(text: &str) -> Fingerprint {
-        let plain = ESCAPE.replace_all(text, "");
+        let plain = without_escapes(text);
         let lines =
             || plain.split(['\n', '\r']).map(|line| cut(line.trim(), WIDTH)).filter(|line| !line.is_empty());
         let mut kept = distinct(lines().filter(|line| is_error(line)));
@@ -55,6 +56,16 @@ impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.hash, self.head)
     }
+}
+
+/// Text without what a terminal would obey.
+pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
+    ESCAPE.replace_all(text, "")
+}
+
+/// The position of the line that a fingerprint with this `head` shows.
+pub(crate) fn shown_line(lines: &[&str], head: &str) -> Option<usize> {
+    lines.iter().position(|line| cut(&normal(cut(line, WIDTH)), SHOWN) == head)
 }
 
 /// Colours, cursor movements and titles of a terminal.
@@ -115,7 +126,7 @@ static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 fn normal(line: &str) -> String {
     let mut line = line.to_owned();
     for (varies, stands) in VARIES.iter() {
-        if let std::borrow::Cow::Owned(other) = varies.replace_all(&line, *stands) {
+        if let Cow::Owned(other) = varies.replace_all(&line, *stands) {
             line = other;
         }
     }

@@ -15,6 +15,8 @@ use crate::fingerprint::Fingerprint;
 /// How an iteration closed, as the guards need it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Closed {
+    /// Its number.
+    pub iteration: u32,
     /// The files reached a state not seen before in this run.
     pub progress: bool,
     /// The call itself failed: only the guard against the same error counts it.

@@ -1,15 +1,18 @@
 //! Composes prompts. Iteration 1 is the user's text unchanged; later ones add a context section: what changed, the
 //! verification result, why the work was not accepted. The status protocol is the system prompt if the agent supports
-//! one, otherwise a footer. Each part has a size limit. `prompt/data.rs` has the facts, `prompt/template.rs` renders them,
-//! `prompt/review.rs` has what a reviewer is given.
+//! one, otherwise a footer. Each part has a size limit. `prompt/data.rs` has the facts (with `prompt/verification.rs` and
+//! `prompt/last_error.rs`), `prompt/template.rs` renders them, `prompt/review.rs` has what a reviewer is given.
 //! No decision depends on a prompt.
 
 mod data;
+mod last_error;
 mod review;
 pub mod template;
+mod verification;
 
-pub use data::{Data, EVIDENCE_BYTES, data};
+pub use data::{Data, data};
 pub use review::{Change, REVIEW_BYTES, ReviewFacts, review_for};
+pub use verification::EVIDENCE_BYTES;
 
 use crate::record::RunStarted;
 use crate::state::State;

@@ -4,6 +4,7 @@
 mod calls;
 mod checks;
 mod closing;
+mod first_error;
 mod person;
 mod proof;
 mod recent;
@@ -13,6 +14,7 @@ mod trees;
 
 pub use calls::Calls;
 pub use checks::Checks;
+pub use first_error::FirstError;
 pub use person::Person;
 pub use proof::{ProofState, RoomRun};
 pub use recent::{IterationSummary, RecentIterations};
@@ -83,6 +85,8 @@ pub struct State {
     pub stall: Stall,
     /// The same error again.
     pub repeat: Repeat,
+    /// When that error was seen first.
+    pub first_error: Option<FirstError>,
     /// Only tests touched.
     pub saturation: Saturation,
     /// Shrinking answers.

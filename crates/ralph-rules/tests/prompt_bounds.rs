@@ -7,6 +7,7 @@ use journal::{Journal, more};
 use ralph_rules::failure::Class;
 use ralph_rules::prompt::{EVIDENCE_BYTES, compose, protocol};
 use ralph_rules::record::{CallEnded, CheckOutcome, CheckResult, FileRef, Request, RunStarted, Seen};
+use ralph_rules::suite::Counts;
 
 /// ralph's own words around the user's text, at most.
 const OWN: usize = 2 * 1024;
@@ -88,6 +89,92 @@ fn the_protocol_repeated_claims_nothing() {
             "{said}\n{claim:?}"
         );
     }
+}
+
+/// The journal after so many failing iterations, the verification's output being this.
+fn failing(times: u32, output: impl Fn(u32) -> String) -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    for nth in 1..=times {
+        journal.admit();
+        journal.says(&more());
+        journal.inspected(true);
+        journal.verified_saying(CheckOutcome::Failed, &output(nth));
+    }
+    journal
+}
+
+#[test]
+fn an_error_that_comes_back_is_shown_as_it_was_first() {
+    let output = |nth: u32| match nth {
+        1 => "error: nothing else failed".to_owned(),
+        n => format!("error[E0308]: mismatched types, {n} of 9\n  --> src/deep/main.rs:{n}:5\n"),
+    };
+    let line = |journal: &Journal| {
+        let prompt = compose(&journal.state);
+        prompt.lines().find(|line| line.starts_with("- Last error")).map(str::to_owned)
+    };
+    assert_eq!(line(&failing(1, output)), None, "its output is shown");
+    assert_eq!(line(&failing(2, output)), None, "another error");
+    assert_eq!(
+        line(&failing(4, output)).unwrap(),
+        "- Last error, 3 times in a row since iteration 2: error[E0308]: mismatched types, 2 of 9 (src/deep/main.rs:2)"
+    );
+    let mut hangs = failing(2, output);
+    for _ in 0..2 {
+        hangs.iteration(&more(), true, Some(CheckOutcome::TimedOut));
+    }
+    assert_eq!(
+        line(&hangs).unwrap(),
+        "- Last error, 2 times in a row since iteration 3: `make test` timed out"
+    );
+    let long = failing(3, |nth| format!("{}error {nth} {}", "x ".repeat(400), "y".repeat(9_000)));
+    assert!(line(&long).unwrap().len() < 300);
+}
+
+/// One iteration that ends with this verification: outcome and counts per command.
+fn counted(results: &[(CheckOutcome, Option<Counts>)]) -> String {
+    let mut journal = eventful(|start| start.verify = vec!["make test".into(); results.len()]);
+    let mut verified = journal.verification(CheckOutcome::Passed, "");
+    for (result, (how, counts)) in verified.results.iter_mut().zip(results) {
+        (result.how, result.exit, result.counts) = (*how, None, *counts);
+    }
+    journal.see(Seen::Verified(verified));
+    journal.prove();
+    let prompt = compose(&journal.state);
+    prompt.lines().filter(|line| line.starts_with("- Verification")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn tests_are_counted_where_the_output_of_the_latest_verification_has_counts() {
+    use CheckOutcome::{Failed, Passed, TimedOut};
+    let (some, all) = (Some(Counts::new(12, 3, 0)), Some(Counts::new(4, 0, 2)));
+    for (results, said) in [
+        (&[(Failed, some)][..], "`make test` failed (tests: 12 passing, 3 failing)"),
+        (&[(Failed, None), (Passed, some)], "`make test` failed"),
+        (&[(Passed, all), (Passed, None)], "passed (tests: 4 passing, 0 failing, 2 skipped)"),
+        (&[(Passed, all), (Passed, some)], "passed (tests: 16 passing, 3 failing, 2 skipped)"),
+        (&[(Passed, None)], "passed"),
+        (&[(TimedOut, some)], "`make test` timed out"),
+    ] {
+        assert_eq!(counted(results), format!("- Verification: {said}"), "{results:?}");
+    }
+}
+
+#[test]
+fn counts_of_an_earlier_verification_are_not_shown() {
+    let mut journal = Journal::start(|_| {});
+    for counts in [Some(Counts::new(5, 5, 0)), Some(Counts::new(7, 3, 0)), None] {
+        if counts.is_none_or(|counts| counts.passed > 5) {
+            journal.admit();
+            journal.says(&more());
+            journal.inspected(true);
+        }
+        let mut verified = journal.verification(CheckOutcome::Failed, "no");
+        verified.results[0].counts = counts;
+        journal.see(Seen::Verified(verified));
+    }
+    let prompt = compose(&journal.state);
+    assert!(prompt.contains("`make test` failed") && !prompt.contains("passing"), "{prompt}");
 }
 
 #[test]

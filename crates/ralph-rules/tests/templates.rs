@@ -43,8 +43,9 @@ fn the_context_says_what_it_is_meant_to_say() {
     for part in [
         "This is attempt #3 of 10.",
         "- Files changed in the last iteration: 14 (src/parser.rs, …)\n",
-        "- Verification: `make test` failed with exit code 2\n  The end of its output:\n```\n1 test failed\n```\n",
-        "- Last error, 3 times in a row: 1 test failed\n",
+        "- Verification: `make test` failed with exit code 2 (tests: 12 passing, 1 failing)\n  The end of its output:\n\
+         ```\n1 test failed\n```\n",
+        "- Last error, 3 times in a row since iteration 1: 1 test failed (tests/parser.rs:7)\n",
         "- Latest commits: Read quoted names\n",
         "- Still open in the plan fix_plan.md: 2\n  - Read comments\n",
         "\nWhy the work was not accepted:\n- no progress in 3 iterations\n",
@@ -55,6 +56,22 @@ fn the_context_says_what_it_is_meant_to_say() {
     }
     let text = render(CONTEXT, &BTreeMap::new(), &quiet).unwrap();
     assert!(text.ends_with("- Files changed in the last iteration: none\n"), "{text}");
+}
+
+/// A template written for the names that there were at first.
+#[test]
+fn earlier_templates_keep_working() {
+    let earlier = "{% if verification and not verification.passed %}{% for r in verification.failing %}{{ r.command }} \
+                   {{ r.said }} {{ r.tail }} {{ r.fence }}{% endfor %}{% endif %}{% if last_error %} \
+                   {{ last_error.times }} {{ last_error.text }}{% endif %}";
+    assert_eq!(check(&with(CONTEXT, earlier)), Ok(()));
+    let journal = second(|s| given(s, CONTEXT, earlier));
+    let text = compose(&journal.state);
+    assert!(
+        text.contains("make test `make test` failed with exit code 1 error: expected 1, found 2 ```"),
+        "{text}"
+    );
+    assert!(text.ends_with(" 1 error: expected 1, found 2\n"), "{text}");
 }
 
 #[test]

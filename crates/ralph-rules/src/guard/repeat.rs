@@ -21,16 +21,18 @@ pub struct Streak {
     pub error: Option<Fingerprint>,
     /// How often in a row.
     pub running: u32,
+    /// The iteration it occurred in first.
+    pub since: u32,
 }
 
 impl Streak {
-    fn note(&mut self, now: Option<&Fingerprint>) {
+    fn note(&mut self, now: Option<&Fingerprint>, iteration: u32) {
         // Only the hash: the displayed line depends on the order in which errors were printed.
         let same = |now: &Fingerprint| self.error.as_ref().is_some_and(|before| before.hash == now.hash);
-        self.running = match now {
-            None => 0,
-            Some(now) if same(now) => self.running + 1,
-            Some(_) => 1,
+        (self.running, self.since) = match now {
+            None => (0, iteration),
+            Some(now) if same(now) => (self.running + 1, self.since),
+            Some(_) => (1, iteration),
         };
         self.error = now.cloned();
     }
@@ -44,9 +46,9 @@ impl Repeat {
             return;
         }
         if !iteration.failed {
-            self.verification.note(iteration.error.as_ref());
+            self.verification.note(iteration.error.as_ref(), iteration.iteration);
         }
-        self.agent.note(iteration.agent_error.as_ref());
+        self.agent.note(iteration.agent_error.as_ref(), iteration.iteration);
     }
 
     /// The error that has repeated most.
@@ -65,7 +67,7 @@ impl Repeat {
     }
 
     fn at_least(&self, times: u32, limit: u32) -> Option<Objection> {
-        let Streak { error, running } = self.longest();
+        let Streak { error, running, .. } = self.longest();
         let error = error.as_ref()?;
         (times > 0 && *running >= times).then(|| Objection::SameError {
             running: *running,

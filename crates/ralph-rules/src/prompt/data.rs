@@ -1,18 +1,18 @@
 //! The data templates can use: facts of a run, each with its own size limit, so that no prompt grows with the work. Users
 //! write these names in their templates, so they must not change.
 
+use super::head;
+use super::last_error::{LastError, last_error};
 use super::review::ReviewFacts;
-use super::{head, tail};
+use super::verification::{Verification, verification};
 use crate::breaker::{Breaker, breaker};
 use crate::failure::Class;
 use crate::objection::Objection;
-use crate::record::{CheckOutcome, RunStarted, Verified};
+use crate::record::RunStarted;
 use crate::state::IterationSummary;
 use crate::state::State;
 use serde::Serialize;
 
-/// Maximum evidence in one prompt, in bytes.
-pub const EVIDENCE_BYTES: usize = 6 * 1024;
 /// File names shown.
 const NAMES: usize = 12;
 /// Commits shown.
@@ -55,32 +55,6 @@ pub struct Files {
     pub count: u32,
     pub names: Vec<String>,
     pub more: bool,
-}
-
-/// The latest verification.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
-pub struct Verification {
-    pub passed: bool,
-    pub failing: Vec<Failing>,
-}
-
-/// A command that did not pass.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
-pub struct Failing {
-    pub command: String,
-    pub said: String,
-    pub tail: String,
-    pub fence: String,
-}
-
-/// The error the last iteration ended with.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
-pub struct LastError {
-    pub text: String,
-    pub times: u32,
 }
 
 /// Open tasks of the bound plan.
@@ -141,43 +115,6 @@ pub fn data(state: &State, start: &RunStarted) -> Data {
 
 fn cut(items: &[String], most: usize) -> Vec<String> {
     items.iter().take(most).map(|item| head(item, LINE)).collect()
-}
-
-fn verification(verified: &Verified, short: bool) -> Verification {
-    let failing: Vec<_> = verified.results.iter().filter(|r| r.how != CheckOutcome::Passed).collect();
-    let room = if short { 0 } else { EVIDENCE_BYTES / failing.len().max(1) };
-    let failing = failing.into_iter().map(|result| {
-        let objection = Objection::VerificationFailed {
-            command: result.command.clone(),
-            how: result.how,
-            exit: result.exit,
-            claimed: false,
-        };
-        let end = tail(&result.tail, room).trim_end();
-        Failing {
-            command: result.command.clone(),
-            said: objection.say(),
-            tail: if end.trim().is_empty() { String::new() } else { end.into() },
-            fence: fence(end),
-        }
-    });
-    let failing: Vec<Failing> = failing.collect();
-    Verification { passed: failing.is_empty(), failing }
-}
-
-/// A fence longer than any in the text, so that output cannot break out of it.
-pub(super) fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
-}
-
-fn last_error(state: &State) -> Option<LastError> {
-    if let Some(fault) = &state.faults.last {
-        return Some(LastError { text: head(&fault.message, LINE), times: state.faults.running });
-    }
-    let streak = state.repeat.longest();
-    let error = streak.error.as_ref()?;
-    Some(LastError { text: head(&error.head, LINE), times: streak.running })
 }
 
 /// Verification is shown with its output instead; cost and escalation do not concern the agent.

@@ -1,7 +1,8 @@
 //! What a reviewer is given: the task, the change, and what the checks showed.
 
-use super::data::{LINE, fence};
+use super::data::LINE;
 use super::template::REVIEW;
+use super::verification::fence;
 use super::{Composed, Data, data, head};
 use crate::objection::Objection;
 use crate::proof::{Conclusion, ProofStep, proof};
@@ -70,7 +71,11 @@ fn facts(state: &State, given: &RunStarted, change: &Change) -> ReviewFacts {
     let results = state.checks.last.iter().flat_map(|verified| &verified.results);
     let ran = results.map(|result| {
         let how = if result.how == CheckOutcome::Passed { "passed" } else { "failed" };
-        let tests = result.counts.map(|c| format!(" ({} tests)", c.total)).unwrap_or_default();
+        let tests = match result.counts.map(|counts| counts.total) {
+            None => String::new(),
+            Some(1) => " (1 test)".to_owned(),
+            Some(total) => format!(" ({total} tests)"),
+        };
         format!("`{}` {how}{tests}", head(&result.command, LINE))
     });
     let (task, diff, map) = (

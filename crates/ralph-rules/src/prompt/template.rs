@@ -1,10 +1,13 @@
 //! Prompt templates: ralph's own, replaced by the user's where given. Strict (an unknown name is an error) and bounded in
 //! work and length. Nothing is read from disk here; the sources are part of the run. `check` finds mistakes before a run begins.
 
-use super::data::{Data, Failing, Files, LastError, Remaining, Said, Verification};
+use super::data::{Data, Files, Remaining, Said};
 use super::head;
+use super::last_error::LastError;
 use super::review::ReviewFacts;
+use super::verification::{Failing, TestCounts, Verification};
 use crate::state::IterationSummary;
+use crate::suite::Counts;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
@@ -125,6 +128,7 @@ fn mistake_from(error: &Error, name: &str) -> Mistake {
 /// Two example runs that every template must render: one with every fact, one with none.
 pub fn examples() -> [Data; 2] {
     let line = |text: &str| vec![text.to_string()];
+    let tests = TestCounts::new(Counts::new(12, 1, 0));
     let busy = Data {
         iteration: 3,
         max_iterations: 10,
@@ -132,14 +136,21 @@ pub fn examples() -> [Data; 2] {
         files: Files { count: 14, names: line("src/parser.rs"), more: true },
         verification: Some(Verification {
             passed: false,
+            tests: Some(tests.clone()),
             failing: vec![Failing {
                 command: "make test".into(),
                 said: "`make test` failed with exit code 2".into(),
+                tests: Some(tests),
                 tail: "1 test failed".into(),
                 fence: "```".into(),
             }],
         }),
-        last_error: Some(LastError { text: "1 test failed".into(), times: 3 }),
+        last_error: Some(LastError {
+            text: "1 test failed".into(),
+            times: 3,
+            since: Some(1),
+            place: Some("tests/parser.rs:7".into()),
+        }),
         commits: line("Read quoted names"),
         remaining: Remaining { file: "fix_plan.md".into(), count: 2, tasks: line("Read comments") },
         objections: vec![Said { code: "half_open".into(), text: "no progress in 3 iterations".into() }],

@@ -1,12 +1,13 @@
 //! Closes an iteration: passes what happened in it to every guard and to the gate, once.
 
-use super::{Phase, State};
+use super::{FirstError, Phase, State, first_error};
 use crate::claim::{WorkType, signature};
 use crate::claim_check::{Observed, claim_check};
 use crate::failure::Reaction;
 use crate::fingerprint::Fingerprint;
 use crate::gate::signal;
 use crate::guard::Closed;
+use crate::prompt::tail;
 
 impl State {
     /// The iteration is complete.
@@ -18,6 +19,7 @@ impl State {
         if !again {
             self.stall.closed(&closed);
             self.repeat.closed(&closed);
+            self.note_first_error();
             self.saturation.closed(&closed);
             self.decline.closed(&closed);
             self.denials.closed(&closed);
@@ -34,9 +36,21 @@ impl State {
         }
     }
 
+    /// Keeps what was printed when the error of this iteration was new: by verification, or by the agent itself.
+    fn note_first_error(&mut self) {
+        let output = || {
+            let verified = self.checks.failing().map_or("", |result| result.tail.as_str());
+            format!("{verified}\n{}", tail(&self.calls.text, FirstError::MESSAGE_BYTES))
+        };
+        let before = self.first_error.take();
+        let error = self.repeat.longest().error.as_ref();
+        self.first_error = first_error::since(before, error, output);
+    }
+
     fn closed_iteration(&self) -> Closed {
         let testing = self.claim.block.as_ref().is_some_and(|b| b.work_type == Some(WorkType::Testing));
         Closed {
+            iteration: self.calls.done,
             progress: self.trees.progress,
             failed: self.faults.last.is_some(),
             cut_short: self.cut_short(),

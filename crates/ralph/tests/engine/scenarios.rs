@@ -112,6 +112,9 @@ fn the_same_error_elsewhere_is_the_same_error() {
     let told = |n: &str| Done::of(&mut bed.ralph(&["explain", "--prompt", n])).out;
     assert!(!told("3").contains("Debug systematically"), "{}", told("3"));
     assert!(told("4").contains("You are stuck: this error keeps coming back"), "{}", told("4"));
+    let first =
+        "- Last error, 3 times in a row since iteration 1: error: mismatched types in /tmp/x1/a.rs:10:1\n";
+    assert!(told("4").contains(first), "{}", told("4"));
     assert_eq!(changes(&bed), ["same_error"]);
     let again = bed.done(&[]);
     again.ends(1, "CIRCUIT_OPEN");
@@ -121,6 +124,16 @@ fn the_same_error_elsewhere_is_the_same_error() {
         assert!(again.err.contains(word), "{word:?} is missing:\n{}", again.err);
     }
     replays(&bed);
+}
+
+#[test]
+fn the_prompt_has_the_counts_of_the_verification_before_it() {
+    let counts = |n| format!("write error.txt == {} failed, 1{n} passed in 0.1s ==\nclaim progress", 9 - n);
+    let bed = Bed::git(&sections(counts, 3));
+    comes_to(&bed, &[&SHOWS_ERROR[..], &["--max-iterations", "3"]].concat(), (3, "MAX_ITERATIONS", 3));
+    let told = |n: &str| Done::of(&mut bed.ralph(&["explain", "--prompt", n])).out;
+    assert!(told("2").contains("failed with exit code 1 (tests: 11 passing, 8 failing)\n"), "{}", told("2"));
+    assert!(told("3").contains("failed with exit code 1 (tests: 12 passing, 7 failing)\n"), "{}", told("3"));
 }
 
 #[test]
