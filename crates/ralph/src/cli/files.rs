@@ -27,6 +27,7 @@ const STATE: &[File] = &[
         "prompts and transcripts (003.a1.prompt.md, 003.a1.out.jsonl), debug.log with ralph's own log",
     ),
     ("keep/", "snapshots of the workspace's files, for `ralph undo`"),
+    ("rooms/", "clean copies of the files, in which verification is repeated for the proof"),
     ("quarantine/", "changes that were removed from protected paths"),
     ("locks/", "one lock per workspace, so that only one run is active in it"),
     ("copies/", "daily backups of the database"),
