@@ -12,7 +12,7 @@ pub enum Grade {
     Unclear,
     /// Earlier tests fail with the new work and were changed.
     Revised,
-    /// The checks passed before and still pass; nothing shows the work.
+    /// The checks pass with and without the change: nothing shows the work.
     Unbroken,
     /// New tests fail without the work and pass with it; what passed before still passes.
     Tested,
@@ -52,7 +52,7 @@ impl Grade {
         match self {
             Grade::Proven => "a check failed before and passes because of the work; the checks are unchanged",
             Grade::Tested => "new tests fail without the work and pass with it; earlier checks still pass",
-            Grade::Unbroken => "the checks passed before, too; no test shows the new work",
+            Grade::Unbroken => "the checks pass with and without the change, so they do not show it",
             Grade::Revised => "earlier tests fail with the new work and were changed",
             Grade::Unclear => "a failing check passes only because of files that may belong to the check",
             Grade::Unverified => "there is no verify command",

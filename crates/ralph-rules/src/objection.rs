@@ -51,6 +51,7 @@ pub enum Objection {
     ProvenByWork { commands: Vec<String>, with: Vec<String> },
     TestsShowWork { tests: Vec<String>, earlier: Option<u32> },
     NothingShowsWork,
+    NothingToShow { documentation: bool, checks: bool },
     GreenWithoutWork,
     EarlierTestsFail { tests: Vec<String>, files: Vec<String> },
     OnlyAmbiguous { files: Vec<String> },
@@ -291,7 +292,14 @@ impl Objection {
                 let earlier = earlier.filter(|n| *n > 0).map(|n| format!("; all {n} earlier ones pass"));
                 format!("{new}{}", earlier.unwrap_or_default())
             }
-            O::NothingShowsWork => "the checks passed before, too; no test shows the new work".into(),
+            O::NothingShowsWork => "the checks pass without the work, too; no test shows it".into(),
+            O::NothingToShow { documentation, checks } => match (documentation, checks) {
+                (false, false) => "no file differs from before the run, so there is no work to show",
+                (true, false) => "only documentation changed, which no test can show",
+                (false, true) => "only tests or their configuration changed, so there is no work to show",
+                (true, true) => "only documentation and checks changed, so there is no work to show",
+            }
+            .into(),
             O::GreenWithoutWork => {
                 "the checks failed before the run and now pass without the work, too: something outside the files \
                  changed, or they are flaky"
@@ -351,7 +359,7 @@ impl Objection {
             }
             O::AskForTest => {
                 let ask = "add a test that fails without the work and passes with it";
-                format!("the checks passed before the work began, so they cannot show it; {ask}")
+                format!("the checks pass without the work, too, so they do not show it; {ask}")
             }
             O::GradeBelow { grade, required } => {
                 format!("the work is {grade}, and gate.require asks for {required}")

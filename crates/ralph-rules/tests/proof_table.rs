@@ -127,6 +127,7 @@ const TABLE: &[(&str, &str, &str, &str, &str)] = &[
     ("green", "T", "", "", "gate_passed 0 unbroken"),
     ("green", "WTc", "W+", "W", "gate_passed 0 unbroken"),
     ("green", "ATd", "A+", "A", "gate_passed 0 unbroken"),
+    ("green", "Wd", "W+", "W", "gate_passed 0 unbroken"),
     ("green", "WT", "W~ WT+", "W WT W", "NEEDS_REVIEW 2 revised"),
     ("green", "WT", "W~+ WT+ T~", "W WT W T T", "gate_passed 0 tested"),
     ("green", "WTl", "W~ WT+ T~", "W WT W T", "gate_passed 0 tested"),
@@ -156,6 +157,29 @@ fn each_room_is_run_only_if_the_answer_needs_it() {
             (*order, *then),
             "{baseline} {changed} {rooms}"
         );
+    }
+}
+
+/// Baseline, changed sets, rooms, and why nothing shows the work.
+#[test]
+fn an_unbroken_run_says_why_no_check_shows_its_change() {
+    for (baseline, changed, rooms, why) in [
+        ("green", "W", "W+", "the checks pass without the work, too; no test shows it"),
+        ("green", "WT", "W+ T+", "the checks pass without the work, too; no test shows it"),
+        ("red", "WTn", "WT+ T+", "the checks pass without the work, too; no test shows it"),
+        ("green", "Wd", "W+", "only documentation changed, which no test can show"),
+        ("green", "Ad", "A+", "only documentation changed, which no test can show"),
+        ("green", "", "", "no file differs from before the run, so there is no work to show"),
+        ("green", "T", "", "only tests or their configuration changed, so there is no work to show"),
+        ("green", "Td", "", "only tests or their configuration changed, so there is no work to show"),
+        ("red", "Tn", "T+", "only tests or their configuration changed, so there is no work to show"),
+        ("green", "ATd", "A+", "only documentation and checks changed, so there is no work to show"),
+    ] {
+        let mut journal = claimed(baseline == "green", &compared(changed), |_| {});
+        prove(&mut journal, rooms);
+        assert_eq!(follows(&journal), "gate_passed 0 unbroken", "{changed}");
+        let reasons: Vec<String> = journal.answer.reasons.iter().map(|reason| reason.say()).collect();
+        assert!(reasons.iter().any(|said| said == why), "{baseline} {changed}: {reasons:?}");
     }
 }
 

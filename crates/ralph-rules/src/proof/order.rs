@@ -56,7 +56,7 @@ impl Order<'_> {
     /// No file differs from the baseline. A red baseline that is green now was flaky, or the world outside changed.
     fn nothing_differs(&self) -> Answer<Conclusion> {
         if self.checks.baseline_green() {
-            return Ok(Conclusion::Graded(Grade::Unbroken, vec![Objection::NothingShowsWork]));
+            return Ok(Conclusion::Graded(Grade::Unbroken, vec![self.nothing_shows()]));
         }
         let baseline = self.twice(RoomSets::BASELINE)?;
         if baseline.passed {
@@ -137,7 +137,7 @@ impl Order<'_> {
         }
         let nothing_to_show = !compared.work.any() && compared.docs_only;
         if !compared.oracle.any() || compared.configuration_only || nothing_to_show {
-            return Ok(self.graded(Grade::Unbroken, vec![Objection::NothingShowsWork]));
+            return Ok(self.graded(Grade::Unbroken, vec![self.nothing_shows()]));
         }
         self.new_tests(self.checks.baseline_counts())
     }
@@ -150,14 +150,24 @@ impl Order<'_> {
                 let revised = Objection::EarlierTestsFail { tests, files };
                 Conclusion::Graded(Grade::Revised, vec![revised, fewer])
             }
-            None => Conclusion::Graded(Grade::Unbroken, vec![Objection::NothingShowsWork]),
+            None => Conclusion::Graded(Grade::Unbroken, vec![self.nothing_shows()]),
         }
+    }
+
+    /// Why no check shows a difference: no test for the work, or nothing changed that a test could show.
+    fn nothing_shows(&self) -> Objection {
+        let compared = self.compared;
+        let changed = compared.work.any() || compared.ambiguous.any();
+        if changed && !compared.docs_only {
+            return Objection::NothingShowsWork;
+        }
+        Objection::NothingToShow { documentation: changed, checks: compared.oracle.any() }
     }
 
     /// The new tests must pass with the work, in the room too, and fail without it.
     fn new_tests(&self, earlier: Option<u32>) -> Answer<Conclusion> {
         let compared = self.compared;
-        let unshown = || Ok(self.graded(Grade::Unbroken, vec![Objection::NothingShowsWork]));
+        let unshown = || Ok(self.graded(Grade::Unbroken, vec![self.nothing_shows()]));
         if !compared.work.any() && !compared.ambiguous.any() {
             return unshown();
         }
@@ -235,7 +245,7 @@ impl Order<'_> {
         };
         let (files, lacks) = (self.compared.oracle.names.clone(), Objection::RoomLacks);
         Ok(match (oracle_holds, self.checks.baseline_green()) {
-            (true, true) => Conclusion::Graded(Grade::Unbroken, vec![Objection::NothingShowsWork, lacks]),
+            (true, true) => Conclusion::Graded(Grade::Unbroken, vec![self.nothing_shows(), lacks]),
             (true, false) => {
                 let commands =
                     self.checks.baseline.as_ref().map(Verified::failing_commands).unwrap_or_default();
