@@ -4,6 +4,7 @@
 mod map;
 
 pub use map::{ReceiptMap, mark};
+use ralph_rules::counting::counted;
 use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::grade::Grade;
 use ralph_rules::objection::Objection;
@@ -362,7 +363,7 @@ impl Receipt {
         row("base", &some(&self.base));
         row("head", &some(&self.head));
         row("tree", &self.tree);
-        row("diff", &format!("{} ({} files)", some(&self.diff_hash), self.files_changed));
+        row("diff", &format!("{} ({})", some(&self.diff_hash), counted(self.files_changed, "file")));
         for reason in &self.reasons {
             row("why", reason);
         }
@@ -385,7 +386,8 @@ impl Receipt {
             }
         }
         let unknown = if self.cost_is_complete { "" } else { ", a part of it unknown" };
-        row("cost", &format!("${:.4}{unknown}, {} iterations", self.cost_usd, self.iterations.len()));
+        let iterations = counted(self.iterations.len(), "iteration");
+        row("cost", &format!("${:.4}{unknown}, {iterations}", self.cost_usd));
         for ReceiptNoSnapshot { iteration, why } in &self.no_snapshot {
             row("undo", &format!("no snapshot before iteration {iteration}: {why}"));
         }

@@ -22,6 +22,7 @@ pub mod claim;
 pub mod claim_check;
 pub mod completion;
 pub mod cost;
+pub mod counting;
 pub mod ending;
 pub mod estimate;
 pub mod failure;

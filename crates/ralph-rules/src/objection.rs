@@ -231,7 +231,7 @@ impl Objection {
                     first_names(paths.iter().map(|v| v.path.as_str()))
                 )
             }
-            O::RestoreLimit { times } => format!("protected paths have been restored {times} times already"),
+            O::RestoreLimit { times } => format!("protected paths have been restored {times} time{} already", plural(*times)),
             O::OracleChanged { files } => {
                 format!(
                     "verification passes only with the changed tests: {}",
@@ -354,7 +354,10 @@ impl Objection {
             }
             O::BaselineLost { why } => format!("the files before the run cannot be compared: {why}"),
             O::SignsFound { signs, what, path } => {
-                let more = if *signs > 1 { format!(" ({} more signs)", signs - 1) } else { String::new() };
+                let more = match signs.saturating_sub(1) {
+                    0 => String::new(),
+                    more => format!(" ({more} more sign{})", plural(more)),
+                };
                 format!("look at {path}: the work {what}{more}")
             }
             O::AskForTest => {

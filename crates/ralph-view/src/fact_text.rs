@@ -2,6 +2,7 @@
 
 use crate::plain::plain;
 use jiff::tz::TimeZone;
+use ralph_rules::counting::counted;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
@@ -135,8 +136,10 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::RunStarted(start) => {
             let from = if start.prompt_from == "argument" { "the command line" } else { &start.prompt_from };
             let run = format!(
-                "run started: task from {from}, agent {}, limits {} iterations and {}",
-                start.agent.name, start.policy.max_iterations, start.policy.max_cost
+                "run started: task from {from}, agent {}, limits {} and {}",
+                start.agent.name,
+                counted(start.policy.max_iterations, "iteration"),
+                start.policy.max_cost
             );
             let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
             std::iter::once(run).chain(plan).chain(start.clock_behind.map(clock_words)).collect()
@@ -148,15 +151,15 @@ fn facts(seen: &Seen) -> Vec<String> {
             std::iter::once("resumed".into()).chain(moved).chain(clock).collect()
         }
         Seen::CallsFound(found) => vec![format!(
-            "the journal comes from an older copy: its transcripts show {} further call{}, up to iteration {}, {}",
-            found.calls,
-            if found.calls == 1 { "" } else { "s" },
+            "the journal comes from an older copy: its transcripts show {}, up to iteration {}, {}",
+            counted(found.calls, "further call"),
             found.last,
             money(found.cost().0, found.unpriced == 0),
         )],
         Seen::PolicyChanged(changed) => vec![format!(
-            "limits changed: {} iterations and {}",
-            changed.policy.max_iterations, changed.policy.max_cost
+            "limits changed: {} and {}",
+            counted(changed.policy.max_iterations, "iteration"),
+            changed.policy.max_cost
         )],
         Seen::Woke => Vec::new(),
         Seen::Admitted(admitted) => {
@@ -213,7 +216,7 @@ fn compared_words(compared: &Compared) -> Vec<String> {
 /// Which hunks of the change a check notices.
 fn mapped_words(map: &ChangeMap) -> Vec<String> {
     let MapTotals { held, not_held, not_tried } = map.totals;
-    let (all, runs) = (map.totals.all(), map.runs);
+    let (all, runs) = (map.totals.all(), counted(map.runs, "verification"));
     let how = match (&map.problem, map.interrupted, map.out_of_time) {
         (Some(why), ..) => format!("; not completed: {why}"),
         (None, true, _) => "; interrupted".into(),
@@ -222,7 +225,7 @@ fn mapped_words(map: &ChangeMap) -> Vec<String> {
     };
     let found = format!(
         "map of the change: {held} of {all} parts held by a check, {not_held} not held, {not_tried} not tried \
-         ({runs} verifications){how}"
+         ({runs}){how}"
     );
     let unheld = map.hunks.iter().filter(|hunk| hunk.state == HunkState::NotHeld);
     let unheld = unheld.take(NAMES).map(|hunk| format!("not held by any check: {}", hunk.place()));

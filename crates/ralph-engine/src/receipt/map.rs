@@ -1,5 +1,6 @@
 //! The map of the change in a receipt.
 
+use ralph_rules::counting::counted;
 use ralph_rules::record::{ChangeMap, HunkState, MapTotals, MappedHunk};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -48,11 +49,11 @@ impl ReceiptMap {
     pub fn markdown(&self) -> String {
         let MapTotals { held, not_held, not_tried } = self.totals;
         let mut text = String::from("\n## Map of the change\n\n");
-        let (all, runs) = (self.totals.all(), self.runs);
+        let (all, runs) = (self.totals.all(), counted(self.runs, "verification"));
         let _ = writeln!(
             text,
             "Each part of the change was put back to see whether a check notices: {held} of {all} held (a check \
-             fails without it), {not_held} not held, {not_tried} not tried; {runs} verifications."
+             fails without it), {not_held} not held, {not_tried} not tried; {runs}."
         );
         let ends = [
             self.interrupted.then(|| "It was interrupted before everything was tried.".to_owned()),
@@ -86,7 +87,7 @@ impl ReceiptMap {
                 let _ = writeln!(text, "{}", line.trim_end_matches('\r'));
             }
             if hunk.cut > 0 {
-                let _ = writeln!(text, "… {} more lines", hunk.cut);
+                let _ = writeln!(text, "… {} more", counted(hunk.cut, "line"));
             }
         }
         let _ = writeln!(text, "{fence}");

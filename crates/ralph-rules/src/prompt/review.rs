@@ -4,6 +4,7 @@ use super::data::LINE;
 use super::template::REVIEW;
 use super::verification::fence;
 use super::{Composed, Data, data, head};
+use crate::counting::counted;
 use crate::objection::Objection;
 use crate::proof::{Conclusion, ProofStep, proof};
 use crate::record::{CheckOutcome, RunStarted};
@@ -71,11 +72,7 @@ fn facts(state: &State, given: &RunStarted, change: &Change) -> ReviewFacts {
     let results = state.checks.last.iter().flat_map(|verified| &verified.results);
     let ran = results.map(|result| {
         let how = if result.how == CheckOutcome::Passed { "passed" } else { "failed" };
-        let tests = match result.counts.map(|counts| counts.total) {
-            None => String::new(),
-            Some(1) => " (1 test)".to_owned(),
-            Some(total) => format!(" ({total} tests)"),
-        };
+        let tests = result.counts.map(|c| format!(" ({})", counted(c.total, "test"))).unwrap_or_default();
         format!("`{}` {how}{tests}", head(&result.command, LINE))
     });
     let (task, diff, map) = (

@@ -120,8 +120,10 @@ fn pour(source: &mut dyn Read, offline_reader: &mut OfflineReader) -> io::Result
 /// Adds what the reader knows beside the final message.
 fn complete(analysis: Analysis, reply: Reply, policy: &Policy) -> Analysis {
     let mut warnings = analysis.warnings;
-    if reply.garbled > 0 {
-        warnings.push(format!("{} lines are not in the agent's output format", reply.garbled));
+    match reply.garbled {
+        0 => {}
+        1 => warnings.push("1 line is not in the agent's output format".into()),
+        n => warnings.push(format!("{n} lines are not in the agent's output format")),
     }
     if reply.failure.is_none() && !analysis.ralph_status.found && !analysis.promise {
         let promise = &policy.gate.promise;

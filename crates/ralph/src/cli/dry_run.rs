@@ -2,6 +2,7 @@
 
 use super::resolve::Resolved;
 use crate::plain::{plain, plain_lines};
+use ralph_rules::counting::counted;
 use ralph_rules::estimate::{DEFAULT, Estimate};
 use ralph_rules::prompt::{Data, template};
 use ralph_rules::record::AgentChoice;
@@ -29,8 +30,10 @@ pub fn text(resolved: &Resolved) -> String {
     row(
         "limits",
         &format!(
-            "{} iterations, {} per run, {} per day over all runs",
-            policy.max_iterations, policy.max_cost, policy.daily_cost
+            "{}, {} per run, {} per day over all runs",
+            counted(policy.max_iterations, "iteration"),
+            policy.max_cost,
+            policy.daily_cost
         ),
     );
     for (name, value) in usual(resolved) {
@@ -72,8 +75,7 @@ fn usual(resolved: &Resolved) -> Vec<(&'static str, String)> {
         return vec![("typical cost", unknown)];
     };
     let Estimate { runs, cost_p50, cost_p90, iterations_p50, iterations_p90, .. } = found;
-    let many = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let (length, from) = (many(*iterations_p50, "iteration"), many(*runs, "run"));
+    let (length, from) = (counted(*iterations_p50, "iteration"), counted(*runs, "run"));
     vec![
         ("typical cost", format!("{cost_p50} per iteration, p90 {cost_p90} (from {from})")),
         ("typical length", format!("{length}, p90 {iterations_p90}")),

@@ -9,6 +9,7 @@ use ralph_engine::clock::utc;
 use ralph_engine::metrics::calendar::{stamp, today};
 use ralph_engine::rows::accounts;
 use ralph_rules::account::RunAccount;
+use ralph_rules::counting::counted;
 use ralph_rules::ending::Status;
 use ralph_rules::estimate::Estimate;
 use ralph_rules::money::Micro;
@@ -178,9 +179,10 @@ fn text(stats: &Stats, style: Style) -> String {
     }
     row("tests", format!("{} fixed", all.tests_fixed));
     let waste = &stats.waste;
-    let idle = format!("{} iterations without progress", waste.idle_iterations);
-    row("waste", format!("{idle} ({}), {} retries", usd(waste.idle_cost), waste.retries));
-    row("waited", format!("{} times for a rate limit", waste.limits));
+    let idle = format!("{} without progress", counted(waste.idle_iterations, "iteration"));
+    let retries = if waste.retries == 1 { "1 retry".into() } else { format!("{} retries", waste.retries) };
+    row("waste", format!("{idle} ({}), {retries}", usd(waste.idle_cost)));
+    row("waited", format!("{} for a rate limit", counted(waste.limits, "time")));
     if !stats.abort_reasons.is_empty() {
         let reasons = stats.abort_reasons.iter().map(|(reason, n)| format!("{reason} {n}"));
         row("stopped by", reasons.collect::<Vec<_>>().join(", "));

@@ -6,6 +6,7 @@ use crate::print::{print, print_json};
 use crate::problem::Problem;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_rules::breaker::Breaker;
+use ralph_rules::counting::counted;
 use ralph_rules::grade::Grade;
 use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
@@ -86,7 +87,8 @@ fn heading(row: &RunRow, state: &State) -> String {
             start.verify.join(" && ")
         };
         line("verify", &verify);
-        line("limits", &format!("{} iterations, {}", start.policy.max_iterations, start.policy.max_cost));
+        let iterations = counted(start.policy.max_iterations, "iteration");
+        line("limits", &format!("{iterations}, {}", start.policy.max_cost));
     }
     let crashed = RunState::named(&row.status) == Some(RunState::Crashed);
     let more = match (row.status.as_str(), row.reason.as_deref()) {
