@@ -67,6 +67,8 @@ pub enum ExitDecision {
     CompletionSignals,
     /// A person is needed.
     Blocked,
+    /// The run ended by a guard, a limit or a person. The analyzer of single responses never says it.
+    Exit,
 }
 
 /// Responses one after the other.

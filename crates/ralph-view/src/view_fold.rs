@@ -7,7 +7,7 @@ use crate::view_shapes::{Breaker, ExitSignals, Progress, Status, stamp};
 use ralph_agents::Activity;
 use ralph_engine::circuit::changes_of;
 use ralph_engine::run_state::RunState;
-use ralph_rules::analysis::shape::{Analysis, Failed, Refusal, Session, SessionIteration};
+use ralph_rules::analysis::shape::{Analysis, Claimed, Failed, Refusal, Session, SessionIteration};
 use ralph_rules::analysis::{ExitDecision, Response, Trend};
 use ralph_rules::claim::Exit;
 use ralph_rules::ending::{Ending, Reason};
@@ -42,6 +42,8 @@ pub struct ViewFold {
     subjects: Vec<String>,
     commits: u64,
     judged: u32,
+    /// Items of the plan that were done before the iteration under way.
+    tasks_done: u32,
     last_action: String,
     current_file: Option<String>,
     last_activity: Option<String>,
@@ -60,6 +62,7 @@ impl Default for ViewFold {
             subjects: Vec::new(),
             commits: 0,
             judged: 0,
+            tasks_done: 0,
             last_action: String::new(),
             current_file: None,
             last_activity: None,
@@ -92,6 +95,9 @@ impl ViewFold {
                 if judged {
                     self.iteration_judged(decision);
                 }
+                if let Next::Exit(ending) = &decision.next {
+                    self.ended(*ending);
+                }
             }
         }
     }
@@ -118,8 +124,11 @@ impl ViewFold {
             Seen::RunStarted(start) => {
                 self.session.session_id.clone_from(&start.run);
                 self.session.started_at = stamp(self.state.at);
+                self.session.tasks_counted = start.plan.is_some();
+                self.tasks_done = self.tasks_now();
                 self.head.clone_from(&start.base);
             }
+            Seen::Resumed(_) => self.resumed(),
             Seen::CallEnded(call) => self.call_ended(call),
             Seen::Inspected(seen) => {
                 let fresh = seen.head.is_some() && seen.head != self.head;
@@ -173,10 +182,11 @@ impl ViewFold {
         let state = &self.state;
         let number = state.calls.done;
         self.judged = number;
-        let decided = decision_of(&decision.next);
+        let done = self.tasks_now();
+        let finished = u64::from(done.saturating_sub(std::mem::replace(&mut self.tasks_done, done)));
         let claim = state.claim.block.as_ref();
         if let (Some(analysis), Some(start)) = (&mut self.analysis, state.start.as_deref()) {
-            analysis.exit_decision = decided;
+            analysis.exit_decision = ExitDecision::Continue;
             analysis.circuit_breaker_state = state.circuit.now;
             analysis.stuck_loop_detected = state.repeat.stuck(&start.policy).is_some();
             analysis.completion_indicators = state.signals.last.last().map_or(0, |signal| signal.indicators);
@@ -196,11 +206,43 @@ impl ViewFold {
             number,
             timestamp: stamp(state.at),
             status: claim.and_then(|block| block.status),
-            tasks_completed: claim.and_then(|block| block.tasks_completed).unwrap_or(0),
+            tasks_completed: match self.session.tasks_counted {
+                true => finished,
+                false => claim.and_then(|block| block.tasks_completed).unwrap_or(0),
+            },
             files_modified: state.trees.files.into(),
-            exit_decision: decided,
+            exit_decision: ExitDecision::Continue,
+            exit_reason: None,
+            work_type: state.claim.work,
+            claimed: claim.map(Claimed::of),
         };
         self.session.add(iteration, std::mem::take(&mut self.commits));
+    }
+
+    /// Items of the plan that are done now; 0 without a plan.
+    fn tasks_now(&self) -> u32 {
+        self.state.tasks.latest.as_ref().map_or(0, |seen| seen.done)
+    }
+
+    /// The run ended: its last iteration and its last response say why.
+    fn ended(&mut self, ending: Ending) {
+        let (decision, reason) = (decision_of(ending.reason), ending.name());
+        let status = RunState::Ended(ending.status()).name();
+        self.session.end(stamp(self.state.at), (status, reason), decision);
+        if let Some(analysis) = &mut self.analysis {
+            (analysis.exit_decision, analysis.exit_reason) = (decision, Some(reason));
+        }
+    }
+
+    fn resumed(&mut self) {
+        self.session.resume();
+        if let Some(analysis) = self.analysis.as_mut().filter(|analysis| analysis.exit_reason.is_some()) {
+            (analysis.exit_decision, analysis.exit_reason) = (ExitDecision::Continue, None);
+        }
+        // What was ticked while no agent worked is nobody's iteration.
+        if self.state.phase == Phase::Ready {
+            self.tasks_done = self.tasks_now();
+        }
     }
 
     /// The run has started and not ended.
@@ -257,16 +299,13 @@ impl ViewFold {
     }
 }
 
-/// A run's own decision in the seed's words.
-fn decision_of(next: &Next) -> ExitDecision {
-    match next {
-        Next::Exit(ending) => match ending.reason {
-            Reason::GatePassed | Reason::AlreadyComplete => ExitDecision::ProjectComplete,
-            Reason::CompletionSignals => ExitDecision::CompletionSignals,
-            Reason::Blocked => ExitDecision::Blocked,
-            _ => ExitDecision::Continue,
-        },
-        _ => ExitDecision::Continue,
+/// The end of a run in the seed's words; it has none for guards, limits and people.
+fn decision_of(reason: Reason) -> ExitDecision {
+    match reason {
+        Reason::GatePassed | Reason::AlreadyComplete | Reason::Accepted => ExitDecision::ProjectComplete,
+        Reason::CompletionSignals => ExitDecision::CompletionSignals,
+        Reason::Blocked => ExitDecision::Blocked,
+        _ => ExitDecision::Exit,
     }
 }
 

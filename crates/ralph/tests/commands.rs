@@ -50,6 +50,8 @@ mod restore;
 mod runs;
 #[path = "commands/scene.rs"]
 mod scene;
+#[path = "commands/session_view.rs"]
+mod session_view;
 #[path = "commands/settings.rs"]
 mod settings;
 #[path = "commands/shells.rs"]

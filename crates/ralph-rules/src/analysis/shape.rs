@@ -23,6 +23,8 @@ pub struct Analysis {
     pub exit_decision: ExitDecision,
     pub stuck_loop_detected: bool,
     pub circuit_breaker_state: Breaker,
+    /// Why the run ended after this response, if it did.
+    pub exit_reason: Option<&'static str>,
     pub format: &'static str,
     pub evidence: BTreeSet<Evidence>,
     pub lints: Vec<Lint>,
@@ -95,6 +97,7 @@ impl Analysis {
             exit_decision: trend.decision(policy),
             stuck_loop_detected: trend.stuck(policy),
             circuit_breaker_state: trend.breaker(policy),
+            exit_reason: None,
             format: "text",
             evidence: claim.evidence.clone(),
             lints: claim.lints.clone(),
@@ -136,7 +139,8 @@ impl RalphStatus {
 /// How many iterations a session shows.
 pub const SESSION_ITERATIONS: usize = 100;
 
-/// A run in the format of the analyzer's session file.
+/// A run in the format of the analyzer's session file, followed by how it ended. Numbers are those that ralph counted;
+/// what the agent claimed is kept apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct Session {
@@ -146,6 +150,11 @@ pub struct Session {
     pub total_tasks_completed: u64,
     pub total_files_modified: u64,
     pub total_commits: u64,
+    /// Tasks are counted in the plan; without a plan, only the agent's word is known.
+    pub tasks_counted: bool,
+    pub ended_at: Option<String>,
+    pub exit_status: Option<&'static str>,
+    pub exit_reason: Option<&'static str>,
 }
 
 /// One iteration of a session.
@@ -158,6 +167,30 @@ pub struct SessionIteration {
     pub tasks_completed: u64,
     pub files_modified: u64,
     pub exit_decision: ExitDecision,
+    /// Why the run ended after this iteration, if it did.
+    pub exit_reason: Option<&'static str>,
+    pub work_type: Option<WorkType>,
+    pub claimed: Option<Claimed>,
+}
+
+/// What a status block says of its own iteration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct Claimed {
+    pub tasks_completed: Option<u64>,
+    pub files_modified: Option<u64>,
+    pub tests_status: Option<Tests>,
+}
+
+impl Claimed {
+    /// The claims of a block.
+    pub fn of(block: &Status) -> Claimed {
+        Claimed {
+            tasks_completed: block.tasks_completed,
+            files_modified: block.files_modified,
+            tests_status: block.tests,
+        }
+    }
 }
 
 impl Session {
@@ -170,6 +203,27 @@ impl Session {
             self.iterations.remove(0);
         }
         self.iterations.push(iteration);
+    }
+
+    /// The run ended: the last iteration says why.
+    pub fn end(
+        &mut self,
+        at: String,
+        (status, reason): (&'static str, &'static str),
+        decision: ExitDecision,
+    ) {
+        (self.ended_at, self.exit_status, self.exit_reason) = (Some(at), Some(status), Some(reason));
+        if let Some(last) = self.iterations.last_mut() {
+            (last.exit_decision, last.exit_reason) = (decision, Some(reason));
+        }
+    }
+
+    /// The run goes on after all.
+    pub fn resume(&mut self) {
+        (self.ended_at, self.exit_status, self.exit_reason) = (None, None, None);
+        if let Some(last) = self.iterations.last_mut() {
+            (last.exit_decision, last.exit_reason) = (ExitDecision::Continue, None);
+        }
     }
 }
 
@@ -216,6 +270,9 @@ mod tests {
                 tasks_completed: 1,
                 files_modified: 3,
                 exit_decision: ExitDecision::Continue,
+                exit_reason: None,
+                work_type: Some(WorkType::Testing),
+                claimed: None,
             };
             session.add(iteration, 2);
         }
@@ -223,9 +280,36 @@ mod tests {
         session.iterations.truncate(1);
         let seed = concat!(
             r#"{"session_id":"s","started_at":"t","iterations":[{"number":51,"timestamp":"t","status":"IN_PROGRESS","#,
-            r#""tasks_completed":1,"files_modified":3,"exit_decision":"continue"}],"total_tasks_completed":150,"#,
-            r#""total_files_modified":450,"total_commits":300}"#,
+            r#""tasks_completed":1,"files_modified":3,"exit_decision":"continue","exit_reason":null,"#,
+            r#""work_type":"TESTING","claimed":null}],"total_tasks_completed":150,"#,
+            r#""total_files_modified":450,"total_commits":300,"#,
         );
-        assert_eq!(serde_json::to_string(&session).unwrap(), seed);
+        let json = serde_json::to_string(&session).unwrap();
+        assert!(json.starts_with(seed), "{json}");
+    }
+
+    #[test]
+    fn the_last_iteration_says_why_the_run_ended_until_it_goes_on() {
+        let first = SessionIteration {
+            number: 1,
+            timestamp: "t".into(),
+            status: None,
+            tasks_completed: 0,
+            files_modified: 0,
+            exit_decision: ExitDecision::Continue,
+            exit_reason: None,
+            work_type: None,
+            claimed: None,
+        };
+        let mut session = Session::default();
+        session.add(first.clone(), 0);
+        session.end("u".into(), ("ABORTED", "STALL"), ExitDecision::Exit);
+        let json = serde_json::to_value(&session).unwrap();
+        let last = &json["iterations"][0];
+        assert_eq!((&last["exit_decision"], &last["exit_reason"]), (&"exit".into(), &"STALL".into()));
+        let end = (&json["ended_at"], &json["exit_status"], &json["exit_reason"]);
+        assert_eq!(end, (&"u".into(), &"ABORTED".into(), &"STALL".into()));
+        session.resume();
+        assert_eq!((session.iterations.as_slice(), session.ended_at), (&[first][..], None));
     }
 }
