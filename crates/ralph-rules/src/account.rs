@@ -2,6 +2,7 @@
 //! stored as one row per run, so that reports need not read journals. `estimate.rs` and `report.rs` read many accounts;
 //! `metrics.rs` turns one into the line that scripts read.
 
+use crate::claim::WorkType;
 use crate::ending::{Ending, Reason, Status};
 use crate::failure::{Class, Reaction};
 use crate::grade::Grade;
@@ -13,6 +14,7 @@ use crate::record::{
 use crate::state::{Phase, State};
 use crate::step::Step;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How many iterations an account lists the cost of: enough for percentiles.
 const COSTS: usize = 100;
@@ -59,6 +61,9 @@ pub struct RunAccount {
     /// Iterations before those.
     #[serde(skip_serializing_if = "is_zero")]
     pub earlier: u32,
+    /// Iterations by the kind of work they report.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub work: BTreeMap<WorkType, u32>,
     /// What attempts cost that became no iteration yet.
     pub pending: Micro,
     /// Who was called, how often, and what that took.
@@ -258,6 +263,9 @@ impl RunAccount {
         self.files = u32::try_from(state.trees.all.len()).unwrap_or(u32::MAX);
         if !state.calls.counted {
             return;
+        }
+        if let Some(work) = state.claim.work {
+            *self.work.entry(work).or_default() += 1;
         }
         let cost = std::mem::take(&mut self.pending);
         self.costs.push(cost);

@@ -2,10 +2,12 @@
 //! `report/markdown.rs` formats it.
 
 mod markdown;
+mod typical;
+
+pub use typical::{NotCompleted, Typical};
 
 use crate::account::RunAccount;
 use crate::ending::{Reason, Status};
-use crate::estimate::percentile;
 use crate::money::{Micro, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -68,16 +70,13 @@ pub struct Overall {
     pub completion_rate: f64,
     /// The rate is above its target.
     pub completion_on_target: bool,
-    /// Mean.
-    pub avg_iterations: f64,
-    /// 95th percentile.
-    pub p95_iterations: u32,
-    /// Mean, in dollars.
-    #[serde(rename = "avgCostUSD")]
-    pub avg_cost: f64,
-    /// 95th percentile, in dollars.
-    #[serde(rename = "p95CostUSD")]
-    pub p95_cost: f64,
+    /// What a completed run took.
+    #[serde(flatten)]
+    pub typical: Typical,
+    /// Runs that ended otherwise.
+    pub not_completed: NotCompleted,
+    /// Iterations by the kind of work they report.
+    pub work_types: BTreeMap<&'static str, u32>,
     /// All of it.
     #[serde(rename = "costUSD")]
     pub cost: f64,
@@ -104,8 +103,8 @@ pub struct Group {
     pub loops: u32,
     /// Percent completed.
     pub completion_rate: f64,
-    /// Mean.
-    pub avg_iterations: f64,
+    /// Mean of the completed ones, if there are any.
+    pub avg_iterations: Option<f64>,
 }
 
 /// One agent with one model.
@@ -150,7 +149,7 @@ pub struct Waste {
 /// The report of these runs.
 pub fn report(runs: &[RunAccount], span: &Span) -> Report {
     let mut reasons = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.status != Some(Status::Completed)) {
+    for run in runs.iter().filter(|run| !is_completed(run)) {
         if let Some(reason) = run.reason {
             *reasons.entry(reason.name()).or_insert(0) += 1;
         }
@@ -174,31 +173,30 @@ fn overall(runs: &[RunAccount]) -> Overall {
     if loops == 0 {
         return Overall { cost_is_complete: true, ..Overall::default() };
     }
-    let completed = count(runs.iter().filter(|r| r.status == Some(Status::Completed)).count());
+    let completed: Vec<&RunAccount> = runs.iter().filter(|run| is_completed(run)).collect();
     let verified = count(runs.iter().filter(|r| r.shown()).count());
     let mut grades = BTreeMap::new();
     for grade in runs.iter().filter_map(|r| r.grade) {
         *grades.entry(grade.name()).or_default() += 1;
     }
     let stalled = count(runs.iter().filter(|r| r.reason == Some(Reason::Stall)).count());
-    let mut lengths: Vec<u32> = runs.iter().map(RunAccount::iterations).collect();
-    let mut costs: Vec<Micro> = runs.iter().map(RunAccount::cost).collect();
-    let cost: Micro = costs.iter().copied().sum();
-    lengths.sort_unstable();
-    costs.sort_unstable();
-    let (completion_rate, stall_rate) = (percent(completed, loops), percent(stalled, loops));
+    let cost: Micro = runs.iter().map(RunAccount::cost).sum();
+    let mut work_types = BTreeMap::new();
+    for (work, iterations) in runs.iter().flat_map(|run| &run.work) {
+        *work_types.entry(work.word()).or_default() += iterations;
+    }
+    let (completion_rate, stall_rate) = (percent(count(completed.len()), loops), percent(stalled, loops));
     Overall {
         loops,
-        completed,
+        completed: count(completed.len()),
         verified,
         grades,
         open: count(runs.iter().filter(|r| r.status.is_none()).count()),
         completion_rate,
         completion_on_target: completion_rate > COMPLETION,
-        avg_iterations: mean(lengths.iter().map(|n| f64::from(*n)).sum(), loops),
-        p95_iterations: percentile(&lengths, 95).unwrap_or(0),
-        avg_cost: mean(cost.usd(), loops),
-        p95_cost: percentile(&costs, 95).unwrap_or_default().usd(),
+        typical: Typical::of(&completed),
+        not_completed: NotCompleted::of(runs),
+        work_types,
         cost: cost.usd(),
         cost_is_complete: runs.iter().all(|r| r.unpriced() == 0),
         cost_per_verified: (verified > 0).then(|| mean(cost.usd(), verified)),
@@ -215,12 +213,12 @@ fn by_skill(runs: &[RunAccount]) -> Vec<Group> {
     }
     let group = |(skill, runs): (&Option<String>, Vec<&RunAccount>)| {
         let loops = count(runs.len());
-        let completed = count(runs.iter().filter(|r| r.status == Some(Status::Completed)).count());
+        let completed: Vec<&RunAccount> = runs.into_iter().filter(|run| is_completed(run)).collect();
         Group {
             skill: skill.clone(),
             loops,
-            completion_rate: percent(completed, loops),
-            avg_iterations: mean(runs.iter().map(|r| f64::from(r.iterations())).sum(), loops),
+            completion_rate: percent(count(completed.len()), loops),
+            avg_iterations: Typical::of(&completed).avg_iterations,
         }
     };
     groups.into_iter().map(group).collect()
@@ -292,6 +290,10 @@ fn alerts(runs: &[RunAccount], overall: &Overall, span: &Span) -> Vec<String> {
 /// Whether `amount` is at least `tenths` tenths of `of`.
 fn reaches(amount: Micro, of: Micro, tenths: i64) -> bool {
     amount.times(10) >= of.times(tenths)
+}
+
+fn is_completed(run: &RunAccount) -> bool {
+    run.status == Some(Status::Completed)
 }
 
 fn count(n: usize) -> u32 {

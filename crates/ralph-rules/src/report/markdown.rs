@@ -1,7 +1,7 @@
 //! Writes a report as Markdown. Section names and order are those of the loop wrapper this report replaces; figures it
 //! did not have follow within each section.
 
-use super::{Agent, Group, Overall, Report};
+use super::{Agent, Group, Overall, Report, Typical};
 use crate::money::Micro;
 use std::fmt::Write;
 
@@ -66,9 +66,14 @@ fn overall(text: &mut String, all: &Overall) {
         let grades = all.grades.iter().map(|(grade, runs)| format!("{grade} {runs}"));
         let _ = writeln!(text, "- Grades: {}", grades.collect::<Vec<_>>().join(", "));
     }
-    let _ = writeln!(text, "- Avg iterations: {:.1} (p95: {})", all.avg_iterations, all.p95_iterations);
     let known = all.cost_is_complete;
-    let _ = writeln!(text, "- Avg cost: {} (p95: {})", usd(all.avg_cost, known), usd(all.p95_cost, known));
+    let (iterations, cost) = typical(&all.typical, known);
+    let _ = writeln!(text, "- Avg iterations: {iterations}\n- Avg cost: {cost}");
+    if all.not_completed.loops > 0 {
+        let (iterations, cost) = typical(&all.not_completed.typical, known);
+        let loops = all.not_completed.loops;
+        let _ = writeln!(text, "- Not completed: {loops}, avg iterations {iterations}, avg cost {cost}");
+    }
     let _ = writeln!(text, "- Total cost: {}", usd(all.cost, known));
     match all.cost_per_verified {
         Some(cost) => writeln!(text, "- Cost per verified task: {}", usd(cost, known)),
@@ -78,13 +83,27 @@ fn overall(text: &mut String, all: &Overall) {
     let on = mark(all.stall_on_target);
     let _ = writeln!(text, "- Stall rate: {:.0}% {on} (target: <20%)", all.stall_rate);
     let _ = writeln!(text, "- Tests fixed: {}", all.tests_fixed);
+    if !all.work_types.is_empty() {
+        let work = all.work_types.iter().map(|(work, iterations)| format!("{work} {iterations}"));
+        let _ = writeln!(text, "- Iterations by work type: {}", work.collect::<Vec<_>>().join(", "));
+    }
+}
+
+/// Mean and p95 of iterations and of cost.
+fn typical(of: &Typical, known: bool) -> (String, String) {
+    let (Some(iterations), Some(cost)) = (of.avg_iterations, of.avg_cost) else {
+        return ("- (none completed)".into(), "- (none completed)".into());
+    };
+    let (p95, p95_cost) = (of.p95_iterations.unwrap_or(0), of.p95_cost.unwrap_or(0.0));
+    (format!("{iterations:.1} (p95: {p95})"), format!("{} (p95: {})", usd(cost, known), usd(p95_cost, known)))
 }
 
 fn skill(text: &mut String, group: &Group) {
     let _ = writeln!(text, "### {}", group.skill.as_deref().map_or_else(|| "No skill".into(), title));
     let _ = writeln!(text, "- Loops: {}", group.loops);
     let _ = writeln!(text, "- Completion: {:.0}%", group.completion_rate);
-    let _ = writeln!(text, "- Avg iterations: {:.1}\n", group.avg_iterations);
+    let avg = group.avg_iterations.map_or_else(|| "- (none completed)".into(), |avg| format!("{avg:.1}"));
+    let _ = writeln!(text, "- Avg iterations: {avg}\n");
 }
 
 fn agents(text: &mut String, agents: &[Agent]) {

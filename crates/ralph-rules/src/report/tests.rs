@@ -1,5 +1,7 @@
 use super::*;
 use crate::account::Share;
+use crate::claim::WorkType;
+use serde_json::Value;
 
 fn run(id: &str, reason: Option<Reason>, costs: &[i64]) -> RunAccount {
     let status = reason.map(|r| crate::ending::Ending::new(r, false).status());
@@ -38,11 +40,36 @@ fn a_day_in_numbers() {
     assert_eq!((all.loops, all.completed, all.verified, all.open), (4, 2, 1, 1));
     assert_eq!((all.completion_rate, all.stall_rate), (50.0, 25.0));
     assert!(!all.completion_on_target && !all.stall_on_target);
-    assert_eq!((all.avg_iterations, all.p95_iterations), (1.75, 4));
+    // The mean of one and two: the run that stalled after four, and the open one, do not count.
+    assert_eq!((all.typical.avg_iterations, all.typical.p95_iterations), (Some(1.5), Some(2)));
+    assert_eq!((all.typical.avg_cost, all.typical.p95_cost), (Some(0.875), Some(1.5)));
+    let others = &all.not_completed;
+    assert_eq!((others.loops, others.typical.avg_iterations), (1, Some(4.0)));
+    assert_eq!((others.typical.avg_cost, others.typical.p95_cost), (Some(0.4), Some(0.4)));
+    let text = report.markdown();
+    assert!(text.contains("- Avg iterations: 1.5 (p95: 2)\n- Avg cost: $0.8750 (p95: $1.50)\n"), "{text}");
+    let apart = "- Not completed: 1, avg iterations 4.0 (p95: 4), avg cost $0.40 (p95: $0.40)\n";
+    assert!(text.contains(apart), "{text}");
     assert_eq!(all.cost_per_verified, Some(2.15));
     assert_eq!((report.waste.idle_iterations, report.waste.idle_cost), (4, 0.4), "proven work is no waste");
     assert_eq!(report.abort_reasons, BTreeMap::from([("STALL", 1)]));
     assert_eq!(report.alerts.len(), 2, "{:?}", report.alerts);
+}
+
+#[test]
+fn a_day_on_which_nothing_was_completed_has_no_average() {
+    let mut stalled = run("aaaaaaaa", Some(Reason::Stall), &[500_000, 500_000]);
+    stalled.work = BTreeMap::from([(WorkType::Testing, 2)]);
+    let report = report(&[stalled], &span());
+    let json = serde_json::to_value(&report.overall).unwrap();
+    assert_eq!((&json["avgIterations"], &json["notCompleted"]["avgIterations"]), (&Value::Null, &2.0.into()));
+    assert_eq!((&json["avgCostUSD"], &json["notCompleted"]["avgCostUSD"]), (&Value::Null, &1.0.into()));
+    let text = report.markdown();
+    assert!(
+        text.contains("- Avg iterations: - (none completed)\n- Avg cost: - (none completed)\n"),
+        "{text}"
+    );
+    assert!(text.contains("- Iterations by work type: TESTING 2\n"), "{text}");
 }
 
 #[test]

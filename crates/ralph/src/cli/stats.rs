@@ -13,7 +13,7 @@ use ralph_rules::counting::counted;
 use ralph_rules::ending::Status;
 use ralph_rules::estimate::Estimate;
 use ralph_rules::money::Micro;
-use ralph_rules::report::{Agent, Overall, Span, Waste, report};
+use ralph_rules::report::{Agent, Overall, Span, Typical, Waste, report};
 use ralph_store::AccountFilter;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -171,9 +171,21 @@ fn text(stats: &Stats, style: Style) -> String {
         let grades = all.grades.iter().map(|(grade, runs)| format!("{grade} {runs}"));
         row("proof", grades.collect::<Vec<_>>().join(", "));
     }
-    row("iterations", format!("{:.1} per run (p95: {})", all.avg_iterations, all.p95_iterations));
-    let (cost, avg) = (usd(all.cost), usd(all.avg_cost));
-    row("cost", format!("{mark}{cost} total, {mark}{avg} per run (p95: {})", usd(all.p95_cost)));
+    let others = &all.not_completed.typical;
+    row("iterations", iterations(&all.typical).map_or("-".into(), |it| it + " per completed run"));
+    if let Some(it) = iterations(others) {
+        row("", it + " per run that was not completed");
+    }
+    if !all.work_types.is_empty() {
+        let work = all.work_types.iter().map(|(work, iterations)| format!("{work} {iterations}"));
+        row("work types", work.collect::<Vec<_>>().join(", "));
+    }
+    row("cost", format!("{mark}{} total", usd(all.cost)));
+    for (typical, kind) in [(&all.typical, "completed run"), (others, "run that was not completed")] {
+        if let (Some(avg), Some(p95)) = (typical.avg_cost, typical.p95_cost) {
+            row("", format!("{mark}{} per {kind} (p95: {})", usd(avg), usd(p95)));
+        }
+    }
     if let Some(cost) = all.cost_per_verified {
         row("", format!("{mark}{} per proven or tested run", usd(cost)));
     }
@@ -189,6 +201,11 @@ fn text(stats: &Stats, style: Style) -> String {
     }
     tables(&mut text, stats, style);
     text
+}
+
+/// Mean and p95 of the iterations of some runs; none if there are no such runs.
+fn iterations(of: &Typical) -> Option<String> {
+    Some(format!("{:.1} (p95: {})", of.avg_iterations?, of.p95_iterations?))
 }
 
 fn tables(text: &mut String, stats: &Stats, style: Style) {

@@ -7,10 +7,11 @@ use crate::problem::Problem;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_rules::breaker::Breaker;
 use ralph_rules::counting::counted;
+use ralph_rules::claim::WorkType;
 use ralph_rules::grade::Grade;
 use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
-use ralph_rules::record::{Decision, Fact, Record};
+use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{IterationRow, RunRow, Store};
@@ -38,9 +39,11 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&here.home()?)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let records = runs::records_to_the_end(&store, &row.id)?;
-    let iterations = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
-    let state = State::of(records);
-    let calls = state.start.as_ref().map(|start| call_receipts::call_receipts(records, start, &iterations));
+    let rows = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
+    let (state, works) = fold(records);
+    let iterations: Vec<Shown<'_>> =
+        rows.iter().map(|row| Shown { row, work_type: works.get(&(row.n, row.attempt)).copied() }).collect();
+    let calls = state.start.as_ref().map(|start| call_receipts::call_receipts(records, start, &rows));
     let calls = calls.unwrap_or_default();
     let ended = state.ending.and(last_ending(records)).map(|(ending, why)| outcome(&state, ending, why));
     if args.json {
@@ -65,6 +68,28 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     print(&text);
     Ok(0)
+}
+
+/// One attempt with the kind of work it reports.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    row: &'a IterationRow,
+    work_type: Option<WorkType>,
+}
+
+/// The state after a journal, and what kind of work each attempt reported.
+fn fold(records: &[Record]) -> (State, BTreeMap<(u32, u32), WorkType>) {
+    let (mut state, mut works) = (State::default(), BTreeMap::new());
+    for record in records {
+        state.apply(record);
+        if let Fact::Seen(Seen::CallEnded(call)) = &record.fact
+            && let Some(work) = state.claim.work.filter(|_| !state.reviews.has(call.id))
+        {
+            works.insert((call.id.iteration, call.id.attempt), work);
+        }
+    }
+    (state, works)
 }
 
 fn heading(row: &RunRow, state: &State) -> String {
@@ -132,20 +157,20 @@ fn climbed(records: &[Record], state: &State) -> Vec<Climbed> {
     records.iter().filter_map(call).collect()
 }
 
-fn table(rows: &[IterationRow], climbed: &[Climbed], here: &Here) -> String {
+fn table(rows: &[Shown<'_>], climbed: &[Climbed], here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
     if rows.is_empty() {
         return "No calls yet.\n".into();
     }
     let head = format!(
-        "{:>4}  {:>8}  {:>9}  {:>5}  {:<8}  {}",
-        "ITER", "TIME", "COST", "FILES", "VERIFIED", "DECISION"
+        "{:>4}  {:>8}  {:>9}  {:>5}  {:<8}  {:<14}  {}",
+        "ITER", "TIME", "COST", "FILES", "VERIFIED", "WORK", "DECISION"
     );
     let _ = writeln!(text, "{}", style.faint(head));
     let above = climbed.iter().filter(|c| c.rung > 0).map(|c| ((c.iteration, c.attempt), c.rung));
     let above: BTreeMap<(u32, u32), u32> = above.collect();
-    for row in rows {
+    for Shown { row, work_type } in rows {
         let n = if row.attempt > 1 { format!("{}.{}", row.n, row.attempt) } else { row.n.to_string() };
         let verified = match row.verified {
             Some(true) => style.good(format!("{:<8}", "passed")),
@@ -156,10 +181,11 @@ fn table(rows: &[IterationRow], climbed: &[Climbed], here: &Here) -> String {
         let rung = above.get(&(row.n, row.attempt)).map(|rung| format!(", rung {rung}")).unwrap_or_default();
         let _ = writeln!(
             text,
-            "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {}{failure}{rung}",
+            "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {:<14}  {}{failure}{rung}",
             seconds(row.dur_ms),
             money(row.cost_micro, true),
             row.files,
+            work_type.map_or("-", WorkType::word),
             if row.decision.is_empty() { "-" } else { &row.decision },
         );
     }

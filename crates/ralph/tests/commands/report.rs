@@ -100,12 +100,28 @@ fn the_days_report_counts_what_was_proven_and_what_it_cost() {
     );
     assert_eq!((all["completionRate"].as_f64(), all["costUSD"].as_f64()), (Some(50.0), Some(0.54)));
     assert_eq!(all["costPerVerifiedTaskUSD"].as_f64(), Some(0.54));
+    assert_eq!((all["avgIterations"].as_f64(), all["avgCostUSD"].as_f64()), (Some(1.0), Some(0.04)));
+    let others = &all["notCompleted"];
+    assert_eq!((others["loops"].as_u64(), others["avgCostUSD"].as_f64()), (Some(1), Some(0.5)));
+    assert_eq!(all["workTypes"], serde_json::json!({"IMPLEMENTATION": 2}));
     assert_eq!(report["abortReasons"]["MAX_ITERATIONS"], 1);
     assert_eq!(report["byAgent"][0]["agent"], "sim");
     assert_eq!(report["waste"]["idleIterations"], 1);
     let text = scene.ralph(&["report"]).out;
     assert!(text.starts_with("# Ralph Loop Performance Report - 20"), "{text}");
     assert!(text.contains("- Completion rate: 50% ❌ (target: >70%)"), "{text}");
+    assert!(text.contains("- Avg cost: $0.04 (p95: $0.04)"), "{text}");
+    assert!(text.contains("- Not completed: 1, avg iterations 1.0 (p95: 1), avg cost $0.50"), "{text}");
+    let stats = scene.ralph(&["stats"]).out;
+    for line in [
+        "iterations   1.0 (p95: 1) per completed run",
+        "             1.0 (p95: 1) per run that was not completed",
+        "work types   IMPLEMENTATION 2",
+        "             $0.04 per completed run (p95: $0.04)",
+        "             $0.50 per run that was not completed (p95: $0.50)",
+    ] {
+        assert!(stats.lines().any(|l| l == line), "{line}\n{stats}");
+    }
     let yesterday = scene.ralph(&["report", "yesterday"]);
     assert!(yesterday.code == 0 && yesterday.out.contains("No loops"));
     let since = json(&scene, &["report", "--since", "yesterday", "--json"]);
@@ -162,6 +178,7 @@ fn the_receipt_has_reported_and_computed_cost_within_a_terminals_width() {
         (receipt["priceFrom"].as_str(), receipt["verificationPassed"].as_bool()),
         (Some("reported"), Some(true))
     );
+    assert_eq!(status["iterations"][0]["work_type"], "IMPLEMENTATION");
     assert!(receipt["tokens"]["input"].as_u64() > Some(0) && receipt["decision"] == "claim_and_proof");
     let text = scene.ralph(&["status"]).out;
     let table = text.lines().skip_while(|l| !l.contains("REPORTED")).take_while(|l| !l.is_empty());
