@@ -52,6 +52,7 @@ fn without_a_block_every_field_is_there_and_null() {
         "ralph_status",
         "completion_indicators",
         "exit_decision",
+        "exit_reason",
         "stuck_loop_detected",
         "circuit_breaker_state",
         "format",
