@@ -13,6 +13,7 @@ pub mod drive;
 pub mod event_source;
 pub mod file_size;
 pub mod git_checkout;
+pub mod hidden_views;
 pub mod history;
 pub mod home;
 pub mod inbox;

@@ -28,7 +28,7 @@ use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
 use crate::watch::{Watcher, Watchers};
-use crate::{bound_files, inbox, recount, signals};
+use crate::{bound_files, hidden_views, inbox, recount, signals};
 use ralph_diagnostics::Discard;
 use ralph_rules::RULES;
 use ralph_rules::next::Why;
@@ -105,7 +105,7 @@ const CLOCK_SLACK: Ms = 2_000;
 pub fn start(
     home: &Home,
     id: &str,
-    plan: RunSpec,
+    mut plan: RunSpec,
     deps: RunDeps,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Outcome, OpenError> {
@@ -115,6 +115,7 @@ pub fn start(
     // Whoever starts a run continues from what is there: an undo that was cut short is over.
     PendingRestore::load(&home.pending_restore(&plan.workspace)).done();
     not_open(&store, &plan.workspace, &plan.policy)?;
+    plan.own_files = hidden_views::hide(home, &store, &plan.workspace, plan.own_files);
     let newest = store.runs(&RunFilter { limit: Some(1), ..RunFilter::default() })?;
     let mut started = run_started(id, plan, &deps);
     started.clock_behind = newest.first().and_then(|run| behind(run.updated));
@@ -234,7 +235,7 @@ fn go(
     let signal_thread = signals::listen(for_signals.0, for_signals.1, ctx.under_way.clone())
         .map_err(system("signal handlers could not be installed"))?;
     copy_database_daily(home, &ctx.start.zone);
-    let metrics = MetricsWriter::start(home, &ctx.workspace, &ctx.start.zone);
+    let metrics = MetricsWriter::start(home, &ctx.start, &ctx.deps.metrics);
     let mut run = Run::new(&id, state, store, Box::new(world), Box::new(event_source), watchers)
         .redacting(Arc::clone(&ctx.deps.redactor));
     for fact in facts {

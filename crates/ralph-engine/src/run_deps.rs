@@ -1,5 +1,6 @@
 //! What a run depends on. The command line resolves it; the engine itself never reads the environment.
 
+use crate::metrics::MetricsPaths;
 use crate::proof::Places;
 use crate::redact::Redactor;
 use ralph_agents::AgentInfo;
@@ -30,6 +31,8 @@ pub struct RunDeps {
     pub redactor: Arc<Redactor>,
     /// Where runner configuration and Python packages may lie outside the workspace.
     pub places: Places,
+    /// Where metrics and reports are written.
+    pub metrics: MetricsPaths,
     /// Variables that agents and verification must not inherit.
     pub env_remove: Vec<OsString>,
     /// Time between SIGTERM and SIGKILL.

@@ -15,7 +15,7 @@ use crate::under_way::UnderWay;
 use crate::watch::Watchers;
 use ralph_rules::record::{Attempt, RunStarted};
 use ralph_supervisor::Launch;
-use ralph_tree::{Index, Tree, TreePath, WalkError};
+use ralph_tree::{Index, Tree, TreePath, WalkError, is_own_file};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64};
@@ -230,7 +230,7 @@ impl StepContext {
     /// Whether ralph itself writes a path of the workspace.
     pub fn is_own(&self, path: &[u8]) -> bool {
         let own_dir = self.own_dir.as_ref().is_some_and(|dir| dir.as_bytes() == path);
-        own_dir || self.start.own_files.iter().any(|own| own.as_bytes() == path)
+        own_dir || self.start.own_files.iter().any(|own| is_own_file(own.as_bytes(), path))
     }
 
     /// The path of a run's file, such as `001.a1.prompt.md`.

@@ -1,7 +1,9 @@
 //! Files that ralph writes into a workspace for people and other programs: status views, metrics, reports. An agent may
 //! have put a link or a pipe anywhere, so nothing is followed; what is written goes into the workspace or nowhere.
 
+use crate::hidden_views::ignore_text;
 use ralph_os::{Draft, NoFollowDir, ReadError};
+use ralph_tree::is_own_file;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -10,7 +12,11 @@ const OWN: &str = ".ralph";
 
 /// A workspace that is written into.
 #[derive(Debug)]
-pub struct WorkspaceFiles(NoFollowDir);
+pub struct WorkspaceFiles {
+    root: NoFollowDir,
+    /// What ralph writes outside of `.ralph/`, with the `.gitignore` files that hide it.
+    own: Vec<String>,
+}
 
 /// Whether a file must survive a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +30,24 @@ pub enum Durable {
 impl WorkspaceFiles {
     /// Opens the workspace.
     pub fn open(workspace: &Path) -> io::Result<WorkspaceFiles> {
-        NoFollowDir::open(workspace).map(WorkspaceFiles)
+        Ok(WorkspaceFiles { root: NoFollowDir::open(workspace)?, own: Vec::new() })
+    }
+
+    /// Keeps these files hidden from git, as far as a `.gitignore` among them does it: agents run `git clean -fdx`.
+    #[must_use]
+    pub fn hiding(mut self, own: &[String]) -> WorkspaceFiles {
+        self.hide(own);
+        self
+    }
+
+    /// The same, once they are known.
+    pub fn hide(&mut self, own: &[String]) {
+        self.own = own.to_vec();
     }
 
     /// Reads a file; empty if there is none. One larger than `most`, or that is not a regular file, is refused.
     pub fn read(&self, path: &str, most: u64) -> io::Result<String> {
-        let file = match self.0.open_file(path.as_bytes()) {
+        let file = match self.root.open_file(path.as_bytes()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
             other => other?,
         };
@@ -44,27 +62,61 @@ impl WorkspaceFiles {
     /// Appends to a file, and creates it if it does not exist.
     pub fn append(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let path = normal(path);
-        self.ignore_own(&path)?;
-        self.0.append(path.as_bytes(), bytes)
+        self.ignore(&path)?;
+        self.root.append(path.as_bytes(), bytes)
     }
 
     /// Replaces a file as a whole: whoever reads it sees the old content or the new one.
     pub fn replace(&self, path: &str, bytes: &[u8], durable: Durable) -> io::Result<()> {
         let path = normal(path);
-        self.ignore_own(&path)?;
-        self.0.replace_file(path.as_bytes(), Draft::Unique, 0o644, |file| {
+        self.ignore(&path)?;
+        let is_view = self.own.iter().any(|own| is_own_file(own.as_bytes(), path.as_bytes()));
+        if is_view && self.replace_from_own_dir(&path, bytes, durable).is_ok() {
+            return Ok(());
+        }
+        self.write(&path, bytes, durable)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], durable: Durable) -> io::Result<()> {
+        self.root.replace_file(path.as_bytes(), Draft::Unique, 0o644, |file| {
             file.write_all(bytes)?;
             if durable == Durable::Yes { file.sync_data() } else { Ok(()) }
         })
     }
 
-    /// Before anything is written into `.ralph/`, git is told to ignore all of it, that file included.
-    fn ignore_own(&self, path: &str) -> io::Result<()> {
-        let ignore = format!("{OWN}/.gitignore");
-        if !path.starts_with(&format!("{OWN}/")) || self.0.metadata(ignore.as_bytes()).is_some() {
+    /// Writes the new content in `.ralph/` and moves it to its place: a draft beside the view could be committed, or taken
+    /// for the agent's work. Fails if `.ralph/` cannot be used or is on another file system.
+    fn replace_from_own_dir(&self, path: &str, bytes: &[u8], durable: Durable) -> io::Result<()> {
+        let draft = format!("{OWN}/{}", Draft::Unique.name());
+        self.ignore_own()?;
+        self.write(&draft, bytes, durable)?;
+        self.root.rename(draft.as_bytes(), path.as_bytes()).inspect_err(|_| {
+            // The first error is the one to report.
+            let _ = self.root.remove_file(draft.as_bytes());
+        })
+    }
+
+    /// Before anything is written, git is told to ignore it.
+    fn ignore(&self, path: &str) -> io::Result<()> {
+        if path.starts_with(&format!("{OWN}/")) {
+            return self.ignore_own();
+        }
+        let Some((dir, _)) = path.rsplit_once('/') else { return Ok(()) };
+        let ignore = format!("{dir}/.gitignore");
+        let text = ignore_text(&ignore, &self.own);
+        if !self.own.contains(&ignore) || self.read(&ignore, text.len() as u64).is_ok_and(|now| now == text) {
             return Ok(());
         }
-        self.0.replace_file(ignore.as_bytes(), Draft::Unique, 0o644, |file| file.write_all(b"*\n"))
+        self.write(&ignore, text.as_bytes(), Durable::No)
+    }
+
+    /// All of `.ralph/` is ignored, that file included.
+    fn ignore_own(&self) -> io::Result<()> {
+        let ignore = format!("{OWN}/.gitignore");
+        match self.root.metadata(ignore.as_bytes()) {
+            Some(_) => Ok(()),
+            None => self.write(&ignore, b"*\n", Durable::No),
+        }
     }
 }
 
@@ -93,6 +145,33 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path().join(".ralph")).unwrap().count(), 2, "no draft is left");
         assert_eq!(fs::read_to_string(dir.path().join(".claude/metrics/s.json")).unwrap(), "1");
         assert!(!dir.path().join(".claude/.gitignore").exists());
+    }
+
+    #[test]
+    fn the_ignore_file_of_a_moved_view_comes_back_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = ["m/s.json", "m/r-*.md", "m/.gitignore", "top.json"].map(String::from);
+        let files = WorkspaceFiles::open(dir.path()).unwrap().hiding(&own);
+        let names = |at: &str| {
+            let entries = fs::read_dir(dir.path().join(at)).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        for damage in ["", "*\n"] {
+            let _ = fs::remove_dir_all(dir.path().join("m"));
+            fs::create_dir(dir.path().join("m")).unwrap();
+            fs::write(dir.path().join("m/.gitignore"), damage).unwrap();
+            files.replace("m/s.json", b"{}", Durable::No).unwrap();
+            let text = fs::read_to_string(dir.path().join("m/.gitignore")).unwrap();
+            assert!(text.ends_with("\n/.gitignore\n/s.json\n/r-*.md\n"), "{text}");
+        }
+        files.replace("top.json", b"{}", Durable::No).unwrap();
+        assert_eq!(names("m"), [".gitignore", "s.json"]);
+        assert_eq!(
+            (names(".ralph"), names("")),
+            (vec![".gitignore".into()], vec![".ralph".into(), "m".into(), "top.json".into()])
+        );
     }
 
     #[test]

@@ -112,6 +112,13 @@ impl NoFollowDir {
         }
     }
 
+    /// Moves a file or link to another path, in the place of whatever file or link is there.
+    pub fn rename(&self, from: &[u8], to: &[u8]) -> io::Result<()> {
+        let (old_dir, old_name) = self.parent(from)?;
+        let (dir, name) = self.make_parent(to)?;
+        Ok(rustix::fs::renameat(&old_dir, &old_name, &dir, &name)?)
+    }
+
     /// Replaces whatever file or link is at a path by a link.
     pub fn replace_link(&self, path: &[u8], draft: Draft, target: &[u8]) -> io::Result<()> {
         let (dir, name) = self.make_parent(path)?;
@@ -349,6 +356,22 @@ mod tests {
         assert!(failing.is_err());
         assert_eq!(fs::read_to_string(temp.path().join("a/b/c")).unwrap(), "two");
         assert_eq!(fs::read_dir(temp.path().join("a/b")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_moved_within_the_directory_only() {
+        let (temp, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let dir = NoFollowDir::open(temp.path()).unwrap();
+        replace(&dir, "a/b", "new").unwrap();
+        replace(&dir, "c/d", "old").unwrap();
+        dir.rename(b"a/b", b"c/d").unwrap();
+        assert_eq!(fs::read_to_string(temp.path().join("c/d")).unwrap(), "new");
+        assert!(!temp.path().join("a/b").exists());
+        symlink(other.path(), temp.path().join("out")).unwrap();
+        for to in ["out/x", "../x", ""] {
+            assert!(dir.rename(b"c/d", to.as_bytes()).is_err(), "{to}");
+        }
+        assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
     }
 
     #[test]

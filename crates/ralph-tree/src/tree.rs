@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::ignores::{Compiled, CopyRules};
 use crate::index::Index;
+use crate::own_files::OwnFiles;
 use crate::path::TreePath;
 use crate::protect::Protect;
 use crate::walk::Walk;
@@ -41,8 +42,7 @@ pub enum WalkError {
 pub struct Tree {
     root: PathBuf,
     protect: Protect,
-    /// What ralph itself writes, in order: it is nobody's work. A directory ends with `/`.
-    own: Vec<Vec<u8>>,
+    own: OwnFiles,
     compiled: Mutex<Compiled>,
     guarding: bool,
     /// Everything counts, whatever `.gitignore` says.
@@ -58,7 +58,7 @@ impl Tree {
     pub fn new(root: impl Into<PathBuf>, protect: Protect) -> Tree {
         let (compiled, copy, around) = (Mutex::default(), None, None);
         let (guarding, whole) = (false, false);
-        Tree { root: root.into(), protect, own: Vec::new(), compiled, guarding, whole, copy, around }
+        Tree { root: root.into(), protect, own: OwnFiles::default(), compiled, guarding, whole, copy, around }
     }
 
     /// A directory of which nothing is of interest but what is protected, such as a repository's own.
@@ -89,20 +89,17 @@ impl Tree {
         Tree { copy, ..self }
     }
 
-    /// Leaves these files out of every walk: ralph writes them, relative to the root.
+    /// Leaves these files out of every walk: ralph writes them, relative to the root. One `*` stands for a part of a name.
     #[must_use]
     pub fn leaving_out<S: AsRef<str>>(mut self, own: impl IntoIterator<Item = S>) -> Tree {
-        let plain = |path: &str| path.trim_start_matches("./").as_bytes().to_vec();
-        self.own.extend(own.into_iter().map(|path| plain(path.as_ref())));
-        self.own.sort_unstable();
+        own.into_iter().for_each(|path| self.own.add(path.as_ref()));
         self
     }
 
     /// Leaves a directory of ralph's out of every walk, with everything in it.
     #[must_use]
     pub fn leaving_out_dir(mut self, own: Option<&TreePath>) -> Tree {
-        self.own.extend(own.map(|dir| [dir.as_bytes(), b"/"].concat()));
-        self.own.sort_unstable();
+        own.into_iter().for_each(|dir| self.own.add_dir(dir.as_bytes()));
         self
     }
 
@@ -126,7 +123,7 @@ impl Tree {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.turn();
         let nothing = Index::default();
-        let rules = (&self.protect, self.own.as_slice(), self.guarding, self.whole);
+        let rules = (&self.protect, &self.own, self.guarding, self.whole);
         let copy = self
             .copy
             .clone()

@@ -18,6 +18,7 @@ use crate::ignores::{Compiled, CopyRules, Rules};
 use crate::index::{COUNTS, Cursor, Index, Kind, NOISE, PROTECTED, Skipped, UNREADABLE, short};
 use crate::listing::{Item, Listing};
 use crate::noise::{is_byte_code, is_noise};
+use crate::own_files::OwnFiles;
 use crate::path::{order, shown};
 use crate::protect::Protect;
 use crate::tree::WalkError;
@@ -55,7 +56,7 @@ struct Frame {
 pub(crate) struct Walk<'a> {
     root: &'a Path,
     protect: &'a Protect,
-    own: &'a [Vec<u8>],
+    own: &'a OwnFiles,
     compiled: &'a mut Compiled,
     before: &'a Index,
     /// The place in `before` that the walk has reached.
@@ -89,7 +90,7 @@ const MOST_AROUND: usize = 100_000;
 impl<'a> Walk<'a> {
     pub fn new(
         root: &'a Path,
-        (protect, own, guarding, whole): (&'a Protect, &'a [Vec<u8>], bool, bool),
+        (protect, own, guarding, whole): (&'a Protect, &'a OwnFiles, bool, bool),
         before: &'a Index,
         compiled: &'a mut Compiled,
     ) -> Walk<'a> {
@@ -200,7 +201,7 @@ impl<'a> Walk<'a> {
             },
         };
         let noise = is_noise(name.to_bytes(), kind);
-        if self.is_own(kind) || self.is_left_out_around() {
+        if self.own.has(&self.path, kind) || self.is_left_out_around() {
             return Ok(None);
         }
         let executed = is_byte_code(name.to_bytes()) && here.flags & PROTECTED != 0;
@@ -231,15 +232,6 @@ impl<'a> Walk<'a> {
     /// Whether a directory is looked through although nothing in it counts.
     fn is_searched(&self, here: &Frame) -> bool {
         self.protect.names(&self.path) || self.around.is_some() && !here.rules.ignore(&self.path, true)
-    }
-
-    /// Whether ralph itself writes the path at hand.
-    fn is_own(&self, kind: Kind) -> bool {
-        match kind {
-            Kind::File => self.own.binary_search(&self.path).is_ok(),
-            Kind::Directory => self.own.iter().any(|own| own.strip_suffix(b"/") == Some(&self.path)),
-            _ => false,
-        }
     }
 
     /// A repository's own directory, or the file that points to it, is noise; that it is there, and which one it is,

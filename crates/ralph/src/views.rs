@@ -1,6 +1,11 @@
 //! The views: files in the workspace that other programs may read, `status.json`, `progress.json`, `session.json` and
 //! `analysis.json`. A watcher writes them beside the loop, each whole or not at all; ralph never reads them. `ralph-view`
 //! keeps what they show (`view_fold.rs`, `view_shapes.rs`), `ralph_engine::workspace_files` writes it without following links.
+//! `views/paths.rs` knows where they lie, and where the engine writes metrics and reports.
+
+mod paths;
+
+pub use paths::Paths;
 
 use crate::show::LinePrinter;
 use crate::style::Style;
@@ -10,7 +15,6 @@ use ralph_engine::home::Home;
 use ralph_engine::ledger;
 use ralph_engine::watch::Watcher;
 use ralph_engine::workspace_files::{Durable, WorkspaceFiles};
-use ralph_os::{Links, read_regular};
 use ralph_rules::next::Next;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_store::{Database, WindowUse};
@@ -27,89 +31,6 @@ const PACE: Duration = Duration::from_millis(250);
 const HOUR_SHARE: u32 = 50;
 /// Progress is written this often at least while a run is under way: readers see that it is alive.
 const ALIVE: Duration = Duration::from_secs(5);
-
-/// A larger file is not a view.
-const LARGEST_VIEW: u64 = 16 << 20;
-
-/// Where each view lies, relative to the workspace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paths {
-    /// The run's status.
-    pub status: String,
-    /// What it does now.
-    pub progress: String,
-    /// Its iterations.
-    pub session: String,
-    /// The latest response.
-    pub analysis: String,
-}
-
-impl Default for Paths {
-    fn default() -> Paths {
-        let at = |name: &str| format!(".ralph/{name}.json");
-        Paths {
-            status: at("status"),
-            progress: at("progress"),
-            session: at("session"),
-            analysis: at("analysis"),
-        }
-    }
-}
-
-impl Paths {
-    /// Those outside `.ralph/`, which would otherwise be taken for the agent's work.
-    pub fn outside(&self) -> Vec<String> {
-        let all = [&self.status, &self.progress, &self.session, &self.analysis];
-        all.into_iter().filter(|path| !path.starts_with(".ralph/")).cloned().collect()
-    }
-}
-
-impl Paths {
-    /// No file but a view may be overwritten, and no two views may be one file. An error says what is wrong, with a hint.
-    pub fn check(&self, workspace: &Path) -> Result<(), (String, String)> {
-        let all = [
-            ("status", &self.status, "breaker"),
-            ("progress", &self.progress, "elapsed_seconds"),
-            ("session", &self.session, "session_id"),
-            ("analysis", &self.analysis, "exit_decision"),
-        ];
-        for (n, (name, path, mark)) in all.iter().enumerate() {
-            if let Some((other, ..)) = all.iter().take(n).find(|(_, earlier, _)| earlier == path) {
-                let message = format!("views.{name} and views.{other} are the same file: {path}");
-                return Err((message, "give each view its own file".into()));
-            }
-            if !path.starts_with(".ralph/") && is_something_else(&workspace.join(path), mark) {
-                let message = format!("views.{name} = \"{path}\" would overwrite a file that is not a view");
-                return Err((message, "choose another name, or move that file away".into()));
-            }
-        }
-        Ok(())
-    }
-
-    /// The same, but what a run did not leave out from its beginning stays in `.ralph/`.
-    pub fn only(self, own_files: &[String]) -> Paths {
-        let usual = Paths::default();
-        let known =
-            |path: String, usual: String| match path.starts_with(".ralph/") || own_files.contains(&path) {
-                true => path,
-                false => usual,
-            };
-        Paths {
-            status: known(self.status, usual.status),
-            progress: known(self.progress, usual.progress),
-            session: known(self.session, usual.session),
-            analysis: known(self.analysis, usual.analysis),
-        }
-    }
-}
-
-/// A file that is there and was not written as this view.
-fn is_something_else(path: &Path, mark: &str) -> bool {
-    let Ok(kind) = path.symlink_metadata() else { return false };
-    let text = if kind.is_file() { read_regular(path, LARGEST_VIEW, Links::Refuse).ok() } else { None };
-    let view = text.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
-    view.is_none_or(|view| view.get(mark).is_none())
-}
 
 /// Where a warning is printed.
 pub struct Warnings {
@@ -153,8 +74,9 @@ impl Views {
     ) -> Views {
         let mut fold = ViewFold::new(git_facts(workspace).recent);
         records.iter().for_each(|record| fold.record(record));
+        let own = fold.state.start.as_deref().map(|start| start.own_files.clone()).unwrap_or_default();
         Views {
-            workspace: WorkspaceFiles::open(workspace),
+            workspace: WorkspaceFiles::open(workspace).map(|files| files.hiding(&own)),
             paths,
             fold,
             home: home.clone(),
@@ -225,6 +147,11 @@ impl Views {
 impl Watcher for Views {
     fn record(&mut self, record: &Record) {
         self.fold.record(record);
+        if let Fact::Seen(Seen::RunStarted(start)) = &record.fact
+            && let Ok(files) = &mut self.workspace
+        {
+            files.hide(&start.own_files);
+        }
         if let Fact::Seen(Seen::Woke | Seen::Spent(_) | Seen::Extended(_)) = &record.fact {
             return;
         }

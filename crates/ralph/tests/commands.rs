@@ -34,6 +34,8 @@ mod json;
 mod logs;
 #[path = "commands/mistakes.rs"]
 mod mistakes;
+#[path = "commands/moved_views.rs"]
+mod moved_views;
 #[path = "commands/no_room.rs"]
 mod no_room;
 #[path = "commands/prices.rs"]

@@ -1,7 +1,6 @@
 //! The file of metrics: one JSON line per run, however many processes write and however often. A run that was resumed
 //! gets its line replaced.
 
-use super::DIR;
 use crate::workspace_files::{Durable, WorkspaceFiles};
 use ralph_rules::metrics::RalphMetrics;
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -11,17 +10,20 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const FILE: &str = "ralph-loops.jsonl";
 /// A larger file is refused: reading it would take too long.
 const MOST: u64 = 64 << 20;
 /// How long to wait for another writer; the next run writes what was left out.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Writes these lines: appends new ones, replaces those of known runs where they differ.
-pub(super) fn write(files: &WorkspaceFiles, lock: &Path, lines: &[RalphMetrics]) -> io::Result<()> {
+pub(super) fn write(
+    files: &WorkspaceFiles,
+    path: &str,
+    lock: &Path,
+    lines: &[RalphMetrics],
+) -> io::Result<()> {
     let _lock = take(lock)?;
-    let path = format!("{DIR}/{FILE}");
-    let mut text = files.read(&path, MOST)?;
+    let mut text = files.read(path, MOST)?;
     let (mut fresh, mut changed) = (String::new(), false);
     for line in lines {
         let json = serde_json::to_string(line)?;
@@ -35,13 +37,13 @@ pub(super) fn write(files: &WorkspaceFiles, lock: &Path, lines: &[RalphMetrics])
         }
     }
     if changed {
-        return files.replace(&path, (end_line(text) + &fresh).as_bytes(), Durable::Yes);
+        return files.replace(path, (end_line(text) + &fresh).as_bytes(), Durable::Yes);
     }
     match fresh.as_str() {
         "" => Ok(()),
-        _ if text.is_empty() || text.ends_with('\n') => files.append(&path, fresh.as_bytes()),
+        _ if text.is_empty() || text.ends_with('\n') => files.append(path, fresh.as_bytes()),
         // A line that a crash cut short must not swallow the next one.
-        _ => files.append(&path, format!("\n{fresh}").as_bytes()),
+        _ => files.append(path, format!("\n{fresh}").as_bytes()),
     }
 }
 
@@ -81,6 +83,8 @@ mod tests {
     use ralph_rules::ending::{Reason, Status};
     use std::path::PathBuf;
 
+    const FILE: &str = ".ralph/metrics/ralph-loops.jsonl";
+
     fn line(id: &str, reason: Reason) -> RalphMetrics {
         let account = RunAccount {
             run: id.into(),
@@ -97,11 +101,11 @@ mod tests {
     impl Workspace {
         fn write(&self, lines: &[RalphMetrics]) {
             let files = WorkspaceFiles::open(self.0.path()).unwrap();
-            write(&files, &self.0.path().join("lock"), lines).unwrap();
+            write(&files, FILE, &self.0.path().join("lock"), lines).unwrap();
         }
 
         fn file(&self) -> PathBuf {
-            self.0.path().join(DIR).join(FILE)
+            self.0.path().join(FILE)
         }
 
         fn ids(&self) -> Vec<String> {

@@ -5,6 +5,7 @@ use crate::config::Settings;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::registry::{self, UnknownAgent};
+use ralph_engine::metrics::MetricsPaths;
 use ralph_engine::proof::Places;
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
@@ -104,6 +105,7 @@ pub fn deps(
         prices: settings.prices(),
         redactor: Arc::new(redactor),
         places: places(here),
+        metrics: MetricsPaths::default(),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),

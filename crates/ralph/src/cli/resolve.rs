@@ -89,7 +89,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let review = review::reviewer(&config, here)?;
     let prompting = templates::prompting(settings, here)?;
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
-    let deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
+    let mut deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
     if settings.verify.is_empty() {
         warnings.push(
             "no verify command: completion cannot be verified (add --verify 'your test command')".into(),
@@ -105,6 +105,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     warnings.extend(state_inside(&here.workspace, here));
     let protect = protect(settings);
     let views = views(settings, &protect, here)?;
+    deps.metrics = views.metrics.clone();
     let plan = RunSpec {
         workspace: here.workspace.clone(),
         prompt,

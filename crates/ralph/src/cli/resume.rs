@@ -109,7 +109,7 @@ pub fn go_on(
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
     }
-    let deps =
+    let mut deps =
         agent::deps((&start.agent, &start.ladder, start.review.as_ref()), &config.settings, redactor, here)?;
     let change = |policy: &Policy| {
         let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
@@ -131,6 +131,7 @@ pub fn go_on(
     }
     let whole = |start, deps: &RunDeps| secrets::whole(start, &deps.redactor, typed);
     let views = config.settings.views.clone().only(&start.own_files);
+    deps.metrics = views.metrics.clone();
     let redactor = Arc::clone(&deps.redactor);
     let run = WatchedRun { id, records: &records, workspace, views, redactor };
     let (watchers, terminal) = watchers(run, output, &home, here);

@@ -50,6 +50,10 @@ pub enum Kind {
     WorkspaceFile(Set<String>),
     /// A JSON file within the workspace.
     JsonFile(Set<String>),
+    /// A file of JSON lines within the workspace.
+    JsonLinesFile(Set<String>),
+    /// A directory within the workspace; `.` is the workspace itself and arrives as an empty path.
+    WorkspaceDir(Set<String>),
     /// Texts.
     Texts(Set<Vec<String>>),
     /// Shell commands; an empty list sets nothing.
@@ -112,6 +116,8 @@ impl Kind {
             Kind::Promise(_) => "one line of text without < and >".into(),
             Kind::WorkspaceFile(_) => "a path within the workspace, such as \"done.txt\"".into(),
             Kind::JsonFile(_) => "a path within the workspace that ends in .json".into(),
+            Kind::JsonLinesFile(_) => "a path within the workspace that ends in .jsonl".into(),
+            Kind::WorkspaceDir(_) => "a directory within the workspace, such as \"docs/reports\"".into(),
             Kind::Texts(_) => "a list of texts, such as [\"a\", \"b\"]".into(),
             Kind::Commands(_) => "a list of shell commands, such as [\"make test\"]".into(),
             Kind::Globs(_) => "a list of paths in gitignore syntax, such as [\"infra/\"]".into(),
@@ -133,6 +139,8 @@ impl Kind {
             Kind::Agent(_) => "\"codex\"".into(),
             Kind::WorkspaceFile(_) => "\"done.txt\"".into(),
             Kind::JsonFile(_) => "\"status/view.json\"".into(),
+            Kind::JsonLinesFile(_) => "\"status/runs.jsonl\"".into(),
+            Kind::WorkspaceDir(_) => "\"docs/reports\"".into(),
             Kind::Texts(_) => "[\"text\"]".into(),
             Kind::Commands(_) => "[\"make test\"]".into(),
             Kind::Globs(_) => "[\"infra/\"]".into(),

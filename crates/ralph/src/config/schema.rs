@@ -61,10 +61,11 @@ fn value(key: &Key) -> Value {
         Kind::Retention(_) => {
             json!({"anyOf": [{"enum": ["forever", "0"]}, {"type": "string", "pattern": duration}]})
         }
-        Kind::Text(_) | Kind::WorkspaceFile(_) => json!({"type": "string"}),
+        Kind::Text(_) | Kind::WorkspaceFile(_) | Kind::WorkspaceDir(_) => json!({"type": "string"}),
         Kind::Agent(_) => json!({"enum": ralph_agents::registry::names().collect::<Vec<_>>()}),
         Kind::Promise(_) => json!({"type": "string", "pattern": "^[^<>\\r\\n]+$"}),
         Kind::JsonFile(_) => json!({"type": "string", "pattern": "\\.json$"}),
+        Kind::JsonLinesFile(_) => json!({"type": "string", "pattern": "\\.jsonl$"}),
         Kind::Texts(_) | Kind::Commands(_) | Kind::Globs(_) => {
             json!({"type": "array", "items": {"type": "string"}})
         }

@@ -102,7 +102,8 @@ fn where_views_cannot_be_written_the_run_goes_on_with_one_warning() {
 #[test]
 fn moved_views_are_nobodys_work() {
     let scene = Scene::new();
-    let toml = "[views]\nsession = \".ralph-session.json\"\nstatus = \".claude/metrics/status.json\"\n";
+    let toml = "[views]\nsession = \".ralph-session.json\"\nstatus = \".claude/metrics/status.json\"\n\
+        metrics = \".claude/metrics/ralph-loops.jsonl\"\nreport = \".claude/metrics\"\n";
     scene.scratch.files(&[("ralph.toml", toml)]);
     let idle = ["--max-iterations", "9", "--max-cost", "5"];
     let answer = scene.sim("Stand still", &idle, "message Nothing; claim none");
@@ -111,7 +112,10 @@ fn moved_views_are_nobodys_work() {
     assert_eq!(view(&scene, ".ralph-session.json")["iterations"].as_array().unwrap().len(), 4);
     let status = view(&scene, ".claude/metrics/status.json");
     assert_eq!((&status["exit_reason"], &status["breaker"]["state"]), (&"STALL".into(), &"OPEN".into()));
-    assert!(!scene.scratch.workspace().join(".ralph/session.json").exists());
+    assert!(scene.scratch.read(".claude/metrics/ralph-loops.jsonl").contains("\"abortReason\":\"STALL\""));
+    for moved in [".ralph/session.json", ".ralph/metrics"] {
+        assert!(!scene.scratch.workspace().join(moved).exists(), "{moved}");
+    }
 }
 
 #[test]

@@ -66,7 +66,9 @@ impl Kind {
             Kind::WorkspaceFile(set) => {
                 then(*set, text(value).filter(|path| inside(path)).ok_or_else(wrong)?)
             }
-            Kind::JsonFile(set) => then(*set, json_file(value).ok_or_else(wrong)?),
+            Kind::JsonFile(set) => then(*set, view_path(value, ".json").ok_or_else(wrong)?),
+            Kind::JsonLinesFile(set) => then(*set, view_path(value, ".jsonl").ok_or_else(wrong)?),
+            Kind::WorkspaceDir(set) => then(*set, view_path(value, "").ok_or_else(wrong)?),
             Kind::Texts(set) => then(*set, texts(value).ok_or_else(wrong)?),
             Kind::Commands(set) => then(*set, commands(texts(value).ok_or_else(wrong)?)?),
             Kind::Globs(set) => then(*set, globs(texts(value).ok_or_else(wrong)?)?),
@@ -188,9 +190,11 @@ fn inside(path: &str) -> bool {
     !path.trim().is_empty() && Path::new(path).components().all(stays)
 }
 
-fn json_file(value: &Value) -> Option<String> {
-    let path = text(value).filter(|path| inside(path) && path.ends_with(".json"))?;
-    Some(path.trim_start_matches("./").into())
+/// A path that ralph writes, as a walk of the workspace names it. A `*` would stand for other files.
+fn view_path(value: &Value, end: &str) -> Option<String> {
+    let path = text(value).filter(|path| inside(path) && path.ends_with(end) && !path.contains('*'))?;
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    Some(parts.join("/"))
 }
 
 fn commands(commands: Vec<String>) -> Result<Vec<String>, Mismatch> {

@@ -43,7 +43,7 @@ pub const PLAN: Section = Section {
 
 pub const VIEWS: Section = Section {
     name: "views",
-    about: "JSON files in the workspace in which other programs can follow a run.",
+    about: "Files in the workspace in which other programs can follow runs.",
     shape: Shape::Table,
     keys: &[
         Key::new(
@@ -70,5 +70,17 @@ pub const VIEWS: Section = Section {
             "File with the analysis of the latest response.",
         )
         .default("\".ralph/analysis.json\""),
+        Key::new(
+            "views.metrics",
+            Kind::JsonLinesFile(|s, _, path| s.views.metrics.lines = path),
+            "File with one line of JSON per run.",
+        )
+        .default("\".ralph/metrics/ralph-loops.jsonl\""),
+        Key::new(
+            "views.report",
+            Kind::WorkspaceDir(|s, _, path| s.views.metrics.reports = path),
+            "Directory of the daily reports, ralph-report-DATE.md.",
+        )
+        .default("\".ralph/metrics\""),
     ],
 };
