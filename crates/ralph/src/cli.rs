@@ -25,6 +25,7 @@ mod init;
 mod inside;
 mod ladder;
 mod list;
+mod listed_run;
 mod logs;
 mod man;
 mod moved;

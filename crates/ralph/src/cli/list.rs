@@ -1,13 +1,13 @@
 //! `ralph list`: runs, newest first.
 
+use super::listed_run::{ListedRun, STATUS_WIDTH};
 use super::{Here, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::Problem;
 use ralph_engine::clock::utc;
-use ralph_store::{RunFilter, RunRow, Store};
-use ralph_view::fact_text::{ago, money};
-use ralph_view::run_state::{RunState, painted};
+use ralph_store::{RunFilter, Store};
+use ralph_view::fact_text::ago;
 use std::fmt::Write;
 
 /// The command's arguments.
@@ -33,7 +33,10 @@ pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let home = here.home()?;
     let rows = match home.store_if_any().map_err(|e| runs::broken(&e))? {
-        Some(store) => runs::seen_now(store.runs(&filter).map_err(|e| runs::broken(&e))?, &home),
+        Some(store) => {
+            let rows = runs::seen_now(store.runs(&filter).map_err(|e| runs::broken(&e))?, &home);
+            rows.into_iter().map(|row| ListedRun::of(row, &store)).collect()
+        }
         None => Vec::new(),
     };
     if args.json {
@@ -48,30 +51,29 @@ pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(0)
 }
 
-fn table(rows: &[RunRow], all: bool, here: &Here) -> String {
+fn table(rows: &[ListedRun], all: bool, here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
     let head = format!(
-        "{:<8}  {:<9}  {:<11}  {:<20}  {:<10}  {:>4}  {:>9}  TASK",
+        "{:<8}  {:<9}  {:<STATUS_WIDTH$}  {:<20}  {:<10}  {:>4}  {:>9}  TASK",
         "RUN", "WHEN", "STATUS", "REASON", "PROOF", "ITER", "COST"
     );
     let _ = writeln!(text, "{}", style.faint(head));
-    for row in rows {
-        let status = match RunState::named(&row.status) {
-            Some(state) => painted(state, style, 11),
-            None => format!("{:<11}", row.status),
-        };
+    for run in rows {
+        let row = &run.row;
+        let (_, reason) = run.status();
         let place = if all { format!("  {}", style.faint(plain(&row.workspace))) } else { String::new() };
         let task = plain(&row.task) + &place;
         let _ = writeln!(
             text,
-            "{:<8}  {:<9}  {status}  {:<20}  {:<10}  {:>4}  {:>9}  {task}",
+            "{:<8}  {:<9}  {}  {:<20}  {:<10}  {:>4}  {:>9}  {task}",
             runs::short(&row.id),
             ago(utc() - row.started),
-            row.reason.as_deref().unwrap_or("-"),
+            run.painted_status(style),
+            reason.unwrap_or("-"),
             row.proof.as_deref().unwrap_or("-"),
             row.iterations,
-            money(row.cost_micro, row.cost_complete),
+            run.cost(),
         );
     }
     text

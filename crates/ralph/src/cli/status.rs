@@ -1,5 +1,6 @@
 //! `ralph status`: one run in full.
 
+use super::listed_run::ListedRun;
 use super::{Here, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json};
@@ -14,7 +15,7 @@ use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
-use ralph_store::{IterationRow, RunRow, Store};
+use ralph_store::{IterationRow, Store};
 use ralph_view::call_receipts;
 use ralph_view::fact_text::{money, seconds};
 use ralph_view::run_receipt::receipt;
@@ -37,9 +38,9 @@ pub struct Args {
 /// Prints the run.
 pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&here.home()?)?;
-    let row = runs::find(&store, args.run.as_deref(), here)?;
-    let records = runs::records_to_the_end(&store, &row.id)?;
-    let rows = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
+    let run = ListedRun::of(runs::find(&store, args.run.as_deref(), here)?, &store);
+    let records = runs::records_to_the_end(&store, &run.row.id)?;
+    let rows = store.iterations(&run.row.id).map_err(|e| runs::broken(&e))?;
     let (state, works) = fold(records);
     let iterations: Vec<Shown<'_>> =
         rows.iter().map(|row| Shown { row, work_type: works.get(&(row.n, row.attempt)).copied() }).collect();
@@ -48,7 +49,7 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let ended = state.ending.and(last_ending(records)).map(|(ending, why)| outcome(&state, ending, why));
     if args.json {
         let value = json!({
-            "run": row,
+            "run": run,
             "breaker": state.circuit.now,
             "breakerHistory": state.circuit.history,
             "rungs": climbed(records, &state),
@@ -59,8 +60,8 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
         });
         return print_json(&value).map(|()| 0);
     }
-    let mut text = heading(&row, &state);
-    text.push_str(&table(&iterations, &climbed(records, &state), here));
+    let mut text = heading(&run, &state);
+    text.push_str(&table(&iterations, &climbed(records, &state), run.cut_off(), here));
     text.push_str(&call_receipts::table(&calls, here.out_style()));
     if let Some(ended) = &ended {
         text.push('\n');
@@ -92,7 +93,8 @@ fn fold(records: &[Record]) -> (State, BTreeMap<(u32, u32), WorkType>) {
     (state, works)
 }
 
-fn heading(row: &RunRow, state: &State) -> String {
+fn heading(run: &ListedRun, state: &State) -> String {
+    let row = &run.row;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<10} {}", plain(value));
@@ -116,12 +118,20 @@ fn heading(row: &RunRow, state: &State) -> String {
         line("limits", &format!("{iterations}, {}", start.policy.max_cost));
     }
     let crashed = RunState::named(&row.status) == Some(RunState::Crashed);
-    let more = match (row.status.as_str(), row.reason.as_deref()) {
+    let (status, reason) = run.status();
+    let more = match reason {
         _ if crashed => " (its process is gone; `ralph resume` continues it)".into(),
-        (status, Some(reason)) if status != reason => format!(" ({reason})"),
+        Some(reason) if reason != status => format!(" ({reason})"),
         _ => String::new(),
     };
-    line("status", &format!("{}{more}", row.status));
+    line("status", &format!("{status}{more}"));
+    if let Some(reserved) = run.cut_off() {
+        let (cost, charged, reserved) = (run.cost(), money(row.cost_micro, true), money(reserved, true));
+        line(
+            "cost",
+            &format!("{cost} ({charged} charged, {reserved} reserved for the call that was cut off)"),
+        );
+    }
     if let Some(grade) = row.proof.as_deref().and_then(Grade::of) {
         line("proof", &format!("{grade}: {}", grade.meaning()));
     }
@@ -157,7 +167,7 @@ fn climbed(records: &[Record], state: &State) -> Vec<Climbed> {
     records.iter().filter_map(call).collect()
 }
 
-fn table(rows: &[Shown<'_>], climbed: &[Climbed], here: &Here) -> String {
+fn table(rows: &[Shown<'_>], climbed: &[Climbed], cut_off: Option<i64>, here: &Here) -> String {
     let style = here.out_style();
     let mut text = String::new();
     if rows.is_empty() {
@@ -170,7 +180,9 @@ fn table(rows: &[Shown<'_>], climbed: &[Climbed], here: &Here) -> String {
     let _ = writeln!(text, "{}", style.faint(head));
     let above = climbed.iter().filter(|c| c.rung > 0).map(|c| ((c.iteration, c.attempt), c.rung));
     let above: BTreeMap<(u32, u32), u32> = above.collect();
-    for Shown { row, work_type } in rows {
+    for (at, Shown { row, work_type }) in rows.iter().enumerate() {
+        // A review may have been cut off after the last attempt was settled.
+        let open = cut_off.filter(|_| at + 1 == rows.len() && row.cost_micro == 0);
         let n = if row.attempt > 1 { format!("{}.{}", row.n, row.attempt) } else { row.n.to_string() };
         let verified = match row.verified {
             Some(true) => style.good(format!("{:<8}", "passed")),
@@ -183,7 +195,7 @@ fn table(rows: &[Shown<'_>], climbed: &[Climbed], here: &Here) -> String {
             text,
             "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {:<14}  {}{failure}{rung}",
             seconds(row.dur_ms),
-            money(row.cost_micro, true),
+            open.map_or_else(|| money(row.cost_micro, true), |reserved| money(reserved, false)),
             row.files,
             work_type.map_or("-", WorkType::word),
             if row.decision.is_empty() { "-" } else { &row.decision },

@@ -96,3 +96,18 @@ fn a_touched_protected_path_ends_the_run_and_nobody_advises_to_commit_it() {
     }
     assert!(!answer.err.contains("git commit"), "{}", answer.err);
 }
+
+#[test]
+fn work_that_waits_for_a_review_is_not_called_aborted() {
+    let scene = Scene::new();
+    scene.scratch.files(&[("ralph.toml", "[gate]\nrequire = \"proven\"\nask_for_test = 0\n")]);
+    let left = scene.sim("Look at it", &["--verify", "true"], "write a x; claim complete");
+    assert_eq!(left.code, 2, "{}", left.err);
+    let list = scene.ralph(&["list"]).out;
+    let row = list.lines().last().unwrap();
+    assert!(row.contains("  NEEDS_REVIEW  -  ") && !row.contains("ABORTED"), "{list}");
+    let status = scene.ralph(&["status"]).out;
+    assert!(status.contains("status     NEEDS_REVIEW\n"), "{status}");
+    let rows: serde_json::Value = serde_json::from_str(&scene.ralph(&["list", "--json"]).out).unwrap();
+    assert_eq!((&rows[0]["status"], &rows[0]["reason"]), (&"ABORTED".into(), &"NEEDS_REVIEW".into()));
+}

@@ -50,13 +50,19 @@ fn a_run_that_was_killed_is_taken_up_by_the_same_command() {
     let mut first = begin(&scene, "Slow");
     first.kill().unwrap();
     first.wait().unwrap();
-    assert!(scene.ralph(&["list"]).out.contains("CRASHED"));
-    assert!(
-        scene
-            .ralph(&["status"])
-            .out
-            .contains("status     CRASHED (its process is gone; `ralph resume` continues it)")
-    );
+    let list = scene.ralph(&["list"]).out;
+    assert!(list.contains("CRASHED") && list.contains("  ~$0.50  Slow"), "{list}");
+    let rows: serde_json::Value = serde_json::from_str(&scene.ralph(&["list", "--json"]).out).unwrap();
+    assert_eq!((&rows[0]["reserved_micro"], &rows[0]["cost_micro"]), (&500_000.into(), &0.into()));
+    let status = scene.ralph(&["status"]).out;
+    for line in [
+        "status     CRASHED (its process is gone; `ralph resume` continues it)",
+        "cost       ~$0.50 ($0.00 charged, $0.50 reserved for the call that was cut off)",
+    ] {
+        assert!(status.lines().any(|l| l == line), "{line}\n{status}");
+    }
+    let row = status.lines().find(|line| line.starts_with("   1  ")).unwrap();
+    assert!(row.contains("  ~$0.50  "), "{status}");
     assert!(scene.ralph(&["explain"]).out.starts_with("CRASHED after 0 iterations"));
     // A time limit ends the slow script; what counts here is what is said.
     let other = ["--verify", "true && true", "--max-iterations", "3", "--max-cost", "1"];

@@ -1,0 +1,64 @@
+//! A run as `list` and `status` show it: its row, and the money that is reserved for a call that is under way, or was when
+//! the run's process was killed. Nobody knows yet what such a call cost; once the run is resumed, it is charged.
+
+use ralph_engine::ledger::run_meter;
+use ralph_rules::ending::Reason;
+use ralph_store::{RunRow, Store};
+use ralph_view::fact_text::money;
+use ralph_view::run_state::{RunState, painted};
+use ralph_view::style::Style;
+use serde::Serialize;
+
+/// How wide the longest status is.
+pub const STATUS_WIDTH: usize = 12;
+
+/// A run as it is listed.
+#[derive(Debug, Serialize)]
+pub struct ListedRun {
+    /// As it was written last, with its process looked at.
+    #[serde(flatten)]
+    pub row: RunRow,
+    /// Micro-dollars.
+    pub reserved_micro: i64,
+}
+
+impl ListedRun {
+    /// With what the ledger holds for it.
+    pub fn of(row: RunRow, store: &dyn Store) -> ListedRun {
+        let held = || store.meter(&run_meter(&row.id)).map_or(0, |meter| meter.held);
+        let reserved_micro = if row.exit_code.is_none() { held() } else { 0 };
+        ListedRun { row, reserved_micro }
+    }
+
+    /// What was reserved for a call that nobody settled, because the run's process was killed.
+    pub fn cut_off(&self) -> Option<i64> {
+        let crashed = RunState::named(&self.row.status) == Some(RunState::Crashed);
+        Some(self.reserved_micro).filter(|reserved| crashed && *reserved > 0)
+    }
+
+    /// The cost; `~` marks one that is partly unknown.
+    pub fn cost(&self) -> String {
+        match self.cut_off() {
+            Some(reserved) => money(self.row.cost_micro.saturating_add(reserved), false),
+            None => money(self.row.cost_micro, self.row.cost_complete),
+        }
+    }
+
+    /// The status and the reason; finished work that waits for a person is not called aborted.
+    pub fn status(&self) -> (&str, Option<&str>) {
+        match self.row.reason.as_deref() {
+            Some(reason) if reason == Reason::NeedsReview.name() => (reason, None),
+            reason => (&self.row.status, reason),
+        }
+    }
+
+    /// The status in its colour, padded.
+    pub fn painted_status(&self, style: Style) -> String {
+        let (status, _) = self.status();
+        match RunState::named(status) {
+            Some(state) => painted(state, style, STATUS_WIDTH),
+            None if status == Reason::NeedsReview.name() => style.warn(format!("{status:<STATUS_WIDTH$}")),
+            None => format!("{status:<STATUS_WIDTH$}"),
+        }
+    }
+}
