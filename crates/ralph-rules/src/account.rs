@@ -86,6 +86,12 @@ pub struct RunAccount {
     pub daily_cost: Micro,
     /// Who works in the call under way: agent and the model asked for.
     pub working: (String, Option<String>),
+    /// The share of the latest call.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub latest: usize,
+    /// The iteration whose claims were compared last.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub compared: u32,
 }
 
 /// One agent with one model in a run.
@@ -104,6 +110,12 @@ pub struct Share {
     pub usage: Usage,
     /// What they cost.
     pub cost: Micro,
+    /// Claims that could be compared with what ralph saw.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub claims: u32,
+    /// Those that were true.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub claims_held: u32,
 }
 
 /// The kind of task, by the words of its first line.
@@ -187,8 +199,14 @@ impl RunAccount {
             }
             Seen::CallEnded(call) => self.call_ended(state, call),
             Seen::CallLost(lost) => self.call_lost(lost),
-            Seen::Inspected(_) => self.inspected(state),
-            Seen::Verified(verified) => self.checked(verified),
+            Seen::Inspected(_) => {
+                self.inspected(state);
+                self.compared(state);
+            }
+            Seen::Verified(verified) => {
+                self.checked(verified);
+                self.compared(state);
+            }
             Seen::Refused(refused) => {
                 let waits =
                     matches!(refused.by, Refuser::CallsPerHour | Refuser::TokensPerHour | Refuser::Provider);
@@ -240,6 +258,7 @@ impl RunAccount {
             unpriced: found.unpriced,
             usage: found.usage,
             cost: found.cost(),
+            ..Share::default()
         });
     }
 
@@ -251,6 +270,7 @@ impl RunAccount {
             self.shares.push(Share { agent: agent.clone(), model, ..Share::default() });
             self.shares.len() - 1
         });
+        self.latest = at;
         if let Some(share) = self.shares.get_mut(at) {
             share.calls += 1;
             share.unpriced += u32::from(unpriced);
@@ -276,6 +296,18 @@ impl RunAccount {
             true => (0, Micro::ZERO),
             false => (self.idle + 1, self.idle_cost.plus(cost)),
         };
+    }
+
+    /// An iteration that closed has its claims compared; verifying it again changes nothing.
+    fn compared(&mut self, state: &State) {
+        if !state.calls.judged || state.calls.done <= self.compared {
+            return;
+        }
+        self.compared = state.calls.done;
+        if let Some(share) = self.shares.get_mut(self.latest) {
+            share.claims = share.claims.saturating_add(state.claim_check.made);
+            share.claims_held = share.claims_held.saturating_add(state.claim_check.held);
+        }
     }
 
     fn checked(&mut self, verified: &Verified) {
@@ -325,6 +357,12 @@ impl RunAccount {
         self.shares.iter().map(|share| share.unpriced).sum()
     }
 
+    /// Claims that could be compared with what ralph saw, and those that were true.
+    pub fn claims(&self) -> (u32, u32) {
+        let sum = |of: fn(&Share) -> u32| self.shares.iter().map(of).fold(0, u32::saturating_add);
+        (sum(|share| share.claims), sum(|share| share.claims_held))
+    }
+
     /// Tests that failed before and do not now, less those that fail since; none where they were not counted.
     pub fn tests_fixed(&self) -> Option<i64> {
         Some(i64::from(self.failing_before?) - i64::from(self.failing_after?))
@@ -336,9 +374,8 @@ impl RunAccount {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
-fn is_zero(n: &u32) -> bool {
-    *n == 0
+fn is_zero<T: Default + PartialEq>(n: &T) -> bool {
+    *n == T::default()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod typical;
 
 pub use typical::{NotCompleted, Typical};
 
-use crate::account::RunAccount;
+use crate::account::{RunAccount, Share};
 use crate::ending::{Reason, Status};
 use crate::money::{Micro, Usage};
 use serde::Serialize;
@@ -91,6 +91,10 @@ pub struct Overall {
     pub stall_on_target: bool,
     /// Tests that failed before and do not now.
     pub tests_fixed: i64,
+    /// Claims of agents that could be compared with what ralph saw.
+    pub claims: u32,
+    /// Those that were true.
+    pub claims_held: u32,
 }
 
 /// Runs with one skill.
@@ -126,6 +130,10 @@ pub struct Agent {
     pub cost: f64,
     /// False where a part is unknown.
     pub cost_is_complete: bool,
+    /// Claims that could be compared with what ralph saw.
+    pub claims: u32,
+    /// Those that were true.
+    pub claims_held: u32,
 }
 
 /// What was spent without gain.
@@ -203,6 +211,8 @@ fn overall(runs: &[RunAccount]) -> Overall {
         stall_rate,
         stall_on_target: stall_rate < STALLS,
         tests_fixed: runs.iter().filter_map(RunAccount::tests_fixed).sum(),
+        claims: runs.iter().map(|run| run.claims().0).fold(0, u32::saturating_add),
+        claims_held: runs.iter().map(|run| run.claims().1).fold(0, u32::saturating_add),
     }
 }
 
@@ -225,21 +235,27 @@ fn by_skill(runs: &[RunAccount]) -> Vec<Group> {
 }
 
 fn by_agent(runs: &[RunAccount]) -> Vec<Agent> {
-    type Sum = (u32, u32, u32, Usage, Micro);
-    let mut agents: BTreeMap<(&str, Option<&str>), Sum> = BTreeMap::new();
+    let mut agents: BTreeMap<(&str, Option<&str>), (u32, Share)> = BTreeMap::new();
     for share in runs.iter().flat_map(|run| &run.shares) {
-        let sum = agents.entry((&share.agent, share.model.as_deref())).or_default();
-        sum.0 += 1;
-        sum.1 = sum.1.saturating_add(share.calls);
-        sum.2 = sum.2.saturating_add(share.unpriced);
-        sum.3 = sum.3.plus(&share.usage);
-        sum.4 = sum.4.plus(share.cost);
+        let (loops, sum) = agents.entry((&share.agent, share.model.as_deref())).or_default();
+        *loops += 1;
+        sum.calls = sum.calls.saturating_add(share.calls);
+        sum.unpriced = sum.unpriced.saturating_add(share.unpriced);
+        sum.usage = sum.usage.plus(&share.usage);
+        sum.cost = sum.cost.plus(share.cost);
+        sum.claims = sum.claims.saturating_add(share.claims);
+        sum.claims_held = sum.claims_held.saturating_add(share.claims_held);
     }
-    let agent = |((agent, model), (loops, calls, unpriced, usage, cost)): ((&str, Option<&str>), _)| {
-        let cost: Micro = cost;
-        let model = model.map(str::to_owned);
-        let cost_is_complete = unpriced == 0;
-        Agent { agent: agent.into(), model, loops, calls, usage, cost: cost.usd(), cost_is_complete }
+    let agent = |((agent, model), (loops, sum)): ((&str, Option<&str>), (u32, Share))| Agent {
+        agent: agent.into(),
+        model: model.map(str::to_owned),
+        loops,
+        calls: sum.calls,
+        usage: sum.usage,
+        cost: sum.cost.usd(),
+        cost_is_complete: sum.unpriced == 0,
+        claims: sum.claims,
+        claims_held: sum.claims_held,
     };
     agents.into_iter().map(agent).collect()
 }

@@ -42,8 +42,6 @@ pub struct ViewFold {
     subjects: Vec<String>,
     commits: u64,
     judged: u32,
-    /// Items of the plan that were done before the iteration under way.
-    tasks_done: u32,
     last_action: String,
     current_file: Option<String>,
     last_activity: Option<String>,
@@ -62,7 +60,6 @@ impl Default for ViewFold {
             subjects: Vec::new(),
             commits: 0,
             judged: 0,
-            tasks_done: 0,
             last_action: String::new(),
             current_file: None,
             last_activity: None,
@@ -125,7 +122,6 @@ impl ViewFold {
                 self.session.session_id.clone_from(&start.run);
                 self.session.started_at = stamp(self.state.at);
                 self.session.tasks_counted = start.plan.is_some();
-                self.tasks_done = self.tasks_now();
                 self.head.clone_from(&start.base);
             }
             Seen::Resumed(_) => self.resumed(),
@@ -182,11 +178,10 @@ impl ViewFold {
         let state = &self.state;
         let number = state.calls.done;
         self.judged = number;
-        let done = self.tasks_now();
-        let finished = u64::from(done.saturating_sub(std::mem::replace(&mut self.tasks_done, done)));
         let claim = state.claim.block.as_ref();
         if let (Some(analysis), Some(start)) = (&mut self.analysis, state.start.as_deref()) {
             analysis.exit_decision = ExitDecision::Continue;
+            analysis.lints.extend_from_slice(&state.claim_check.lints);
             analysis.circuit_breaker_state = state.circuit.now;
             analysis.stuck_loop_detected = state.repeat.stuck(&start.policy).is_some();
             analysis.completion_indicators = state.signals.last.last().map_or(0, |signal| signal.indicators);
@@ -207,7 +202,7 @@ impl ViewFold {
             timestamp: stamp(state.at),
             status: claim.and_then(|block| block.status),
             tasks_completed: match self.session.tasks_counted {
-                true => finished,
+                true => state.tasks.ticked_and_open().map_or(0, |(ticked, _)| ticked),
                 false => claim.and_then(|block| block.tasks_completed).unwrap_or(0),
             },
             files_modified: state.trees.files.into(),
@@ -217,11 +212,6 @@ impl ViewFold {
             claimed: claim.map(Claimed::of),
         };
         self.session.add(iteration, std::mem::take(&mut self.commits));
-    }
-
-    /// Items of the plan that are done now; 0 without a plan.
-    fn tasks_now(&self) -> u32 {
-        self.state.tasks.latest.as_ref().map_or(0, |seen| seen.done)
     }
 
     /// The run ended: its last iteration and its last response say why.
@@ -238,10 +228,6 @@ impl ViewFold {
         self.session.resume();
         if let Some(analysis) = self.analysis.as_mut().filter(|analysis| analysis.exit_reason.is_some()) {
             (analysis.exit_decision, analysis.exit_reason) = (ExitDecision::Continue, None);
-        }
-        // What was ticked while no agent worked is nobody's iteration.
-        if self.state.phase == Phase::Ready {
-            self.tasks_done = self.tasks_now();
         }
     }
 

@@ -83,6 +83,9 @@ fn overall(text: &mut String, all: &Overall) {
     let on = mark(all.stall_on_target);
     let _ = writeln!(text, "- Stall rate: {:.0}% {on} (target: <20%)", all.stall_rate);
     let _ = writeln!(text, "- Tests fixed: {}", all.tests_fixed);
+    if all.claims > 0 {
+        let _ = writeln!(text, "- Claims that held: {} of {}", all.claims_held, all.claims);
+    }
     if !all.work_types.is_empty() {
         let work = all.work_types.iter().map(|(work, iterations)| format!("{work} {iterations}"));
         let _ = writeln!(text, "- Iterations by work type: {}", work.collect::<Vec<_>>().join(", "));
@@ -108,12 +111,15 @@ fn skill(text: &mut String, group: &Group) {
 
 fn agents(text: &mut String, agents: &[Agent]) {
     let _ = writeln!(text, "## By Agent and Model");
-    let _ = writeln!(text, "| Agent | Model | Loops | Calls | Input | Cached | Output | Cost |");
-    let _ = writeln!(text, "|---|---|--:|--:|--:|--:|--:|--:|");
+    let _ = writeln!(
+        text,
+        "| Agent | Model | Loops | Calls | Input | Cached | Output | Cost | Claims that held |"
+    );
+    let _ = writeln!(text, "|---|---|--:|--:|--:|--:|--:|--:|--:|");
     for a in agents {
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             cell(&a.agent),
             a.model.as_deref().map_or_else(|| "-".into(), cell),
             a.loops,
@@ -122,6 +128,7 @@ fn agents(text: &mut String, agents: &[Agent]) {
             a.usage.cache_read.saturating_add(a.usage.cache_write),
             a.usage.output,
             usd(a.cost, a.cost_is_complete),
+            if a.claims > 0 { format!("{} of {}", a.claims_held, a.claims) } else { "-".into() },
         );
     }
 }

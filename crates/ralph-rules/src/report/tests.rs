@@ -57,6 +57,20 @@ fn a_day_in_numbers() {
 }
 
 #[test]
+fn every_agent_has_how_often_its_word_was_true() {
+    let mut one = run("aaaaaaaa", Some(Reason::GatePassed), &[1]);
+    (one.shares[0].claims, one.shares[0].claims_held) = (9, 7);
+    let other = Share { agent: "codex".into(), claims: 2, claims_held: 1, ..Share::default() };
+    one.shares.push(other);
+    let report = report(&[one.clone(), one], &span());
+    assert_eq!((report.overall.claims, report.overall.claims_held), (22, 16));
+    let text = report.markdown();
+    for line in ["- Claims that held: 16 of 22", "| 14 of 18 |", "| 2 of 4 |"] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
 fn a_day_on_which_nothing_was_completed_has_no_average() {
     let mut stalled = run("aaaaaaaa", Some(Reason::Stall), &[500_000, 500_000]);
     stalled.work = BTreeMap::from([(WorkType::Testing, 2)]);

@@ -190,6 +190,14 @@ fn text(stats: &Stats, style: Style) -> String {
         row("", format!("{mark}{} per proven or tested run", usd(cost)));
     }
     row("tests", format!("{} fixed", all.tests_fixed));
+    if all.claims > 0 {
+        row("claims that held:", format!("{} of {}", all.claims_held, all.claims));
+    }
+    let claiming: Vec<&Agent> = stats.by_agent.iter().filter(|agent| agent.claims > 0).collect();
+    for agent in claiming.iter().filter(|_| claiming.len() > 1) {
+        let who = name(&agent.agent, agent.model.as_deref());
+        row("", format!("{} of {} by {who}", agent.claims_held, agent.claims));
+    }
     let waste = &stats.waste;
     let idle = format!("{} without progress", counted(waste.idle_iterations, "iteration"));
     let retries = if waste.retries == 1 { "1 retry".into() } else { format!("{} retries", waste.retries) };
@@ -201,6 +209,12 @@ fn text(stats: &Stats, style: Style) -> String {
     }
     tables(&mut text, stats, style);
     text
+}
+
+/// An agent with its model, if that is known, within a column.
+fn name(agent: &str, model: Option<&str>) -> String {
+    let whole = model.map_or_else(|| agent.to_owned(), |model| format!("{agent} {model}"));
+    plain(&whole).chars().take(28).collect()
 }
 
 /// Mean and p95 of the iterations of some runs; none if there are no such runs.
@@ -216,11 +230,10 @@ fn tables(text: &mut String, stats: &Stats, style: Style) {
     );
     let _ = writeln!(text, "{}", style.faint(head));
     for it in &stats.estimates {
-        let who = plain(&it.model.as_ref().map_or_else(|| it.agent.clone(), |m| format!("{} {m}", it.agent)));
         let _ = writeln!(
             text,
             "{:<28}  {:>5}  {:>10}  {:>10}  {:>9}  {:>7}",
-            who.chars().take(28).collect::<String>(),
+            name(&it.agent, it.model.as_deref()),
             it.runs,
             it.iterations_p50,
             usd(it.cost_p50),

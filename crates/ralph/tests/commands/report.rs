@@ -184,3 +184,35 @@ fn the_receipt_has_reported_and_computed_cost_within_a_terminals_width() {
     let table = text.lines().skip_while(|l| !l.contains("REPORTED")).take_while(|l| !l.is_empty());
     assert!(table.clone().count() == 2 && table.clone().all(|l| l.chars().count() <= 80), "{text}");
 }
+
+#[test]
+fn stats_and_report_say_how_often_the_agents_word_was_true() {
+    let scene = Scene::new();
+    let script = scene.scratch.root().join("agent.sim");
+    let lies_once =
+        "[1]\nwrite a one\nclaim progress tests=PASSING files=7\n[2]\nwrite done yes\nclaim complete\n";
+    std::fs::write(&script, lies_once).unwrap();
+    let args = ["run", "Two", "--agent", "sim", "--max-iterations", "3", "--max-cost", "1", "--verify"];
+    let run =
+        scene.ralph(&[&args[..], &["test -f done", "--", "--script", script.to_str().unwrap()]].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    // False: the tests and the files of the first block. True: those of the second, and that it was done.
+    let stats = scene.ralph(&["stats"]).out;
+    assert!(stats.lines().any(|line| line == "claims that held: 3 of 5"), "{stats}");
+    let report = scene.ralph(&["report"]).out;
+    assert!(report.contains("- Claims that held: 3 of 5\n") && report.contains("| 3 of 5 |\n"), "{report}");
+    let json = json(&scene, &["stats", "--json"]);
+    let agent = &json["byAgent"][0];
+    assert_eq!((&agent["claims"], &agent["claimsHeld"]), (&5.into(), &3.into()));
+    assert_eq!((&json["overall"]["claims"], &json["overall"]["claimsHeld"]), (&5.into(), &3.into()));
+}
+
+#[test]
+fn claims_are_counted_once_however_often_a_run_is_resumed() {
+    let scene = Scene::new();
+    let limits = ["--max-iterations", "1", "--max-cost", "1"];
+    assert_eq!(scene.sim("Go", &limits, "append a x; claim progress files=3").code, 3);
+    assert_eq!(scene.ralph(&["resume", "--max-iterations", "2"]).code, 3);
+    let stats = scene.ralph(&["stats"]).out;
+    assert!(stats.contains("claims that held: 0 of 2\n"), "{stats}");
+}

@@ -59,6 +59,12 @@ fn a_block_that_exaggerates_does_not_change_the_numbers() {
         let claimed = json!({"tasks_completed": 7, "files_modified": 9, "tests_status": "PASSING"});
         assert_eq!(iteration["claimed"], claimed);
     }
+    let lints = view(&scene, "analysis")["lints"].to_string();
+    for lie in
+        ["FILES_MODIFIED says 9, but 1 changed", "TESTS_STATUS says PASSING, but the tests are FAILING"]
+    {
+        assert!(lints.contains(lie), "{lints}");
+    }
     let totals = (&session["total_tasks_completed"], &session["total_files_modified"]);
     assert_eq!((totals, &session["tasks_counted"]), ((&json!(2), &json!(2)), &json!(true)));
 }
