@@ -20,7 +20,10 @@ fn footer(start: &mut RunStarted) {
 fn eventful(with: impl FnOnce(&mut RunStarted)) -> Journal {
     let mut journal = Journal::after_baseline(false, with);
     journal.admit();
-    let asks = format!("Should I use the old parser?\n\n{}", more());
+    let asks = format!(
+        "Should I use the old parser?\n\n{}",
+        more().replace("FILES_MODIFIED: 1", "FILES_MODIFIED: 3")
+    );
     let call = CallEnded { denials: vec!["Bash".into(), "WebFetch".into()], ..journal.closing(&asks) };
     journal.see(Seen::CallEnded(Box::new(call)));
     journal.tree += 1;
