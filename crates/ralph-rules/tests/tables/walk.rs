@@ -9,10 +9,12 @@ use ralph_rules::claim::{Progress, Status, Tests, WorkType, render};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Next;
 use ralph_rules::policy::{Decline, Policy, Until};
+use ralph_rules::prompt::compose;
 use ralph_rules::record::{
     CallEnded, CheckOutcome, Failure, How, PlanSeen, Restored, Seen, Unusable, Violation, WorkspaceUnusable,
 };
 use ralph_rules::step::Step;
+use ralph_rules::suite::Counts;
 use std::collections::BTreeSet;
 
 /// Sentences of distinct families, for `phrases=N`.
@@ -83,6 +85,9 @@ fn said(journal: &Journal) -> BTreeSet<String> {
     for lint in &check.lints {
         said.insert(format!("says={}", lint.code.name()));
     }
+    // The next prompt line by line, a word each.
+    let prompt = compose(&journal.state);
+    said.extend(prompt.lines().map(|line| format!("prompt={}", line.replace(' ', "_"))));
     for lint in &journal.state.claim.lints {
         said.insert(format!("lint={}", serde_json::to_value(lint.code).unwrap().as_str().unwrap()));
     }
@@ -169,7 +174,14 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
     };
     // The same error comes with other numbers each time.
     let error = get("error").unwrap_or("mismatched types");
-    journal.verified_saying(how, &format!("error: {error} at line {nth}7"));
+    let mut verified = journal.verification(how, &format!("error: {error} at line {nth}7"));
+    if let (Some(result), Some((passed, failed))) =
+        (verified.results.first_mut(), get("counts").and_then(|counts| counts.split_once('/')))
+    {
+        result.counts = Some(Counts::new(passed.parse().unwrap(), failed.parse().unwrap(), 0));
+    }
+    journal.see(Seen::Verified(verified));
+    journal.prove();
 }
 
 /// The agent's own failure; its message has other numbers each time.
