@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// `1 file`, `3 files`: the number and its noun, for nouns whose plural ends in `s`.
-pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
     let s = if n == N::from(1) { "" } else { "s" };
     format!("{n} {noun}{s}")
 }

@@ -6,6 +6,7 @@ use ralph_rules::counting::counted;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
+use ralph_rules::policy::Policy;
 use ralph_rules::record::{
     CallEnded, ChangeMap, Check, CheckOutcome, Compared, HunkState, Inspected, MapTotals, Ms, PlanSeen,
     PriceFrom, Refused, Refuser, Request, ReviewGiven, Seen, Verified, Violation,
@@ -131,15 +132,18 @@ pub fn fact_words(seen: &Seen) -> Vec<String> {
     facts(seen).iter().map(|line| plain(line)).collect()
 }
 
+fn limits(policy: &Policy) -> String {
+    format!("{} and {}", counted(policy.max_iterations, "iteration"), policy.max_cost)
+}
+
 fn facts(seen: &Seen) -> Vec<String> {
     match seen {
         Seen::RunStarted(start) => {
             let from = if start.prompt_from == "argument" { "the command line" } else { &start.prompt_from };
             let run = format!(
-                "run started: task from {from}, agent {}, limits {} and {}",
+                "run started: task from {from}, agent {}, limits {}",
                 start.agent.name,
-                counted(start.policy.max_iterations, "iteration"),
-                start.policy.max_cost
+                limits(&start.policy)
             );
             let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
             std::iter::once(run).chain(plan).chain(start.clock_behind.map(clock_words)).collect()
@@ -156,11 +160,7 @@ fn facts(seen: &Seen) -> Vec<String> {
             found.last,
             money(found.cost().0, found.unpriced == 0),
         )],
-        Seen::PolicyChanged(changed) => vec![format!(
-            "limits changed: {} and {}",
-            counted(changed.policy.max_iterations, "iteration"),
-            changed.policy.max_cost
-        )],
+        Seen::PolicyChanged(changed) => vec![format!("limits changed: {}", limits(&changed.policy))],
         Seen::Woke => Vec::new(),
         Seen::Admitted(admitted) => {
             let mistake = admitted.template_failed.as_ref();
