@@ -113,6 +113,7 @@ fn what_is_known_of_a_run_is_one_object() {
         "head",
         "pid",
         "resumable",
+        "reserved_micro",
     ];
     assert_eq!(keys(row), wanted.into());
     assert_eq!(
