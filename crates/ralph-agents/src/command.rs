@@ -79,7 +79,7 @@ impl Reader for CommandReader {
         }
         let failure = failure(&self.output, exit);
         let finished = failure.is_none();
-        self.output.text_reply(finished, failure)
+        self.output.text_reply(finished, failure).with_output_opened()
     }
 }
 
@@ -182,10 +182,23 @@ mod tests {
     }
 
     #[test]
+    fn a_json_reply_brings_its_status_fields() {
+        let text = "{\"result\": \"hi\", \"exit_signal\": true, \"metadata\": {\"files_changed\": 2}}\n";
+        let status = run(text, "", code(0)).status.unwrap();
+        assert_eq!(
+            (status.exit_signal.as_deref(), status.files_modified.as_deref()),
+            (Some("true"), Some("2"))
+        );
+        let broken = run("{\n \"result\": \"hi\\nyou\",\n exit_signal: true\n", "", code(0));
+        assert_eq!((broken.text.as_str(), broken.format, broken.text_bytes), ("hi\nyou", Format::Json, 6));
+        let status = broken.status.unwrap();
+        assert_eq!(status.exit_signal.as_deref(), Some("true"));
+        assert_eq!(status.malformed.unwrap().what, "line 3, column 2: a key without quotes");
+    }
+
+    #[test]
     fn json_of_another_kind_is_text() {
-        for text in
-            ["{\"type\":\"tick\"}", "{\"a\":1}", "{\"result\": \"cut", "[1,2]", "{\"type\":\"result\"}"]
-        {
+        for text in ["{\"type\":\"tick\"}", "{\"a\":1}", "[1,2]", "{\"type\":\"result\"}"] {
             let reply = run(text, "", code(0));
             assert_eq!((reply.text.as_str(), reply.format), (text, Format::Text));
         }

@@ -157,7 +157,7 @@ mod tests {
                 Format::Jsonl,
                 "r",
             ),
-            ("{\"result\":\"cut", Format::Text, "{\"result\":\"cut"),
+            ("{\"result\":\"cut", Format::Json, "cut"),
             ("chatter {\"type\":\"result\",\"result\":\"r\"} \u{1b}[0m", Format::Json, "r"),
         ] {
             let reply = read(text);

@@ -60,7 +60,7 @@ impl<D: Dialect> Reader for EventReader<D> {
         }
         let failure = self.text_failure(exit);
         let finished = failure.is_none();
-        self.output.text_reply(finished, failure)
+        self.output.text_reply(finished, failure).with_message_opened()
     }
 }
 

@@ -32,16 +32,7 @@ impl<'a> Field<'a> {
 
     /// A string's text; anything else is none.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        let inside = self.inside()?;
-        if memchr(b'\\', inside.as_bytes()).is_none() {
-            return Some(Cow::Borrowed(inside));
-        }
-        let mut text = String::with_capacity(inside.len());
-        unescape(inside, |part| {
-            text.push_str(part);
-            true
-        });
-        Some(Cow::Owned(text))
+        self.inside().map(unescaped)
     }
 
     /// A string's text, an empty one counting as missing.
@@ -164,6 +155,19 @@ pub fn read<'a, T: Deserialize<'a>>(line: &'a str) -> Option<T> {
     serde_json::from_str(line).ok()
 }
 
+/// The text that the inside of a JSON string stands for.
+pub fn unescaped(inside: &str) -> Cow<'_, str> {
+    if memchr(b'\\', inside.as_bytes()).is_none() {
+        return Cow::Borrowed(inside);
+    }
+    let mut text = String::with_capacity(inside.len());
+    unescape(inside, |part| {
+        text.push_str(part);
+        true
+    });
+    Cow::Owned(text)
+}
+
 /// Decodes the inside of a JSON string piece by piece, as long as `put` wants more. Half a surrogate pair
 /// becomes U+FFFD.
 fn unescape(mut rest: &str, mut put: impl FnMut(&str) -> bool) {
@@ -187,7 +191,7 @@ fn one_escape(escape: &str) -> (char, usize) {
         b'r' => '\r',
         b'b' => '\u{8}',
         b'f' => '\u{c}',
-        b'"' | b'\\' | b'/' => char::from(letter),
+        b'"' | b'\\' | b'/' | b'\'' => char::from(letter),
         b'u' => return unicode_escape(escape),
         _ => return (char::REPLACEMENT_CHARACTER, 1),
     };

@@ -173,7 +173,7 @@ impl<D: Dialect> Output<D> {
         let reply = self.dialect.reply(&Ended { exit, stderr: &stderr });
         let single = self.document || (self.events == 1 && reply.finished);
         let format = if single { Format::Json } else { Format::Jsonl };
-        Reply { garbled: self.garbled, format, ..reply }
+        Reply { garbled: self.garbled, format, ..reply }.with_message_opened()
     }
 
     /// The reply of plain text.

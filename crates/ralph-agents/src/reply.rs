@@ -1,5 +1,6 @@
 //! The result of one call: final message, failure, usage, cost.
 
+use ralph_rules::claim::ReportedStatus;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,8 @@ pub struct Reply {
     pub text: String,
     /// The final message's true length.
     pub text_bytes: u64,
+    /// The status fields of a JSON reply, of which the text is a part.
+    pub status: Option<ReportedStatus>,
     /// A terminal event was seen.
     pub finished: bool,
     /// Why the call failed, if it did.

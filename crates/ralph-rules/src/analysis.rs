@@ -5,7 +5,7 @@
 pub mod shape;
 
 use crate::breaker::Breaker;
-use crate::claim::{self, Claim, Exit, Progress, WorkType, signature};
+use crate::claim::{self, Claim, Exit, Progress, ReportedStatus, WorkType, signature};
 use crate::fingerprint::Fingerprint;
 use crate::gate::{Signal, block_contradiction, indicators};
 use crate::guard::Closed;
@@ -36,10 +36,20 @@ pub struct Response {
 impl Response {
     /// Reads a final message. `failure` is the agent's own error where the call failed: such a message claims nothing.
     pub fn read(text: &str, promise: &str, failure: Option<&str>) -> Response {
+        Response::read_reply(text, None, promise, failure)
+    }
+
+    /// The same with the status fields of a JSON reply.
+    pub fn read_reply(
+        text: &str,
+        reported: Option<&ReportedStatus>,
+        promise: &str,
+        failure: Option<&str>,
+    ) -> Response {
         let (claim, errors) = match failure {
             Some(message) => (Claim::default(), vec![Fingerprint::of(message)]),
             None => {
-                let claim = claim::read(text, promise);
+                let claim = claim::read_reply(text, reported, promise);
                 let errors = claim.errors.clone();
                 (claim, errors)
             }
@@ -185,5 +195,6 @@ impl Trend {
 
 /// Whether the block's values take back the end it asks for.
 fn contradicts(claim: &Claim) -> bool {
-    claim.block.as_ref().is_some_and(|block| block_contradiction(block, false).is_some())
+    let block = claim.block.as_ref();
+    claim.has_errors || block.is_some_and(|block| block_contradiction(block, false).is_some())
 }

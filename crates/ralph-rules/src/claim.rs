@@ -1,7 +1,7 @@
 //! What the agent says about its work: status block, promise, phrases, questions. A claim is never a fact; the gate
 //! compares it with what ralph observed. Only the final message is read. `status.rs` has the block's values, `block.rs`
 //! finds it, `promise.rs`, `phrases.rs`, `questions.rs` and `work.rs` read the rest, `evidence.rs` counts indicators,
-//! `confidence.rs` scores the claim, `facts.rs` makes a truthful block. `review_block.rs` reads a reviewer's
+//! `reported.rs` has the status fields of a JSON reply, `confidence.rs` scores the claim, `facts.rs` makes a truthful block. `review_block.rs` reads a reviewer's
 //! answer.
 
 mod block;
@@ -18,6 +18,7 @@ mod promise;
 mod prose;
 mod qualifiers;
 mod questions;
+mod reported;
 mod review_block;
 pub mod status;
 mod word_match;
@@ -28,6 +29,7 @@ pub use evidence::Evidence;
 pub use facts::Facts;
 pub use lint::{Code, Lint};
 pub use promise::MisplacedPromise;
+pub use reported::{Malformed, ReportedStatus};
 pub use review_block::{ReviewAnswer, Verdict, read_review};
 pub use status::{Progress, Status, Tests, WorkType, render};
 
@@ -75,6 +77,9 @@ pub struct Claim {
     pub errors: Vec<Fingerprint>,
     /// It asks the reader something.
     pub asks: bool,
+    /// The fields of a JSON reply report errors: the work cannot be done.
+    #[serde(default)]
+    pub has_errors: bool,
     /// The kind of work it reports.
     #[serde(default)]
     pub work: Option<WorkType>,
@@ -92,27 +97,31 @@ impl Claim {
 
 /// Reads a final message. `promise` is the run's completion promise, as inner text or as the full tag.
 pub fn read(text: &str, promise: &str) -> Claim {
-    let message = message_lines::Message::new(text);
+    read_reply(text, None, promise)
+}
+
+/// Reads a final message and the status fields that came with it, if it was part of a JSON reply.
+pub fn read_reply(text: &str, reported: Option<&ReportedStatus>, promise: &str) -> Claim {
+    let text_counts = reported.is_none_or(ReportedStatus::text_counts);
+    let message = message_lines::Message::new(if text_counts { text } else { "" });
     let wanted = promise::normalize(promise);
-    let found = block::find(&message, &wanted);
+    let mut found = block::find(&message, &wanted);
+    if let Some(reported) = reported {
+        reported.add_to(&mut found);
+    }
+    let has_errors = reported.is_some_and(|reported| reported.has_errors);
     let at_end = promise::at_end(&message, &wanted, |at| {
         message.lines.get(at).is_some_and(|line| found.closes(at, line))
     });
     let promise = at_end == PromiseAtEnd::Given;
     let sentences = prose::sentences(&message, |at| found.covers(at));
-    let (evidence, evidence_of_block) = match found.attempted {
+    let (evidence, evidence_of_block) = match found.attempted || has_errors {
         true => Default::default(),
         false => evidence::claimed(found.status.as_ref(), &sentences),
     };
     let recommends =
         found.status.as_ref().is_some_and(|block| questions::asks(&prose::of(&block.recommendation)));
-    let exit = match &found.status {
-        Some(block) if block.exit_signal == Some(true) => Exit::True,
-        Some(_) => Exit::False,
-        None if found.attempted => Exit::False,
-        None if promise => Exit::True,
-        None => Exit::Absent,
-    };
+    let exit = if found.attempted { Exit::False } else { exit(found.status.as_ref(), promise) };
     let misplaced_promise = match at_end {
         PromiseAtEnd::NotAlone(_, form) if exit == Exit::Absent => Some(form),
         _ => None,
@@ -120,7 +129,10 @@ pub fn read(text: &str, promise: &str) -> Claim {
     let block_lines = found.lines(&message);
     let mut lints = found.lints;
     lints.extend(about_promise(at_end, exit));
-    if exit == Exit::Absent && misplaced_promise.is_none() {
+    if has_errors && exit == Exit::True {
+        lints.push(Lint::new(Code::ExitTrueWithErrors, 0, "has_errors is true"));
+    }
+    if exit == Exit::Absent && found.status.is_none() && misplaced_promise.is_none() {
         lints.push(Lint::new(Code::NoBlock, 0, "neither a status block nor the promise"));
     }
     lints.truncate(64);
@@ -137,8 +149,20 @@ pub fn read(text: &str, promise: &str) -> Claim {
         lints,
         errors: error_lines::reported(text, &message),
         asks,
+        has_errors,
         work,
         block_lines,
+    }
+}
+
+/// Block and promise reconciled. Without an EXIT_SIGNAL, which only a JSON reply may omit, STATUS can deny but not claim.
+fn exit(block: Option<&Status>, promise: bool) -> Exit {
+    let (signal, status) = block.map_or((None, None), |block| (block.exit_signal, block.status));
+    match (signal, status) {
+        (Some(true), _) => Exit::True,
+        (Some(false), _) | (None, Some(Progress::InProgress | Progress::Blocked)) => Exit::False,
+        (None, _) if promise => Exit::True,
+        (None, _) => Exit::Absent,
     }
 }
 

@@ -170,7 +170,9 @@ fn contradiction(state: &State) -> Option<String> {
         return None;
     }
     let block = state.claim.block.as_ref();
-    state.tasks.contradiction().or_else(|| block_contradiction(block?, state.verifies()))
+    let tasks = state.tasks.contradiction();
+    let said = tasks.or_else(|| block_contradiction(block?, state.verifies()));
+    said.or_else(|| state.claim.has_errors.then(|| "has_errors is true".into()))
 }
 
 /// What in a status block takes back its own EXIT_SIGNAL true. That the tests were not run matters only where ralph does

@@ -432,7 +432,7 @@ impl State {
         let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
         self.claim = match call.failure {
             Some(_) => Claim::default(),
-            None => claim::read(&call.text, promise),
+            None => claim::read_reply(&call.text, call.status.as_ref(), promise),
         };
         let provider = call.failure.as_ref().is_some_and(|f| !f.class.is_iteration());
         self.calls.closed(call, provider);

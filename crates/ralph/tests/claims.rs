@@ -89,7 +89,7 @@ fn unescaped(text: &str) -> String {
 
 fn decide(reply: &Reply, promise: &str) -> ExitDecision {
     let failure = reply.failure.as_ref().map(|failure| failure.message.as_str());
-    decided(&Response::read(&reply.text, promise, failure))
+    decided(&Response::read_reply(&reply.text, reply.status.as_ref(), promise, failure))
 }
 
 fn decided(response: &Response) -> ExitDecision {
@@ -109,7 +109,9 @@ fn read(output: &str) -> Reply {
 fn whole_outputs_come_to_their_decision() {
     let mut wrong = Vec::new();
     let mut count = 0;
-    for case in ["outputs/claude.txt", "outputs/text.txt"].iter().flat_map(|file| cases(file)) {
+    for case in
+        ["outputs/claude.txt", "outputs/json.txt", "outputs/text.txt"].iter().flat_map(|file| cases(file))
+    {
         count += 1;
         let reply = read(&case.text);
         let promise = case.wants.get("promise").map_or("COMPLETE", String::as_str);
@@ -127,7 +129,7 @@ fn whole_outputs_come_to_their_decision() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count >= 80, "only {count} outputs");
+    assert!(count >= 120, "only {count} outputs");
 }
 
 /// A message means the same in whatever format it comes; one that no reader knows claims nothing.

@@ -9,6 +9,8 @@ mod agents_word;
 mod bed;
 #[path = "judgement/gate.rs"]
 mod gate;
+#[path = "judgement/json_replies.rs"]
+mod json_replies;
 #[path = "judgement/plan.rs"]
 mod plan;
 #[path = "judgement/presets.rs"]

@@ -11,11 +11,13 @@ use crate::claude::token_usage::TokenUsage;
 use crate::claude::variant::ClaudeVariant;
 use crate::dialect::{Dialect, Ended, LineKind};
 use crate::json::{Field, first_kind, lenient, read};
+use crate::json_reply::status_of;
 use crate::output::aborted;
 use crate::reply::{Denial, Failure, Reply};
 use crate::reset::epoch;
 use crate::text::short;
 use crate::tools::listed;
+use ralph_rules::claim::ReportedStatus;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
 use std::borrow::Cow;
@@ -43,6 +45,7 @@ pub struct ClaudeReader {
 /// What the terminal event says beside the final message.
 #[derive(Debug)]
 struct End {
+    status: Option<ReportedStatus>,
     failure: Option<Failure>,
     usage: Option<Usage>,
     models: Vec<(String, Usage)>,
@@ -65,7 +68,7 @@ impl Dialect for ClaudeReader {
             Some(kind) => self.event(kind, line),
             None => match read::<Terminal<'_>>(line) {
                 None => LineKind::NotAnEvent,
-                Some(event) if event.kind.is("result") => self.terminal(&event).into(),
+                Some(event) if event.kind.is("result") => self.terminal(&event, line).into(),
                 Some(event) => event.kind.text().map_or(LineKind::Unknown, |kind| self.event(&kind, line)),
             },
         }
@@ -83,7 +86,7 @@ impl Dialect for ClaudeReader {
     fn document(&mut self, document: &str) -> bool {
         let Some(event) = read::<Terminal<'_>>(document) else { return false };
         let plain = event.kind.0.is_none() && event.result.text().is_some();
-        plain && self.terminal(&event)
+        plain && self.terminal(&event, document)
     }
 
     fn reply(self, ended: &Ended<'_>) -> Reply {
@@ -95,8 +98,8 @@ impl Dialect for ClaudeReader {
         };
         let mut reply = self.call.reply(true, end.failure);
         reply.denials = end.denials.unwrap_or(reply.denials);
-        let usage = end.usage.unwrap_or(usage);
-        Reply { usage, models: end.models, cost: end.cost, turns: end.turns, covers, ..reply }
+        let (usage, status) = (end.usage.unwrap_or(usage), end.status);
+        Reply { status, usage, models: end.models, cost: end.cost, turns: end.turns, covers, ..reply }
     }
 }
 
@@ -117,7 +120,7 @@ impl ClaudeReader {
                 None => read(line).map(|event| self.system(&event)),
             },
             "rate_limit_event" => read(line).map(|event| self.rate_limit(&event)),
-            "result" => read(line).map(|event| self.terminal(&event)),
+            "result" => read(line).map(|event| self.terminal(&event, line)),
             _ => return LineKind::Unknown,
         };
         known.into()
@@ -225,7 +228,8 @@ impl ClaudeReader {
         true
     }
 
-    fn terminal(&mut self, event: &Terminal<'_>) -> bool {
+    /// `written` is the whole event: older tools put status fields into it.
+    fn terminal(&mut self, event: &Terminal<'_>, written: &str) -> bool {
         let fields = [event.result, event.subtype, event.is_error, event.errors, event.total_cost_usd];
         if fields.iter().all(|f| f.0.is_none()) {
             return false;
@@ -238,6 +242,7 @@ impl ClaudeReader {
         self.call.replace_text(event.result);
         let cost = [event.total_cost_usd, event.cost_usd].into_iter().find_map(Field::number);
         let end = End {
+            status: status_of(written),
             failure: failure(&self.last_facts(event)),
             usage: self.tokens(event.usage),
             models: by_model(event.model_usage, &self.variant),

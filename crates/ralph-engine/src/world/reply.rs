@@ -7,6 +7,7 @@ use crate::reset_time::resolve;
 use crate::step_context::StepContext;
 use crate::transcript::Kept;
 use ralph_agents::Reply;
+use ralph_rules::claim::ReportedStatus;
 use ralph_rules::cost::{Account, Cost, cost};
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
@@ -23,13 +24,17 @@ const MESSAGE: usize = 500;
 pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended: Ended) -> CallEnded {
     let Cost { charged, price, reported, computed, usage, told: conversation } =
         price_call(ctx, reserved, &ended);
-    let Ended { reply, exit, interrupted_by, kept, outlived, ms, .. } = ended;
+    let Ended { mut reply, exit, interrupted_by, kept, outlived, ms, .. } = ended;
     let failure = failure(ctx, &reply, interrupted_by);
+    for text in reply.status.iter_mut().flat_map(ReportedStatus::texts) {
+        *text = ctx.deps.redactor.redact(text).into_owned();
+    }
     CallEnded {
         id,
         text_bytes: reply.text_bytes,
         // Redacted before it is cut: half a secret would not be recognised.
         text: tail(&ctx.deps.redactor.redact(&reply.text), TEXT).to_string(),
+        status: reply.status,
         ended_by: interrupted_by.filter(|_| !reply.finished),
         failure,
         charged,

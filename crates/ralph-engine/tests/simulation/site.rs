@@ -230,6 +230,7 @@ impl Site {
             id: agent.id,
             text: text.into(),
             text_bytes: text.len() as u64,
+            status: None,
             failure,
             ended_by: agent.told.filter(|_| !agent.finished),
             charged: Micro(if reports { agent.reports() } else { agent.unreported() }),

@@ -131,7 +131,7 @@ impl RalphStatus {
             tests_status: block.tests,
             work_type: block.work_type,
             exit_signal: block.exit_signal,
-            recommendation: Some(block.recommendation.clone()),
+            recommendation: Some(block.recommendation.clone()).filter(|text| !text.is_empty()),
         }
     }
 }

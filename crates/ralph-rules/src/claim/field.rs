@@ -225,25 +225,25 @@ fn word<T: Copy>(value: &str, all: &[T], name: fn(T) -> &'static str) -> Option<
     all.iter().copied().find(|item| same(name(*item)))
 }
 
-fn progress(value: &str) -> Option<Progress> {
+pub(super) fn progress(value: &str) -> Option<Progress> {
     word(value, &[Progress::InProgress, Progress::Complete, Progress::Blocked], Progress::word)
 }
 
-fn tests_status(value: &str) -> Option<Tests> {
+pub(super) fn tests_status(value: &str) -> Option<Tests> {
     word(value, &[Tests::Passing, Tests::Failing, Tests::NotRun], Tests::word)
 }
 
-fn work_type(value: &str) -> Option<WorkType> {
+pub(super) fn work_type(value: &str) -> Option<WorkType> {
     let all = [WorkType::Implementation, WorkType::Testing, WorkType::Documentation, WorkType::Refactoring];
     word(value, &all, WorkType::word)
 }
 
-fn count(value: &str) -> Option<u64> {
+pub(super) fn count(value: &str) -> Option<u64> {
     let digits = plain(value);
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-fn flag(value: &str) -> Option<bool> {
+pub(super) fn flag(value: &str) -> Option<bool> {
     match plain(value) {
         value if value.eq_ignore_ascii_case("true") => Some(true),
         value if value.eq_ignore_ascii_case("false") => Some(false),

@@ -77,6 +77,10 @@ pub enum Code {
     PromiseNotAlone,
     /// TASKS_COMPLETED_THIS_LOOP differs from the plan. Needs the plan.
     TasksCompletedNotAsCounted,
+    /// A JSON reply reports errors, yet EXIT_SIGNAL is true.
+    ExitTrueWithErrors,
+    /// A JSON reply is not valid JSON; it is read as far as possible.
+    MalformedJson,
 }
 
 /// One broken rule and its line.
@@ -125,6 +129,7 @@ impl Code {
                 | Code::ExitTrueWhileInProgress
                 | Code::ExitTrueWithFailingTests
                 | Code::ExitTrueWithTestsNotRun
+                | Code::ExitTrueWithErrors
                 | Code::CompleteWithFailingTests
                 | Code::CompleteWithNextTask
                 | Code::CompleteWithTasksRemaining
@@ -136,7 +141,7 @@ impl Code {
 }
 
 /// Line numbers of the fields that can contradict each other.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FieldLines {
     pub status: usize,
     pub exit: usize,

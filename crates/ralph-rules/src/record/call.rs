@@ -1,6 +1,7 @@
 //! How a call of the agent ended. Each call that was begun has exactly one closing record.
 
 use super::{Attempt, DaySpend, FileRef, Ms};
+use crate::claim::ReportedStatus;
 use crate::failure::Class;
 use crate::money::{Micro, Usage};
 use crate::next::Why;
@@ -15,6 +16,9 @@ pub struct CallEnded {
     pub text: String,
     /// Its true length.
     pub text_bytes: u64,
+    /// The status fields of a JSON reply, of which the text is a part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<ReportedStatus>,
     /// Why the call failed, if it did.
     pub failure: Option<Failure>,
     /// Why ralph ended it, if it did.

@@ -208,6 +208,7 @@ impl Journal {
             id: self.state.calls.id,
             text: text.into(),
             text_bytes: text.len() as u64,
+            status: None,
             failure: None,
             ended_by: self.state.calls.ended_by,
             charged: Micro(self.cost),

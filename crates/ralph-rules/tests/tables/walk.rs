@@ -5,7 +5,7 @@
 use super::journal::{Journal, bound, plan};
 use super::read::{Row, Table, Words, read};
 use ralph_rules::breaker::breaker;
-use ralph_rules::claim::{Progress, Status, Tests, WorkType, render};
+use ralph_rules::claim::{Malformed, Progress, ReportedStatus, Status, Tests, WorkType, render};
 use ralph_rules::money::Micro;
 use ralph_rules::next::Next;
 use ralph_rules::policy::{Decline, Policy, Until};
@@ -142,6 +142,7 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
     let mut call: CallEnded = journal.closing(&text);
     call.failure = get("fails").map(failure);
     call.text_bytes = get("bytes").map_or(call.text_bytes, |n| n.parse().unwrap());
+    call.status = get("json").map(|_| reported(iteration));
     call.denials = get("denied").into_iter().map(Into::into).collect();
     journal.later(60_000).see(Seen::CallEnded(Box::new(call)));
     if let Some(how) = get("workspace") {
@@ -206,7 +207,7 @@ fn message(table: &Table, iteration: &Words) -> String {
     let sentences = says.map(|words| format!("{}.", words.replace('_', " ")));
     let mut parts: Vec<String> =
         PHRASES.iter().take(phrases).map(ToString::to_string).chain(sentences).collect();
-    if get("exit").is_some() || get("status").is_some() {
+    if get("json").is_none() && (get("exit").is_some() || get("status").is_some()) {
         parts.push(format!("\n{}", status(iteration)));
     }
     if let Some(promise) = get("promise") {
@@ -214,6 +215,24 @@ fn message(table: &Table, iteration: &Words) -> String {
         parts.push(format!("\n<promise>{inner}</promise>"));
     }
     parts.join("\n")
+}
+
+/// The fields of a JSON reply: only those that the row names.
+fn reported(iteration: &Words) -> ReportedStatus {
+    let get = |key: &str| iteration.get(key).cloned();
+    ReportedStatus {
+        status: get("status"),
+        tests_status: get("tests"),
+        work_type: get("work"),
+        exit_signal: get("exit"),
+        has_errors: get("errors").is_some(),
+        malformed: get("malformed").map(|how| Malformed {
+            what: "line 1, column 9: a key without quotes".into(),
+            stopped: how == "stopped",
+            text_cut: how == "stopped",
+        }),
+        ..ReportedStatus::default()
+    }
 }
 
 fn status(iteration: &Words) -> String {

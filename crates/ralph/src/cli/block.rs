@@ -110,7 +110,7 @@ pub fn block(args: &Args) -> Result<u8, Problem> {
 
 fn checked(args: &Check) -> Result<u8, Problem> {
     let reply = analyze::read(args.file.as_deref(), None)?;
-    let claim = claim::read(&reply.text, "COMPLETE");
+    let claim = claim::read_reply(&reply.text, reply.status.as_ref(), "COMPLETE");
     let lints = lints(&claim, args);
     if args.json {
         let block = RalphStatus::of(claim.block.as_ref());

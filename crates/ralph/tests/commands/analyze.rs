@@ -94,6 +94,42 @@ fn an_envelope_is_opened_and_a_failure_is_classed() {
     assert_eq!(analyze(&scene, "")["failure"]["class"], "aborted");
 }
 
+/// The reply of the response analyzer's specification, and what other tools make of it.
+#[test]
+fn a_json_reply_fills_the_status() {
+    let scene = Scene::new();
+    let reply = json!({
+        "result": "All tests pass.\nThe implementation is complete.", "exit_signal": true, "status": "COMPLETE",
+        "work_type": "TESTING", "sessionId": "s-1", "metadata": {"files_changed": 3},
+    });
+    let seen = analyze(&scene, &reply.to_string());
+    let status = json!({
+        "found": true, "status": "COMPLETE", "tasks_completed": null, "files_modified": 3, "tests_status": null,
+        "work_type": "TESTING", "exit_signal": true, "recommendation": null,
+    });
+    assert_eq!(
+        (&seen["ralph_status"], &seen["text"], &seen["session_id"]),
+        (&status, &reply["result"], &json!("s-1"))
+    );
+    assert_eq!((&seen["exit_decision"], &seen["lints"]), (&json!("project_complete"), &json!([])));
+    assert_eq!((&seen["work_type"], &seen["warnings"]), (&json!("TESTING"), &json!([])));
+
+    let broken =
+        "{\"result\": \"Mended.\\nAll \\\"tests\\\" pass.\", status: \"COMPLETE\", \"exit_signal\": true";
+    let seen = analyze(&scene, broken);
+    assert_eq!((&seen["text"], &seen["format"]), (&json!("Mended.\nAll \"tests\" pass."), &json!("json")));
+    assert_eq!(
+        (&seen["ralph_status"]["status"], &seen["ralph_status"]["exit_signal"]),
+        (&json!("COMPLETE"), &json!(true))
+    );
+    let lint =
+        json!({"code": "malformed_json", "line": 0, "detail": "line 1, column 48: a key without quotes"});
+    assert_eq!(seen["lints"], json!([lint]));
+
+    scene.scratch.files(&[("broken.json", broken)]);
+    assert_eq!(scene.ralph(&["block", "check", "broken.json"]).code, 65);
+}
+
 #[test]
 fn earlier_responses_show_what_goes_round_in_circles() {
     let scene = Scene::new();
