@@ -72,7 +72,7 @@ impl Reply {
 
 /// Opens a message that is one JSON reply and nothing else: its text, its session and its fields.
 fn open(message: &str) -> Option<(String, Option<String>, ReportedStatus)> {
-    let written = unfenced(message.trim());
+    let written = unfenced(message.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}'));
     if !written.starts_with('{') {
         return None;
     }
@@ -87,7 +87,7 @@ fn open(message: &str) -> Option<(String, Option<String>, ReportedStatus)> {
         let what = match first {
             Some(Damage { what, at }) => format!("{}: {what}", position(written, at)),
             None => {
-                format!("line {}, column {}: a string that JSON does not allow", error.line(), error.column())
+                format!("line {}, column {}: not valid JSON", error.line(), error.column())
             }
         };
         let stopped = end.stopped || members.inner.is_some_and(|(_, stopped)| stopped);

@@ -60,7 +60,7 @@ impl<'a> Scan<'a> {
     /// `None` where reading stopped.
     fn members(&mut self, each: &mut dyn FnMut(Cow<'a, str>, Value<'a>)) -> Option<()> {
         if !self.take(b'{') {
-            return self.stop("no object");
+            return self.stop("not an object");
         }
         let mut comma = false;
         loop {
@@ -225,7 +225,7 @@ impl<'a> Scan<'a> {
         match word {
             "true" | "false" | "null" => return Some(word),
             "True" | "False" | "None" | "NaN" | "Infinity" | "-Infinity" => {
-                self.note_at("a word that is no JSON value", from);
+                self.note_at("a word that is not a JSON value", from);
                 return Some(word);
             }
             // More digits may have followed.

@@ -51,7 +51,9 @@ fn two_values_that_differ_are_none() {
 #[test]
 fn only_a_whole_message_is_opened() {
     let object = r#"{"result": "x", "exit_signal": true}"#;
-    for whole in [format!(" {object}\n"), format!("```json\n{object}\n```"), format!("```\n{object}```\n")] {
+    for whole in
+        [format!("\u{feff} {object}\n"), format!("```json\n{object}\n```"), format!("```\n{object}```\n")]
+    {
         assert_eq!(opened(&whole).unwrap().0, "x", "{whole}");
     }
     for other in [
@@ -93,7 +95,7 @@ fn damaged_replies_are_read_as_far_as_it_is_certain() {
         (r#"{"result": "a\nb", "metadata": {"exit_signal": true"#, "line 1, column 52", false, word("true")),
         (
             "{\"result\": \"a\nb\", \"exit_signal\": true}",
-            "line 1, column 13: a string that",
+            "line 1, column 13: not valid JSON",
             false,
             word("true"),
         ),

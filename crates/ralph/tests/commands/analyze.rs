@@ -123,7 +123,7 @@ fn a_json_reply_fills_the_status() {
         (&json!("COMPLETE"), &json!(true))
     );
     let lint =
-        json!({"code": "malformed_json", "line": 0, "detail": "line 1, column 48: a key without quotes"});
+        json!({"code": "malformed_json", "line": 0, "detail": "line 1, column 44: a key without quotes"});
     assert_eq!(seen["lints"], json!([lint]));
 
     scene.scratch.files(&[("broken.json", broken)]);

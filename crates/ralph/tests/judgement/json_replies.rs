@@ -3,17 +3,22 @@
 use crate::bed::{Bed, Done};
 use serde_json::{Value, json};
 use std::fs;
+use std::process::Command;
 
 const TEXT: &str = "All tests pass. The implementation is complete.";
 
-/// Runs a program that changes a file and prints this, with a verification that passes then.
-fn run(bed: &Bed, reply: &str) -> Done {
+/// A program that changes a file and prints this, with a verification that passes then.
+fn command(bed: &Bed, reply: &str) -> Command {
     let file = bed.scratch.root().join("reply.json");
     fs::write(&file, reply).unwrap();
     let mut command = bed.ralph(&["run", "Do the work", "--agent", "command", "--json"]);
     command.args(["--max-iterations", "2", "--max-cost", "5", "--verify", "test -f done.txt"]);
     command.args(["--", "sh", "-c", "cat > /dev/null; echo x >> done.txt; cat \"$0\""]).arg(&file);
-    Done::of(&mut command)
+    command
+}
+
+fn run(bed: &Bed, reply: &str) -> Done {
+    Done::of(&mut command(bed, reply))
 }
 
 /// What `ralph analyze` says of the same output.
@@ -85,4 +90,19 @@ fn a_blocked_reply_ends_the_run() {
     let call = done.call();
     assert_eq!(call["status"], json!({"status": "BLOCKED", "recommendation": "Blocked: need a key"}));
     assert_eq!(call["text"], "I cannot log in.");
+}
+
+/// An escape hides a secret from those who look at the output as it was printed.
+#[test]
+fn a_secret_in_a_field_is_redacted() {
+    const TOKEN: &str = "zq4-Tn8vKc2Lw9Xb5Rm1";
+    let bed = Bed::git("");
+    let escaped = format!("\\u007a{}", &TOKEN[1..]);
+    let reply = format!(
+        "{{\"result\": \"I cannot.\", \"status\": \"BLOCKED\", \"summary\": \"Blocked: {escaped}\"}}"
+    );
+    let done = Done::of(command(&bed, &reply).env("MY_API_TOKEN", TOKEN));
+    done.ends(2, "BLOCKED");
+    assert_eq!(done.call()["status"]["recommendation"], "Blocked: [redacted:MY_API_TOKEN]");
+    assert!(!done.out.contains(TOKEN) && !done.err.contains(TOKEN), "{}", done.err);
 }
