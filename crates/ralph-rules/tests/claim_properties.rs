@@ -5,7 +5,10 @@
 #![allow(clippy::disallowed_types)]
 
 use proptest::prelude::*;
-use ralph_rules::claim::{Claim, Exit, Facts, Progress, Status, Tests, WorkType, read, render};
+use ralph_rules::claim::{
+    Claim, Exit, Facts, Malformed, Progress, ReportedStatus, Status, Tests, WorkType, read, read_reply,
+    render,
+};
 use ralph_rules::fingerprint::fingerprint;
 
 fn status() -> impl Strategy<Value = Status> {
@@ -81,6 +84,33 @@ fn nasty() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// The fields of a JSON reply, with good values and others.
+fn reported() -> impl Strategy<Value = ReportedStatus> {
+    let words = |words: &'static [&'static str]| {
+        prop::option::of(prop::sample::select(words).prop_map(str::to_owned))
+    };
+    let malformed = (any::<bool>(), any::<bool>()).prop_map(|(stopped, text_cut)| Malformed {
+        what: "line 1".into(),
+        stopped,
+        text_cut,
+    });
+    (
+        words(&["COMPLETE", "in_progress", "blocked", "success", ""]),
+        words(&["true", "False", "true and false", "1"]),
+        words(&["PASSING", "failing", "NOT_RUN", "green"]),
+        any::<bool>(),
+        prop::option::of(malformed),
+    )
+        .prop_map(|(status, exit_signal, tests_status, has_errors, malformed)| ReportedStatus {
+            status,
+            exit_signal,
+            tests_status,
+            has_errors,
+            malformed,
+            ..ReportedStatus::default()
+        })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -108,6 +138,28 @@ proptest! {
             let block = claim.block.unwrap();
             prop_assert_eq!(facts.against(&block, 1), [], "{}", &text);
         }
+    }
+
+    /// Fields are worth what they say; in doubt they say no.
+    #[test]
+    fn fields_of_a_reply_never_say_more_than_they_do(text in nasty(), reported in reported()) {
+        let (claim, alone) = (read_reply(&text, Some(&reported), "COMPLETE"), read(&text, "COMPLETE"));
+        let said = reported.exit_signal.as_deref() == Some("true");
+        prop_assert!(claim.exit != Exit::True || said || alone.exit == Exit::True);
+        prop_assert!(!claim.attempted || (claim.evidence.is_empty() && claim.exit == Exit::False));
+        prop_assert!(!reported.has_errors || claim.evidence.is_empty());
+        let malformed = reported.malformed.clone().unwrap_or_default();
+        if malformed.text_cut && !said {
+            prop_assert!(claim.exit != Exit::True);
+        }
+        if malformed.stopped && reported.exit_signal.is_none() && alone.block.is_none() {
+            prop_assert_eq!(claim.exit, Exit::False);
+        }
+        let block = claim.block.filter(|_| alone.block.is_none());
+        let given = (reported.status.is_some(), reported.tests_status.is_some());
+        prop_assert!(block.is_none_or(|block| (block.status.is_some(), block.tests.is_some()) == given));
+        let json = serde_json::to_string(&reported).unwrap();
+        prop_assert_eq!(serde_json::from_str::<ReportedStatus>(&json).unwrap(), reported);
     }
 
     #[test]
