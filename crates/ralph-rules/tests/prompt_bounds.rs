@@ -134,6 +134,19 @@ fn an_error_that_comes_back_is_shown_as_it_was_first() {
     assert!(line(&long).unwrap().len() < 300);
 }
 
+/// Without verification, the error is one that the agent itself reports.
+#[test]
+fn an_error_of_the_agents_own_is_shown_as_it_was_first() {
+    let mut journal = Journal::unverified(|_| {});
+    for nth in 1..=3 {
+        let error = format!("error[E0308]: mismatched types, {nth} of 9\n  --> src/main.rs:{nth}2:5");
+        journal.iteration(&format!("It does not build yet.\n\n{error}\n\n{}", more()), true, None);
+    }
+    let prompt = compose(&journal.state);
+    let line = "- Last error, 3 times in a row since iteration 1: error[E0308]: mismatched types, 1 of 9 (src/main.rs:12)";
+    assert!(prompt.lines().any(|shown| shown == line), "{prompt}");
+}
+
 /// One iteration that ends with this verification: outcome and counts per command.
 fn counted(results: &[(CheckOutcome, Option<Counts>)]) -> String {
     let mut journal = eventful(|start| start.verify = vec!["make test".into(); results.len()]);
