@@ -29,6 +29,13 @@ fn commit_everything(scene: &Scene, file: &str) -> Answer {
     scene.sim("Work", &["--verify", &format!("test -f {file}"), "--fresh"], &script)
 }
 
+fn appears(path: &Path) -> bool {
+    (0..1200).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        path.exists()
+    })
+}
+
 fn exclude(scene: &Scene) -> String {
     scene.scratch.read(".git/info/exclude")
 }
@@ -120,11 +127,7 @@ fn a_run_in_another_work_tree_is_not_disturbed() {
     let script = "write begun x; run until [ -e go ]\\; do sleep 0.05\\; done; claim complete";
     let mut command = scene.command(&sim("Slow", &["--verify", "true"], script));
     let slow = command.current_dir(&linked).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = (0..1200).any(|_| {
-        std::thread::sleep(Duration::from_millis(50));
-        linked.join("begun").exists()
-    });
-    assert!(begun, "the other run has begun");
+    assert!(appears(&linked.join("begun")), "the other run has begun");
     scene.scratch.files(&[("ralph.toml", SEEDS)]);
     let before = exclude(&scene);
     let quick = scene.sim("Quick", &["--verify", "test -f one"], "write one new; claim complete");
@@ -180,4 +183,23 @@ fn metrics_are_never_appended_to_something_else() {
     assert_eq!(commit_everything(&scene, "one.txt").code, 0);
     let lines = scene.scratch.read("data.jsonl");
     assert!(lines.starts_with(theirs) && lines.lines().count() == 2, "{lines}");
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_with_its_moved_views() {
+    let scene = repository(SEEDS);
+    let script = "write begun x; run until [ -e go ]\\; do sleep 0.05\\; done; claim complete";
+    let mut command = scene.command(&sim("Slow", &["--verify", "test -f begun"], script));
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let workspace = scene.scratch.workspace();
+    assert!(appears(&workspace.join("begun")), "the agent works");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    fs::write(workspace.join("go"), "").unwrap();
+    let once = exclude(&scene);
+    let resumed = scene.ralph(&["resume"]);
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
+    assert_eq!(exclude(&scene), once);
+    assert_eq!(scene.scratch.git(&["status", "--porcelain"]), "?? begun\n?? go");
+    assert!(scene.scratch.read(".claude/metrics/ralph-loops.jsonl").contains("COMPLETED"));
 }
