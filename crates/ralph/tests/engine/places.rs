@@ -187,7 +187,7 @@ fn runs_in_each_other_and_with_two_state_directories_are_refused_and_those_besid
     let live = bed.start(&VERIFY);
     bed.awaits("ready");
     let other = |dir: &Path, state: PathBuf| {
-        let mut run = bed.run(&["--max-iterations", "1", "--fresh"]);
+        let mut run = bed.run(&[&["--max-iterations", "1", "--fresh"][..], &VERIFY].concat());
         Done::of(run.current_dir(dir).env("XDG_STATE_HOME", state))
     };
     let below = other(&bed.scratch.workspace().join("sub"), bed.scratch.state());
