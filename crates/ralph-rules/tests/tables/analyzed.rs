@@ -72,7 +72,8 @@ fn analyzed(journal: &Journal, row: &Row) -> Judged {
     assert_eq!(calls.len(), row.agent.len(), "line {}: {}", row.line, row.name);
     for (nth, call) in (1..).zip(&calls) {
         let failure = call.failure.as_ref().map(|failure| failure.message.as_str());
-        let mut response = Response::read(&call.text, &policy.gate.promise, failure);
+        let mut response =
+            Response::read_reply(&call.text, call.status.as_ref(), &policy.gate.promise, failure);
         response.text_bytes = call.text_bytes;
         response.denials.clone_from(&call.denials);
         trend.add(&response, policy);

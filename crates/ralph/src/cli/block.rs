@@ -1,7 +1,8 @@
 //! `ralph block`: checks a status block rule by rule with line numbers, or generates one from facts so that it cannot
 //! contradict itself. Exit code 65 if a rule is violated.
 
-use super::{analyze, examples};
+use super::{Here, analyze, examples};
+use crate::config;
 use crate::plain::plain;
 use crate::print::{print, print_json};
 use crate::problem::{Code, Problem};
@@ -101,16 +102,17 @@ enum Kind {
 }
 
 /// Checks or generates a block.
-pub fn block(args: &Args) -> Result<u8, Problem> {
+pub fn block(args: &Args, here: &Here) -> Result<u8, Problem> {
     match &args.what {
-        What::Check(check) => checked(check),
+        What::Check(check) => checked(check, here),
         What::Emit(emit) => emitted(emit),
     }
 }
 
-fn checked(args: &Check) -> Result<u8, Problem> {
+fn checked(args: &Check, here: &Here) -> Result<u8, Problem> {
+    let promise = config::load(&here.workspace, &here.env)?.settings.policy.gate.promise;
     let reply = analyze::read(args.file.as_deref(), None)?;
-    let claim = claim::read_reply(&reply.text, reply.status.as_ref(), "COMPLETE");
+    let claim = claim::read_reply(&reply.text, reply.status.as_ref(), &promise);
     let lints = lints(&claim, args);
     if args.json {
         let block = RalphStatus::of(claim.block.as_ref());

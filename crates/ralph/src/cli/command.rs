@@ -265,7 +265,7 @@ impl ProveCommand {
             ProveCommand::Accept(args) => accept::accept(&args, here),
             ProveCommand::Replay(args) => replay::replay(&args, here),
             ProveCommand::Analyze(args) => analyze::analyze(&args, here),
-            ProveCommand::Block(args) => block::block(&args),
+            ProveCommand::Block(args) => block::block(&args, here),
         }
     }
 }

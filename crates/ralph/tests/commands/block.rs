@@ -78,3 +78,13 @@ fn a_block_is_written_from_facts_and_passes_its_own_check() {
     assert_eq!(scene.show(&["block", "emit", "--files", "1"]).code, 64);
     scene.compare("block_emit");
 }
+
+#[test]
+fn the_promise_of_the_workspace_may_follow_the_block() {
+    let scene = Scene::new();
+    let promised = format!("{GOOD}\n<promise>LINT_CLEAN</promise>\n");
+    scene.scratch.files(&[("promised.txt", &promised)]);
+    assert_eq!(scene.ralph(&["block", "check", "promised.txt"]).code, 65);
+    scene.scratch.files(&[("ralph.toml", "[gate]\npromise = \"LINT_CLEAN\"\n")]);
+    assert_eq!(scene.ralph(&["block", "check", "promised.txt"]).code, 0);
+}
