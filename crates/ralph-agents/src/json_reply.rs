@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
 /// Longest value that is kept.
-const VALUE: usize = 300;
+const VALUE: usize = 4 << 10;
 /// Longest id of a conversation that is kept.
 const SESSION: usize = 200;
 

@@ -24,7 +24,7 @@ const MOST: u64 = 256 << 10;
 const EXCLUDE: &str = "info/exclude";
 
 /// Hides these views of a run that is about to start. Returns them with the `.gitignore` files that ralph keeps for them,
-/// which are nobody's work either. If it fails, the run goes on all the same.
+/// which are nobody's work either. If it fails, the run continues.
 pub fn hide(home: &Home, store: &dyn Store, workspace: &Path, mut views: Vec<String>) -> Vec<String> {
     let hidden = HiddenViews::plan(workspace, &views);
     hidden.write_ignore_files(workspace, &views).discard("hide views from git with a .gitignore");
@@ -64,9 +64,9 @@ impl HiddenViews {
         let Ok(root) = NoFollowDir::open(workspace) else { return hidden };
         for (dir, names) in by_directory(views) {
             let ignore = format!("{dir}/.gitignore");
-            let is_ours = || match read(&root, &ignore) {
-                Ok(text) => text.is_empty() || text.starts_with(MARK),
-                Err(_) => false,
+            let is_ours = || match root.open_file(ignore.as_bytes()) {
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+                Ok(_) => read(&root, &ignore).is_ok_and(|text| text.starts_with(MARK)),
             };
             match !dir.is_empty() && is_ours() {
                 true => hidden.ignore_files.push(ignore),

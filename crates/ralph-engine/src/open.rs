@@ -41,7 +41,7 @@ use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceL
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Why a run did not start, or stopped abruptly.
 #[derive(Debug, thiserror::Error)]
@@ -278,6 +278,25 @@ fn copy_database_daily(home: &Home, zone: &str) {
         .discard("start the thread that copies the database");
 }
 
+/// How long a run waits for old files to be deleted in its workspace.
+const PRUNE_TAKES: Duration = Duration::from_secs(10);
+
+/// Takes the workspace's lock. A run that ended just now may still be deleting the files of old ones.
+fn take_after_prune(locks: &Path, workspace: &Path, who: &str) -> Result<WorkspaceLock, LockError> {
+    let until = Instant::now() + PRUNE_TAKES;
+    loop {
+        match WorkspaceLock::take(locks, workspace, who) {
+            Err(LockError::Held { who, .. }) if who.starts_with(PRUNE) && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            taken => return taken,
+        }
+    }
+}
+
+/// How a lock names a process that deletes the files of old runs.
+pub const PRUNE: &str = "prune, process";
+
 /// Takes the locks and ends processes that an earlier run in this workspace left behind.
 fn take_lock(
     home: &Home,
@@ -290,7 +309,7 @@ fn take_lock(
     Home::create_private_dir(&home.dir().join("trees"))
         .map_err(system("cannot create the folder for indexes"))?;
     let who = format!("run {id}, process {}", std::process::id());
-    let lock = WorkspaceLock::take(&locks, workspace, &who)?.and_in_workspace()?;
+    let lock = take_after_prune(&locks, workspace, &who)?.and_in_workspace()?;
     let filter = RunFilter {
         workspace: Some(workspace.to_string_lossy().into_owned()),
         resumable: Some(true),

@@ -63,7 +63,8 @@ impl Signals {
 pub(crate) fn signal(state: &State) -> Signal {
     Signal {
         exit: explicit(state),
-        misplaced_promise: explicit(state) == Exit::Absent && state.claim.misplaced_promise.is_some(),
+        misplaced_promise: explicit(state) == Exit::Absent
+            && state.claim.misplaced_promise.is_some_and(MisplacedPromise::is_promise),
         indicators: count(state),
         passed: state.checks.passed(),
         changed: state.trees.changed_in_run(),
@@ -128,13 +129,11 @@ pub fn gate(state: &State, policy: &GatePolicy) -> GateResult {
             Some(lint) if state.claim.attempted => Objection::UnreadableBlock { lint: lint.code },
             _ => Objection::ExplicitContinue,
         }),
-        Exit::True => match contradiction(state) {
-            Some(what) => GateResult::Continue(Objection::ContradictoryClaim { what }),
-            None => claimed(state, policy),
-        },
-        Exit::Absent => match state.claim.misplaced_promise {
-            Some(form) => misplaced_promise(state, policy, form),
-            None => signals(state, policy),
+        exit => match (contradiction(state), exit, state.claim.misplaced_promise) {
+            (Some(what), ..) => GateResult::Continue(Objection::ContradictoryClaim { what }),
+            (None, Exit::True, _) => claimed(state, policy),
+            (None, _, Some(form)) => misplaced_promise(state, policy, form),
+            (None, _, None) => signals(state, policy),
         },
     }
 }
@@ -166,13 +165,15 @@ pub fn explicit(state: &State) -> Exit {
 
 /// Why the claim cannot be true, if it contradicts the plan or itself.
 fn contradiction(state: &State) -> Option<String> {
-    if explicit(state) != Exit::True {
-        return None;
-    }
     let block = state.claim.block.as_ref();
-    let tasks = state.tasks.contradiction();
-    let said = tasks.or_else(|| block_contradiction(block?, state.verifies()));
-    said.or_else(|| state.claim.has_errors.then(|| "has_errors is true".into()))
+    let of_block = || block_contradiction(block?, state.verifies());
+    let of_errors = || state.claim.has_errors.then(|| "has_errors is true".into());
+    match explicit(state) {
+        Exit::False => None,
+        Exit::True => state.tasks.contradiction().or_else(of_block).or_else(of_errors),
+        // The status fields of a JSON reply that has no exit signal; the plan is compared when signals suffice.
+        Exit::Absent => of_block().or_else(of_errors),
+    }
 }
 
 /// What in a status block takes back its own EXIT_SIGNAL true. That the tests were not run matters only where ralph does
@@ -194,7 +195,8 @@ fn claimed(state: &State, policy: &GatePolicy) -> GateResult {
     }
     let (passed, indicators, needed) = (state.checks.passed(), count(state), policy.indicators);
     if !passed && !policy.explicit_alone && indicators < needed {
-        return GateResult::Continue(Objection::ClaimWithoutEvidence { indicators, needed });
+        let block_as_one = policy.block_as_one;
+        return GateResult::Continue(Objection::ClaimWithoutEvidence { indicators, needed, block_as_one });
     }
     let running = state.signals.in_a_row(|s| s.counts(policy));
     if policy.exit_signals > 1 && running < policy.exit_signals {
@@ -227,21 +229,18 @@ fn proven(state: &State, indicators: u32) -> GateResult {
 
 /// A promise in the wrong form. It does not count, but work that is proven twice must not be lost over it.
 fn misplaced_promise(state: &State, policy: &GatePolicy, form: MisplacedPromise) -> GateResult {
-    let result = signals(state, policy);
     let objection = |accepted| Objection::PromiseNotAlone { form, promise: policy.promise.clone(), accepted };
     let said = |s: &Signal| s.exit == Exit::True || s.misplaced_promise;
     let running = state.signals.in_a_row(|s| said(s) && s.passed && !s.contradicted);
-    match result {
-        GateResult::Continue(Objection::NoClaim)
-            if state.checks.passed() && running >= policy.exit_signals.max(2) =>
-        {
-            if let Some(what) = state.tasks.contradiction() {
-                return GateResult::Continue(Objection::ContradictoryClaim { what });
-            }
-            let changed = !state.checks.baseline_green() || state.trees.changed_in_run();
-            let reason = if changed { Reason::GatePassed } else { Reason::AlreadyComplete };
-            GateResult::Done { reason, verified: true, reasons: objection(true) }
+    if form.is_promise() && state.checks.passed() && running >= policy.exit_signals.max(2) {
+        if let Some(what) = state.tasks.contradiction() {
+            return GateResult::Continue(Objection::ContradictoryClaim { what });
         }
+        let changed = !state.checks.baseline_green() || state.trees.changed_in_run();
+        let reason = if changed { Reason::GatePassed } else { Reason::AlreadyComplete };
+        return GateResult::Done { reason, verified: true, reasons: objection(true) };
+    }
+    match signals(state, policy) {
         GateResult::Continue(Objection::NoClaim) => GateResult::Continue(objection(false)),
         result => result,
     }

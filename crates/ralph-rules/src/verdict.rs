@@ -18,7 +18,7 @@ use crate::state::State;
 
 /// Refusals, or contexts too long, in a row before a person is needed.
 const TWICE: u32 = 2;
-/// Lints reported per iteration, at most.
+/// Lints about the block's form reported per iteration, at most.
 const LINTS: usize = 3;
 /// Crashed calls in a row without file changes before the agent counts as unusable.
 const CRASHES: u32 = 3;
@@ -121,8 +121,8 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
 /// What the status block says wrongly, then its lints that the gate has not reported already, for the agent to fix.
 fn lints(state: &State) -> impl Iterator<Item = Objection> {
     let lints = state.claim.lints.iter().filter(|l| !matches!(l.code, Code::NoBlock | Code::PromiseNotAlone));
-    let lints = lints.skip(usize::from(state.claim.attempted));
-    state.claim_check.lints.iter().chain(lints).take(LINTS).map(Objection::from)
+    let lints = lints.skip(usize::from(state.claim.attempted)).take(LINTS);
+    state.claim_check.lints.iter().chain(lints).map(Objection::from)
 }
 
 /// The right form of the promise, unless the gate has shown it.

@@ -202,7 +202,9 @@ impl RunLines {
     }
 
     fn reasons(&mut self, what: &str, reasons: &[Objection]) {
-        let words = reasons.iter().filter(|o| !o.is_alert()).map(reason_words).collect::<Vec<_>>().join("; ");
+        // What the status block says wrongly is for the agent and for `explain`; here the gate has said what matters.
+        let shown = reasons.iter().filter(|o| !o.is_alert() && !o.is_lie());
+        let words = shown.map(reason_words).collect::<Vec<_>>().join("; ");
         if !words.is_empty() {
             self.line(format!("  {} {what}: {words}", self.style.note("→")));
         }

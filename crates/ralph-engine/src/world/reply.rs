@@ -17,6 +17,8 @@ use ralph_rules::record::{Attempt, CallEnded, Failure, FileRef, PriceFrom};
 
 /// Most bytes of a final message in the journal.
 const TEXT: usize = 64 * 1024;
+/// Most bytes of one status field of a JSON reply in the journal.
+const VALUE: usize = 300;
 /// Most bytes of an agent's error in the journal.
 const MESSAGE: usize = 500;
 
@@ -27,7 +29,8 @@ pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended:
     let Ended { mut reply, exit, interrupted_by, kept, outlived, ms, .. } = ended;
     let failure = failure(ctx, &reply, interrupted_by);
     for text in reply.status.iter_mut().flat_map(ReportedStatus::texts) {
-        *text = ctx.deps.redactor.redact(text).into_owned();
+        // Redacted before it is cut, as below.
+        *text = head(&ctx.deps.redactor.redact(text), VALUE);
     }
     CallEnded {
         id,

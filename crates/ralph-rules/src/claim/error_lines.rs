@@ -30,20 +30,27 @@ static REPORT: LazyLock<Regex> = LazyLock::new(|| {
 const SIGNS: [&str; 10] =
     ["rror", "RROR", "ERR!", "xception", "atal", "FATAL", "panic", "Traceback", "FAIL", "not ok "];
 
-/// Words of a sentence that an error is over.
-static OVER: LazyLock<Regex> = LazyLock::new(|| {
+/// Words of a sentence that something was repaired.
+static REPAIRED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i-u)\b(?:fixed|resolved|solved|repaired|corrected|addressed|no longer|(?:is|are) gone|went away)\b",
+    )
+});
+
+/// Words of an introduction that tells of the past.
+static PAST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?i-u)\b(?:fixed|resolved|solved|repaired|corrected|addressed|gone|no longer|previous(?:ly)?|earlier|",
-        r"formerly|original(?:ly)?|initial(?:ly)?|at first|used to|before (?:the|my|this|that|i) [a-z]+|",
-        r"(?:errors?|problems?|issues?|failures?|bugs?|causes?) (?:was|were|had been))\b",
+        r"(?i-u)\b(?:previously|formerly|originally|initially|at first|used to|",
+        r"before (?:the|my|this|that) (?:fix|change|edit|patch|commit|refactoring|rewrite))\b",
     ))
 });
 
-/// Words of a sentence that it is not.
-static NOT_OVER: LazyLock<Regex> = LazyLock::new(|| {
+/// Words of a sentence that an error is still there, or that it comes after what was repaired.
+static STILL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?i-u)\b(?:still|not|never|cannot|[a-z]+n't|could not|unable|will|to be|needs?|must|should|again|",
-        r"remain(?:s|ing)?|keeps?|fails?|left|unresolved|unfixed|try|trying|tried|now (?:get|see|shows?|reports?))\b",
+        r"(?i-u)\b(?:still|same|identical|persists?|not|never|cannot|[a-z]+n't|could not|unable|will|to be|needs?|",
+        r"must|should|again|remain(?:s|ing)?|keeps?|fails?|left|unresolved|unfixed|try|trying|tried|",
+        r"(?:now (?:the|it|i|we))|says|reports|prints|shows|stops|gives|complains|get|gets|see|sees)\b",
     ))
 });
 
@@ -55,14 +62,21 @@ static OVER_AT_END: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// A name of an error's type; in a list it is part of a description.
+static TYPE_NAME: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[A-Za-z_]+\.)*[A-Z][A-Za-z]*(?:Error|Exception)(?:: |$)"));
+
+/// A summary without errors: "FAILED tests: 0", "Error: none".
+static NONE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i): *(?:0|none)[^a-z0-9]*$"));
+
 /// The errors a message reports, each kind once, in their order.
 pub(super) fn reported(text: &str, message: &Message<'_>) -> Vec<Fingerprint> {
     if !SIGNS.iter().any(|sign| text.contains(sign)) {
         return Vec::new();
     }
-    let mut seen = BTreeSet::new();
-    let lines = present(message);
-    let errors = lines.iter().map(|line| Fingerprint::of(line)).filter(|e| seen.insert(e.hash.clone()));
+    let (mut lines, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let reports = present(message).into_iter().filter(|line| lines.insert(line.clone()));
+    let errors = reports.map(|line| Fingerprint::of(&line)).filter(|error| seen.insert(error.hash.clone()));
     errors.take(MOST).collect()
 }
 
@@ -95,6 +109,8 @@ fn present(message: &Message<'_>) -> Vec<String> {
                 // A report that its own line calls solved stays in the group: its neighbours share the introduction.
                 group.push(if OVER_AT_END.is_match(&report) { String::new() } else { report });
             }
+            // The rest of a report: a place, a note, a frame of a stack.
+            None if !group.is_empty() && continues(line.text) => last = line.number,
             None => {
                 let over = introduced_as_over || follows_as_past(line, last);
                 close(&mut group, over, &mut found);
@@ -116,27 +132,37 @@ fn report(text: &str) -> Option<String> {
     let cut = text.get(..text.floor_char_boundary(WIDTH)).unwrap_or(text);
     let text = cut.replace("**", "");
     let item = text.strip_prefix(['-', '*', '+', '•']).and_then(|rest| rest.strip_prefix(' '));
-    let numbered = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = Some(numbered).filter(|rest| rest.len() < text.len());
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = Some(digits).filter(|rest| rest.len() < text.len());
     let numbered = numbered.and_then(|rest| rest.strip_prefix(['.', ')'])?.strip_prefix(' '));
-    let bare = item.or(numbered).unwrap_or(&text).trim();
-    REPORT.is_match(bare).then(|| bare.to_owned())
+    let item = item.or(numbered);
+    let bare = item.unwrap_or(&text).trim();
+    let described = item.is_some() && TYPE_NAME.is_match(bare);
+    (REPORT.is_match(bare) && !described && !NONE.is_match(bare)).then(|| bare.to_owned())
 }
 
-/// The line above introduces an error of the past: "The first attempt failed, since fixed:".
+/// Whether a line belongs to the report above it, as compilers and interpreters print them.
+fn continues(text: &str) -> bool {
+    const STARTS: [&str; 9] = ["-->", "|", "= ", "^", "note:", "help:", "at ", "File \"", "..."];
+    let source = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+    STARTS.iter().any(|start| text.starts_with(start))
+        || (source.len() < text.len() && source.starts_with('|'))
+}
+
+/// The line above introduces an error of the past: "Before my change the build printed:".
 fn introduces_past(before: &Line<'_>, report: &Line<'_>) -> bool {
     let introduces = before.text.ends_with(':') || before.text.starts_with('#');
-    (introduces || report.number - before.number <= NEAR) && is_over(last_sentence(before.text))
+    let sentence = last_sentence(before.text);
+    let over = (REPAIRED.is_match(sentence) || PAST.is_match(sentence)) && !STILL.is_match(sentence);
+    (introduces || report.number - before.number <= NEAR) && over
 }
 
-/// The line below says that it is over: "I fixed it by …".
+/// The line below says that it was repaired: "I fixed it by …".
 fn follows_as_past(line: &Line<'_>, last_report: usize) -> bool {
     let near = line.number.saturating_sub(last_report) <= NEAR && line.kind == LineKind::Prose;
-    near && !line.text.starts_with('#') && !line.text.ends_with(':') && is_over(first_sentence(line.text))
-}
-
-fn is_over(sentence: &str) -> bool {
-    OVER.is_match(sentence) && !NOT_OVER.is_match(sentence)
+    let sentence = first_sentence(line.text);
+    let over = REPAIRED.is_match(sentence) && !STILL.is_match(sentence);
+    near && !line.text.starts_with('#') && !line.text.ends_with(':') && over
 }
 
 fn first_sentence(text: &str) -> &str {
@@ -193,6 +219,10 @@ mod tests {
             "No errors.",
             "FAILED_STATES is a table",
             "it fails with TypeError: x when empty",
+            "FAILED tests: 0",
+            "Error: none",
+            "- ConfigError",
+            "- ParseError: returned when the file is empty",
         ] {
             assert_eq!(found(line), 0, "{line}");
         }
@@ -208,8 +238,8 @@ mod tests {
             "error[E0308]: mismatched types (fixed)",
             "error[E0308]: mismatched types — now resolved.",
             "- error[E0308]: mismatched types -> fixed",
-            "The error was:\n\nerror[E0308]: mismatched types",
-            "Before my change the build printed:\nerror[E0308]: mismatched types\nTypeError: x",
+            "The error was:\n\nerror[E0308]: mismatched types\n --> src/a.rs:3:4\n\nI fixed it with a cast.",
+            "Before my change the build printed:\nerror[E0308]: mismatched types\n  --> src/a.rs:3:4\n   |\nTypeError: x",
             "## Fixed\n\n- error[E0308]: mismatched types\n- error[E0382]: use of moved value",
             "error[E0308]: mismatched types\n\nI fixed it with a cast. All tests pass.",
             "error[E0308]: mismatched types\nThis is resolved now.",
@@ -227,6 +257,14 @@ mod tests {
             "error[E0308]: mismatched types\n\nI will have it fixed in the next iteration.",
             "error: value was moved here and not resolved",
             "The tests ran. I got:\nerror[E0308]: mismatched types",
+            "I get the same error as in the previous iteration:\nerror[E0308]: mismatched types",
+            "error[E0308]: mismatched types\nSame error as in the previous iteration.",
+            "error[E0308]: mismatched types\nThis is identical to the earlier failure.",
+            "I fixed the import and now the compiler says:\nerror[E0308]: mismatched types",
+            "I fixed two tests, and the build stops with:\nerror[E0308]: mismatched types",
+            "I have gone through every call site, and the compiler reports:\nerror[E0308]: mismatched types",
+            "I ran the build, and the error was:\nerror[E0308]: mismatched types",
+            "a.c:3:4: error: redefinition of 'x'\nnote: previous definition of 'x' was here",
         ] {
             assert_eq!(found(text), 1, "{text}");
         }

@@ -37,6 +37,8 @@ pub enum MisplacedPromise {
     InFence,
     /// Other lines follow it.
     FollowedByText,
+    /// Other lines follow it and say that the work is not done.
+    TakenBack,
 }
 
 impl MisplacedPromise {
@@ -48,7 +50,13 @@ impl MisplacedPromise {
             MisplacedPromise::InBackticks => "it is in backticks",
             MisplacedPromise::InFence => "it is in a code fence",
             MisplacedPromise::FollowedByText => "other lines follow it",
+            MisplacedPromise::TakenBack => "the lines after it say that the work is not done",
         }
+    }
+
+    /// Whether only its form is wrong.
+    pub fn is_promise(self) -> bool {
+        self != MisplacedPromise::TakenBack
     }
 }
 
@@ -68,9 +76,12 @@ static POSTPONES: LazyLock<Regex> = LazyLock::new(|| {
 const LATER: usize = 20;
 static TAKES_BACK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i-u)\b(?:wait|actually|still|remain(?:s|ing)?|not (?:yet|done|complete|finished|quite)|i will|i'll|next|continue|go on|red|fails?|failing|broken)\b",
+        r"(?i-u)\b(?:wait|actually|still|remain(?:s|ing)?|not (?:yet|done|complete|finished|quite)|i will|i'll|go on|going on|is red|fails?|failing|broken)\b",
     )
 });
+/// "No work remains.", "All 212 tests still pass."
+static DENIES: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i-u)\b(?:no|nothing|none|never|neither|without|zero|all|every)\b"));
 
 /// The promise as the user configured it, without the tag and with single spaces.
 pub(super) fn normalize(promise: &str) -> String {
@@ -113,8 +124,11 @@ fn misplaced(message: &Message<'_>, kept: &[&Line<'_>], wanted: &str) -> Promise
     let mut found = prose.filter_map(|(at, line)| inside(line.text, wanted).map(|place| (at, *line, place)));
     let Some((at, line, (before, after))) = found.next() else { return PromiseAtEnd::None };
     let around: String = before.chars().chain(after.chars()).filter(|c| !c.is_whitespace()).collect();
-    if !is_given(before, after) || taken_back(kept, at) {
+    if !is_given(before, after) {
         return PromiseAtEnd::None;
+    }
+    if taken_back(kept, at) {
+        return PromiseAtEnd::NotAlone(line.number, MisplacedPromise::TakenBack);
     }
     match around.chars().next() {
         None => standing_alone(kept, at, at, MisplacedPromise::FollowedByText),
@@ -138,23 +152,29 @@ fn standing_alone(kept: &[&Line<'_>], first: usize, line: usize, form: Misplaced
     PromiseAtEnd::NotAlone(line.number, form)
 }
 
-/// Whether the tag stands like a word of its own: not in quotation marks, a table, a command or behind a line number.
+/// Whether the tag is said and not shown: in quotation marks, in a table, struck out or behind a line number.
 fn is_given(before: &str, after: &str) -> bool {
-    let free =
-        |c: Option<char>| c.is_none_or(|c| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '.' | '!'));
-    let shown = |text: &str| text.contains(['|', '~', '"', '“']) || text.contains("<promise>");
+    let quoted =
+        |c: char| matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’' | '„' | '«' | '»' | '~' | '<' | '>');
+    let strange = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
+    let shown = |c: Option<char>| c.is_some_and(|c| quoted(c) || strange(c));
+    let open_quote = before.matches('"').count() % 2 == 1;
     let numbered = !before.trim().is_empty() && before.trim().chars().all(|c| c.is_ascii_digit());
-    free(before.chars().next_back())
-        && free(after.chars().next())
-        && !shown(before)
-        && !shown(after)
-        && !numbered
+    let tags = before.contains("<promise>") || after.contains("<promise>");
+    let table = before.starts_with('|');
+    !(shown(before.chars().next_back())
+        || shown(after.chars().next())
+        || open_quote
+        || numbered
+        || tags
+        || table)
 }
 
 /// Whether a later line says that the work is not done after all.
 fn taken_back(kept: &[&Line<'_>], at: usize) -> bool {
     let later = kept.iter().skip(at + 1).filter(|line| line.kind == LineKind::Prose);
-    later.take(LATER).any(|line| TAKES_BACK.is_match(line.text))
+    let mut sentences = later.take(LATER).flat_map(|line| line.text.split(". "));
+    sentences.any(|sentence| TAKES_BACK.is_match(sentence) && !DENIES.is_match(sentence))
 }
 
 /// The promise between other words of its line: denied or postponed, mentioned, or given.

@@ -82,6 +82,8 @@ fn said(journal: &Journal) -> BTreeSet<String> {
     said.insert(format!("iterations={}", journal.state.calls.done));
     let check = &journal.state.claim_check;
     said.insert(format!("claims={}/{}", check.held, check.made));
+    let lies = journal.answer.reasons.iter().filter(|o| o.is_lie()).count();
+    said.insert(format!("lies={lies}"));
     for lint in &check.lints {
         said.insert(format!("says={}", lint.code.name()));
     }

@@ -9,6 +9,7 @@ use crate::print::say;
 use ralph_diagnostics::Discard;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
+use ralph_rules::counting::counted;
 use ralph_rules::policy::SECOND;
 use ralph_rules::record::Ms;
 use ralph_store::{RunFilter, RunRow, Store};
@@ -63,6 +64,8 @@ impl AutoPrune {
                 && retention.is_older(row, keep)
                 && home.run(&row.id).exists()
                 && !runs::is_running(row, &home)
+                // Perhaps its disk is not mounted now, and its own settings say something else.
+                && Path::new(&row.workspace).exists()
                 && retention.is_over(row)
         };
         let old: Vec<&RunRow> = rows.iter().filter(|row| goes(row)).collect();
@@ -81,10 +84,6 @@ fn any_began_before(home: &Home, time: Ms) -> bool {
     };
     let mut began = folders.map(|folder| folder.file_name().to_str().and_then(began));
     began.any(|began| began.is_none_or(|began| began <= time))
-}
-
-fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// `30 days`; the largest unit that needs no fraction.

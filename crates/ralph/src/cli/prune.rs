@@ -12,6 +12,7 @@ use crate::show::ago;
 use crate::values;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
+use ralph_engine::open::PRUNE;
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::record::Ms;
 use ralph_store::{RunFilter, RunRow, Store};
@@ -203,7 +204,7 @@ fn remove_leftovers(plan: &Plan, home: &Home) {
     }
     for (workspace, runs) in runs {
         let workspace = Path::new(workspace);
-        let who = format!("prune, process {}", std::process::id());
+        let who = format!("{PRUNE} {}", std::process::id());
         if let Ok(_lock) = WorkspaceLock::take(&home.locks(), workspace, &who) {
             Snapshots::of(home, workspace, "none").remove_leftovers(home, &runs);
         }

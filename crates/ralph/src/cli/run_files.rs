@@ -3,6 +3,7 @@
 
 use ralph_diagnostics::Discard;
 use ralph_engine::home::Home;
+use ralph_engine::open::PRUNE;
 use ralph_engine::snapshots::Snapshots;
 use ralph_snapshots::is_shared_base;
 use ralph_store::{RunFilter, RunRow, Store};
@@ -31,7 +32,7 @@ pub fn delete(runs: &[&RunRow], store: &dyn Store, home: &Home) -> (Vec<String>,
 /// Keeps runs from starting in a workspace until the answer is dropped; none where that is impossible now. A workspace
 /// that is gone has no lock, but could be back at any time: while no run is active anywhere, none can start.
 fn locked(workspace: &Path, home: &Home) -> Option<Box<dyn Debug>> {
-    let who = format!("prune, process {}", std::process::id());
+    let who = format!("{PRUNE} {}", std::process::id());
     match WorkspaceLock::take(&home.locks(), workspace, &who) {
         Ok(lock) => Some(Box::new(lock)),
         Err(LockError::Io { .. }) if !workspace.exists() => {

@@ -105,4 +105,12 @@ fn a_secret_in_a_field_is_redacted() {
     done.ends(2, "BLOCKED");
     assert_eq!(done.call()["status"]["recommendation"], "Blocked: [redacted:MY_API_TOKEN]");
     assert!(!done.out.contains(TOKEN) && !done.err.contains(TOKEN), "{}", done.err);
+
+    // Across the place where a long field is cut.
+    let bed = Bed::git("");
+    let long = format!("Blocked: {}{escaped}", "x".repeat(285));
+    let reply = format!("{{\"result\": \"I cannot.\", \"status\": \"BLOCKED\", \"summary\": \"{long}\"}}");
+    let done = Done::of(command(&bed, &reply).env("MY_API_TOKEN", TOKEN));
+    done.ends(2, "BLOCKED");
+    assert!(!done.out.contains(&TOKEN[..5]), "{}", done.out);
 }

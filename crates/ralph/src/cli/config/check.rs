@@ -4,6 +4,7 @@ use crate::cli::{Here, resolve, secrets, tasks, templates};
 use crate::config::{Checked, Config, Sources};
 use crate::print::{print, print_json, say};
 use crate::problem::Problem;
+use ralph_rules::counting::counted;
 use serde_json::{Value, json};
 
 /// Checks every layer but the flags. Exits with 0 if all is valid, otherwise with the code that a run would have.
@@ -63,8 +64,4 @@ pub fn unusable(config: &Config, here: &Here) -> Vec<Problem> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
