@@ -2,7 +2,7 @@
 //! stored as one row per run, so that reports need not read journals. `estimate.rs` and `report.rs` read many accounts;
 //! `metrics.rs` turns one into the line that scripts read.
 
-use crate::claim::WorkType;
+use crate::claim::{MisplacedPromise, WorkType};
 use crate::ending::{Ending, Reason, Status};
 use crate::failure::{Class, Reaction};
 use crate::grade::Grade;
@@ -235,7 +235,8 @@ impl RunAccount {
     fn call_ended(&mut self, state: &State, call: &CallEnded) {
         let model = call.model.clone().or_else(|| self.working.1.clone());
         self.add(model, call.charged, &call.usage, !call.price.is_exact());
-        self.promise |= state.claim.promise;
+        let misplaced = state.claim.misplaced_promise.is_some_and(MisplacedPromise::is_promise);
+        self.promise |= state.claim.promise || misplaced;
         let Some(failure) = call.failure.as_ref().filter(|_| !state.reviews.has(call.id)) else { return };
         if !failure.class.is_iteration() {
             self.retries += u32::from(failure.class.reaction() == Reaction::Wait);

@@ -110,6 +110,7 @@ impl Trend {
             denials: response.denials.clone(),
             text_bytes: response.text_bytes,
             agent_error: signature(&response.errors),
+            agent_error_count: claim.error_count,
             ..Closed::default()
         };
         self.stall.closed(&closed);

@@ -12,6 +12,7 @@ mod facts;
 mod field;
 mod lint;
 mod message_lines;
+mod misplaced_promise;
 pub(crate) mod pattern;
 mod phrases;
 mod promise;
@@ -28,12 +29,12 @@ pub use error_lines::signature;
 pub use evidence::Evidence;
 pub use facts::Facts;
 pub use lint::{Code, Lint};
-pub use promise::MisplacedPromise;
+pub use misplaced_promise::MisplacedPromise;
 pub use reported::{Malformed, ReportedStatus};
 pub use review_block::{ReviewAnswer, Verdict, read_review};
 pub use status::{Progress, Status, Tests, WorkType, render};
 
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{ErrorCount, Fingerprint};
 use promise::PromiseAtEnd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -75,6 +76,9 @@ pub struct Claim {
     /// Errors it reports as still there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Fingerprint>,
+    /// How many they are.
+    #[serde(default)]
+    pub error_count: ErrorCount,
     /// It asks the reader something.
     pub asks: bool,
     /// The fields of a JSON reply report errors: the work cannot be done.
@@ -122,13 +126,14 @@ pub fn read_reply(text: &str, reported: Option<&ReportedStatus>, promise: &str) 
     let recommends =
         found.status.as_ref().is_some_and(|block| questions::asks(&prose::of(&block.recommendation)));
     let exit = if found.attempted { Exit::False } else { exit(found.status.as_ref(), promise) };
+    let (errors, error_count) = error_lines::reported(text, &message);
     let misplaced_promise = match at_end {
         PromiseAtEnd::NotAlone(_, form) if exit == Exit::Absent => Some(form),
         _ => None,
     };
     let block_lines = found.lines(&message);
     let mut lints = found.lints;
-    lints.extend(about_promise(at_end, exit));
+    lints.extend(about_promise(at_end, exit, &wanted));
     if has_errors && exit == Exit::True {
         lints.push(Lint::new(Code::ExitTrueWithErrors, 0, "has_errors is true"));
     }
@@ -147,7 +152,8 @@ pub fn read_reply(text: &str, reported: Option<&ReportedStatus>, promise: &str) 
         evidence,
         evidence_of_block,
         lints,
-        errors: error_lines::reported(text, &message),
+        errors,
+        error_count,
         asks,
         has_errors,
         work,
@@ -166,12 +172,15 @@ fn exit(block: Option<&Status>, promise: bool) -> Exit {
     }
 }
 
-fn about_promise(at_end: PromiseAtEnd, exit: Exit) -> Option<Lint> {
+fn about_promise(at_end: PromiseAtEnd, exit: Exit, wanted: &str) -> Option<Lint> {
     match at_end {
         PromiseAtEnd::Given if exit == Exit::False => {
             Some(Lint::new(Code::PromiseAgainstBlock, 0, "the block decides"))
         }
-        PromiseAtEnd::Other(line) => Some(Lint::new(Code::OtherPromise, line, "not this run's promise")),
+        PromiseAtEnd::Other(line) => {
+            let right = format!("this run's promise is <promise>{wanted}</promise>");
+            Some(Lint::new(Code::OtherPromise, line, &right))
+        }
         PromiseAtEnd::InSentence(line) => {
             Some(Lint::new(Code::PromiseInSentence, line, "announced, not given"))
         }

@@ -15,6 +15,8 @@ pub struct ClaimCheck {
     pub held: u32,
     /// What the status block says and ralph saw otherwise.
     pub lints: Vec<Lint>,
+    /// The agent says that the work is done, and the verification failed.
+    pub not_done: bool,
 }
 
 /// What ralph observed in an iteration.
@@ -24,8 +26,18 @@ pub struct Observed {
     pub tests: Option<Tests>,
     /// Files that the call changed.
     pub files: u64,
+    /// The bound plan is one of them: ticking it may be counted or not.
+    pub plan_changed: bool,
     /// Items of the bound plan that were ticked during the call, and those that are open.
     pub tasks: Option<(u64, u64)>,
+}
+
+impl Observed {
+    /// The number of files, by the way of counting that `said` may follow.
+    fn files_as(&self, said: u64) -> u64 {
+        let without_plan = self.files.saturating_sub(u64::from(self.plan_changed));
+        if said == without_plan { said } else { self.files }
+    }
 }
 
 /// Compares a claim with the facts.
@@ -39,7 +51,7 @@ pub fn claim_check(claim: &Claim, observed: &Observed) -> ClaimCheck {
             observed.tasks.map(|(_, open)| open).filter(|_| block.status == Some(Progress::Complete));
         let facts = Facts {
             tests,
-            files_modified: Some(observed.files).filter(|_| block.files_modified.is_some()),
+            files_modified: block.files_modified.map(|said| observed.files_as(said)),
             tasks_remaining: pending,
             ..Facts::default()
         };
@@ -61,6 +73,7 @@ pub fn claim_check(claim: &Claim, observed: &Observed) -> ClaimCheck {
     if let (Exit::True, Some(tests)) = (claim.exit, observed.tests) {
         check.made += 1;
         check.held += u32::from(tests == Tests::Passing);
+        check.not_done = tests != Tests::Passing;
     }
     check
 }

@@ -52,6 +52,45 @@ impl Fingerprint {
     }
 }
 
+/// How much is wrong: the larger one of two outputs of the same error is the one further from done. Numbers are not part of
+/// a fingerprint, so it is this that tells "3 errors" from "78 errors".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// Failed tests, or errors.
+    pub failed: u32,
+    /// Tests that pass, if they were counted.
+    pub passed: u32,
+}
+
+impl ErrorCount {
+    /// Counts in a failing output: a number that it names ("3 errors"), otherwise its distinct error lines.
+    pub fn of(text: &str) -> ErrorCount {
+        let plain = ESCAPE.replace_all(text, "");
+        let named = NAMED.captures_iter(&plain).filter_map(|found| found.get(1)?.as_str().parse().ok()).max();
+        let lines = || {
+            let lines: BTreeSet<&str> =
+                plain.split(['\n', '\r']).map(str::trim).filter(|l| is_error(l)).collect();
+            u32::try_from(lines.len()).unwrap_or(u32::MAX)
+        };
+        ErrorCount { failed: named.unwrap_or_else(lines), passed: 0 }
+    }
+
+    /// Whether this is better than the best so far.
+    pub fn improves(self, best: ErrorCount) -> bool {
+        self.failed < best.failed || self.passed > best.passed
+    }
+
+    /// The better of both.
+    pub fn best(self, other: ErrorCount) -> ErrorCount {
+        ErrorCount { failed: self.failed.min(other.failed), passed: self.passed.max(other.passed) }
+    }
+}
+
+/// "3 errors", "78 type errors remain", "2 tests failed".
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i-u)\b([0-9]{1,9}) (?:[a-z]+ ){0,2}(?:errors?|failed|failures?|failing|problems?)\b")
+});
+
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.hash, self.head)

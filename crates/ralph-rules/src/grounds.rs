@@ -161,8 +161,9 @@ impl Grounds {
     }
 
     fn claims(&self) -> Option<String> {
-        let ClaimCheck { made, held, lints } = &self.claims;
-        let wrong: Vec<&str> = lints.iter().map(|lint| lint.detail.as_str()).collect();
+        let ClaimCheck { made, held, lints, not_done } = &self.claims;
+        let done = not_done.then_some("it says that it is done, but verification failed");
+        let wrong: Vec<&str> = lints.iter().map(|lint| lint.detail.as_str()).chain(done).collect();
         let wrong = if wrong.is_empty() { String::new() } else { format!(": {}", wrong.join("; ")) };
         (*made > 0).then(|| format!("claims that held: {held} of {made}{wrong}"))
     }

@@ -10,7 +10,7 @@ pub mod saturation;
 pub mod stall;
 pub mod time;
 
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{ErrorCount, Fingerprint};
 
 /// How an iteration closed, as the guards need it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +33,10 @@ pub struct Closed {
     pub text_bytes: u64,
     /// The error verification ended with.
     pub error: Option<Fingerprint>,
+    /// How much was wrong.
+    pub error_count: ErrorCount,
     /// The error of the call, otherwise those that the final message reports.
     pub agent_error: Option<Fingerprint>,
+    /// How much of it.
+    pub agent_error_count: ErrorCount,
 }

@@ -19,6 +19,8 @@ pub struct Ladder {
     settled: u32,
     /// That iteration brought progress.
     progress: bool,
+    /// The same error had come back often enough by then.
+    stuck: bool,
     /// Iterations by rung.
     pub used: BTreeMap<u32, u32>,
 }
@@ -29,19 +31,20 @@ impl Ladder {
         self.rung = rung;
     }
 
-    /// An iteration closed.
-    pub(crate) fn closed(&mut self, iteration: &Closed) {
+    /// An iteration closed, after which the run is `stuck` or not. Only one that did not fail says anything about the rung.
+    pub(crate) fn closed(&mut self, iteration: &Closed, stuck: bool) {
         *self.used.entry(self.rung).or_default() += 1;
         if !iteration.failed {
             self.settled = self.rung;
             self.progress = iteration.progress;
+            self.stuck = stuck;
         }
     }
 }
 
 /// The breaker is half-open, or the same error keeps coming back.
 pub fn needs_escalation(state: &State, start: &RunStarted) -> bool {
-    breaker(state, &start.policy) == Breaker::HalfOpen || state.repeat.stuck(&start.policy).is_some()
+    breaker(state, &start.policy) == Breaker::HalfOpen || state.ladder.stuck
 }
 
 /// The rung of the next call. It depends on the state alone, so asking twice does not change it.

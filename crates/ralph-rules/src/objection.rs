@@ -642,7 +642,10 @@ impl Objection {
                 )
             }
             O::Lint { detail, lint, .. } if lint.is_about_facts() => {
-                format!("the status block is wrong ({}): {detail}", name(lint))
+                format!("the reported status is wrong ({}): {detail}", name(lint))
+            }
+            O::Lint { detail, lint, .. } if lint.is_about_promise() => {
+                format!("the promise does not count ({}): {detail}", name(lint))
             }
             O::Lint { lint, line: 0, detail } => {
                 format!("status block problem, {}: {detail}", name(lint))

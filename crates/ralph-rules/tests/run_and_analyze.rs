@@ -22,7 +22,9 @@ fn strict(text: &str, differ: &[(&str, &str)], at_least: usize) {
 #[test]
 fn the_gate() {
     let cut_short = ("… one that is cut short while it works does not", "only a run sees that files changed");
-    strict(include_str!("tables/gate.txt"), &[cut_short], 22);
+    let exit =
+        ("an agent that says nothing of it and ends with a failing exit", "only a run sees how it exited");
+    strict(include_str!("tables/gate.txt"), &[cut_short, exit], 22);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::message_lines::{Line, LineKind, Message};
 use super::pattern::pattern;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{ErrorCount, Fingerprint};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -22,13 +22,26 @@ static REPORT: LazyLock<Regex> = LazyLock::new(|| {
         r"[^ :]+(?::[0-9]+){1,2}: (?:fatal )?error: |[^ (]+\([0-9]+,[0-9]+\): error |",
         r"(?:[A-Za-z_]+\.)*[A-Z][A-Za-z]*(?:Error|Exception)(?:: |$)|",
         r"(?i:fatal: )|FATAL[: ]|panic: |thread '[^']*' .{0,40}panicked at |Traceback \(most recent call last\)|",
-        r"npm (?:ERR!|error) |FAILED |--- FAIL: |not ok [0-9]+|test [^ ]+ \.\.\. FAILED)",
+        r"npm (?:ERR!|error) |FAILED |FAIL |--- FAIL: |not ok [0-9]+|test [^ ]+ \.\.\. FAILED|test result: FAILED|",
+        r"make(?:\[[0-9]+\])?: \*+ .*Error [0-9]+|(?:[^ :]+: )*[^ :]+: command not found$|Segmentation fault)",
     ))
 });
 
 /// Every such line has one of these. Most messages have none, and the pattern is expensive to compile.
-const SIGNS: [&str; 10] =
-    ["rror", "RROR", "ERR!", "xception", "atal", "FATAL", "panic", "Traceback", "FAIL", "not ok "];
+const SIGNS: [&str; 12] = [
+    "rror",
+    "RROR",
+    "ERR!",
+    "xception",
+    "atal",
+    "FATAL",
+    "panic",
+    "Traceback",
+    "FAIL",
+    "not ok ",
+    "not found",
+    "Segm",
+];
 
 /// Words of a sentence that something was repaired.
 static REPAIRED: LazyLock<Regex> = LazyLock::new(|| {
@@ -67,17 +80,23 @@ static TYPE_NAME: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[A-Za-z_]+\.)*[A-Z][A-Za-z]*(?:Error|Exception)(?:: |$)"));
 
 /// A summary without errors: "FAILED tests: 0", "Error: none".
-static NONE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i): *(?:0|none)[^a-z0-9]*$"));
+static NONE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i): *(?:0|no|none|n/?a|nil|null|false|nothing|no (?:errors?|failures?|problems?)(?: found)?|[-–—\x22']+)[^a-z0-9]*$",
+    )
+});
 
-/// The errors a message reports, each kind once, in their order.
-pub(super) fn reported(text: &str, message: &Message<'_>) -> Vec<Fingerprint> {
+/// The errors a message reports, each kind once, in their order, and how many lines or things they are.
+pub(super) fn reported(text: &str, message: &Message<'_>) -> (Vec<Fingerprint>, ErrorCount) {
     if !SIGNS.iter().any(|sign| text.contains(sign)) {
-        return Vec::new();
+        return Default::default();
     }
     let (mut lines, mut seen) = (BTreeSet::new(), BTreeSet::new());
-    let reports = present(message).into_iter().filter(|line| lines.insert(line.clone()));
-    let errors = reports.map(|line| Fingerprint::of(&line)).filter(|error| seen.insert(error.hash.clone()));
-    errors.take(MOST).collect()
+    let reports: Vec<String> =
+        present(message).into_iter().filter(|line| lines.insert(line.clone())).collect();
+    let count = ErrorCount::of(&reports.join("\n"));
+    let errors = reports.iter().map(|line| Fingerprint::of(line));
+    (errors.filter(|error| seen.insert(error.hash.clone())).take(MOST).collect(), count)
 }
 
 /// One fingerprint for all errors of a message, independent of their order.
@@ -136,7 +155,8 @@ fn report(text: &str) -> Option<String> {
     let numbered = Some(digits).filter(|rest| rest.len() < text.len());
     let numbered = numbered.and_then(|rest| rest.strip_prefix(['.', ')'])?.strip_prefix(' '));
     let item = item.or(numbered);
-    let bare = item.unwrap_or(&text).trim();
+    let bare = item.unwrap_or(&text).trim_start_matches("[ ]").trim();
+    let bare = bare.trim_start_matches(['❌', '✗', '✘', '🔴', '⚠', '\u{fe0f}', ' ']);
     let described = item.is_some() && TYPE_NAME.is_match(bare);
     (REPORT.is_match(bare) && !described && !NONE.is_match(bare)).then(|| bare.to_owned())
 }
@@ -178,7 +198,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> usize {
-        reported(text, &Message::new(text)).len()
+        reported(text, &Message::new(text)).0.len()
     }
 
     #[test]
@@ -202,6 +222,13 @@ mod tests {
             "not ok 3 - adds numbers",
             "- error[E0308]: mismatched types",
             "1. **error[E0308]**: mismatched types",
+            "❌ error[E0308]: mismatched types",
+            "- [ ] error[E0308]: mismatched types",
+            "make: *** [Makefile:3: all] Error 2",
+            "bash: cargo: command not found",
+            "FAIL src/x.test.ts",
+            "test result: FAILED. 3 passed; 1 failed",
+            "Segmentation fault (core dumped)",
         ] {
             assert_eq!(found(&format!("I ran it:\n\n  {line}\n\nI will look at it next.\n")), 1, "{line}");
         }
@@ -221,6 +248,11 @@ mod tests {
             "it fails with TypeError: x when empty",
             "FAILED tests: 0",
             "Error: none",
+            "Error: n/a",
+            "**Error:** none",
+            "error: no errors found",
+            "error: \"\"",
+            "Error: -",
             "- ConfigError",
             "- ParseError: returned when the file is empty",
         ] {
@@ -272,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_same_errors_have_the_same_signature() {
-        let sign = |text: &str| signature(&reported(text, &Message::new(text))).map(|error| error.hash);
+        let sign = |text: &str| signature(&reported(text, &Message::new(text)).0).map(|error| error.hash);
         let first = sign("error: a at line 3\nTypeError: b");
         assert!(first.is_some());
         assert_eq!(first, sign("TypeError: b\nTypeError: b\nerror: a at line 99"));

@@ -110,6 +110,11 @@ impl Code {
         serde_json::to_value(self).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
+    /// Whether it is about the promise and not about the block.
+    pub fn is_about_promise(self) -> bool {
+        matches!(self, Code::OtherPromise | Code::PromiseInSentence | Code::PromiseNotAlone)
+    }
+
     /// Whether the block contradicts what was observed.
     pub fn is_about_facts(self) -> bool {
         matches!(

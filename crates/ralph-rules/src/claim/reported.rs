@@ -82,6 +82,10 @@ impl ReportedStatus {
             // What was lost may be an EXIT_SIGNAL false.
             let stopped = self.malformed.as_ref().is_some_and(|malformed| malformed.stopped);
             found.attempted = stopped && self.exit_signal.is_none();
+            // What was lost may also be what contradicts it.
+            if let Some(status) = found.status.as_mut().filter(|_| stopped) {
+                status.exit_signal = Some(false);
+            }
         }
         if let Some(malformed) = &self.malformed {
             found.lints.insert(0, Lint::new(Code::MalformedJson, 0, &malformed.what));

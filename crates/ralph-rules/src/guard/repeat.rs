@@ -3,7 +3,7 @@
 //! verification that fails in the same way each time.
 
 use super::Closed;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{ErrorCount, Fingerprint};
 use crate::objection::Objection;
 use crate::policy::Policy;
 
@@ -23,17 +23,22 @@ pub struct Streak {
     pub running: u32,
     /// The iteration it occurred in first.
     pub since: u32,
+    /// How little was wrong at best.
+    best: ErrorCount,
 }
 
 impl Streak {
-    fn note(&mut self, now: Option<&Fingerprint>, iteration: u32) {
+    fn note(&mut self, now: Option<&Fingerprint>, count: ErrorCount, iteration: u32) {
         // Only the hash: the displayed line depends on the order in which errors were printed.
         let same = |now: &Fingerprint| self.error.as_ref().is_some_and(|before| before.hash == now.hash);
+        // With fewer failures than ever before it is not the same error: something was repaired.
+        let again = now.is_some_and(same) && !count.improves(self.best);
         (self.running, self.since) = match now {
             None => (0, iteration),
-            Some(now) if same(now) => (self.running + 1, self.since),
+            Some(_) if again => (self.running + 1, self.since),
             Some(_) => (1, iteration),
         };
+        self.best = if again { self.best.best(count) } else { count };
         self.error = now.cloned();
     }
 }
@@ -46,9 +51,9 @@ impl Repeat {
             return;
         }
         if !iteration.failed {
-            self.verification.note(iteration.error.as_ref(), iteration.iteration);
+            self.verification.note(iteration.error.as_ref(), iteration.error_count, iteration.iteration);
         }
-        self.agent.note(iteration.agent_error.as_ref(), iteration.iteration);
+        self.agent.note(iteration.agent_error.as_ref(), iteration.agent_error_count, iteration.iteration);
     }
 
     /// The error that has repeated most.

@@ -32,7 +32,7 @@ pub(super) fn last_error(state: &State) -> Option<LastError> {
         let text = head(&fault.message, LINE);
         return Some(LastError { text, times: state.faults.running, since: None, place: None });
     }
-    let Streak { error, running: times, since } = state.repeat.longest();
+    let Streak { error, running: times, since, .. } = state.repeat.longest();
     let error = error.as_ref()?;
     let first = state.first_error.as_ref().filter(|first| first.hash == error.hash);
     let (text, place) = first

@@ -35,6 +35,8 @@ pub struct Calls {
     pub counted: bool,
     /// The guards have counted its iteration; a second verification must not count it again.
     pub judged: bool,
+    /// How its process ended, if ralph did not end it.
+    pub exit: Option<i32>,
     /// Tools it was refused.
     pub denials: Vec<String>,
     /// Length of its final message.
@@ -81,6 +83,7 @@ impl Calls {
 
     pub(crate) fn closed(&mut self, call: &CallEnded, provider: bool) {
         self.ended_by = call.ended_by;
+        self.exit = call.exit.filter(|_| call.ended_by.is_none());
         self.denials.clone_from(&call.denials);
         self.text_bytes = call.text_bytes;
         self.text.clone_from(&call.text);
@@ -89,6 +92,7 @@ impl Calls {
 
     pub(crate) fn lost(&mut self) {
         self.ended_by = None;
+        self.exit = None;
         self.text_bytes = 0;
         self.text.clear();
         self.count(true);

@@ -2,7 +2,7 @@
 
 use crate::claim::Tests;
 use crate::claim_check::tests_of;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{ErrorCount, Fingerprint};
 use crate::next::Why;
 use crate::objection::Objection;
 use crate::record::{Check, CheckOutcome, CheckResult, Ms, Verified};
@@ -154,6 +154,15 @@ impl Checks {
             }
             _ => Fingerprint::of(&failing.tail),
         })
+    }
+
+    /// How much the latest verification found wrong.
+    pub fn error_count(&self) -> ErrorCount {
+        let Some(failing) = self.failing() else { return ErrorCount::default() };
+        match failing.counts {
+            Some(counts) => ErrorCount { failed: counts.failed, passed: counts.passed },
+            None => ErrorCount::of(&failing.tail),
+        }
     }
 
     /// The command that ran past its deadline before the agent had done anything.

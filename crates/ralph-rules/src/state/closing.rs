@@ -23,7 +23,9 @@ impl State {
             self.saturation.closed(&closed);
             self.decline.closed(&closed);
             self.denials.closed(&closed);
-            self.ladder.closed(&closed);
+            let policy = self.start.as_ref().map(|start| &start.policy);
+            let stuck = policy.is_some_and(|policy| self.repeat.stuck(policy).is_some());
+            self.ladder.closed(&closed, stuck);
             let said = self.claim.block.as_ref().map_or("", |b| b.recommendation.as_str());
             let changed = (self.trees.files, self.trees.changed.as_slice());
             let error = closed.error.as_ref().or(closed.agent_error.as_ref());
@@ -59,7 +61,9 @@ impl State {
             denials: self.calls.denials.clone(),
             text_bytes: self.calls.text_bytes,
             error: self.checks.error(),
+            error_count: self.checks.error_count(),
             agent_error: self.agent_error(),
+            agent_error_count: self.claim.error_count,
         }
     }
 
@@ -68,8 +72,15 @@ impl State {
         match &self.faults.last {
             Some(fault) => Some(Fingerprint::of(&fault.message)),
             None if self.checks.passed() => None,
-            None => signature(&self.claim.errors),
+            None => signature(&self.claim.errors).or_else(|| self.failing_exit()),
         }
+    }
+
+    /// The agent reported success and exited as programs do that failed.
+    fn failing_exit(&self) -> Option<Fingerprint> {
+        let code = self.calls.exit.filter(|code| *code != 0)?;
+        let name = format!("exit code {code}");
+        Some(Fingerprint { hash: name.clone(), head: format!("the agent ended with {name}") })
     }
 
     /// The call ended at a limit, its own or ralph's, while it changed files, or it was lost when ralph was killed: that
@@ -84,6 +95,7 @@ impl State {
         Observed {
             tests: self.checks.tests(),
             files: self.trees.files.into(),
+            plan_changed: self.trees.changed.contains(&self.tasks.file),
             tasks: self.tasks.ticked_and_open(),
         }
     }

@@ -143,6 +143,7 @@ fn call(journal: &mut Journal, table: &Table, iteration: &Words, nth: usize) {
     let text = message(table, iteration);
     let mut call: CallEnded = journal.closing(&text);
     call.failure = get("fails").map(failure);
+    call.exit = get("exits").map_or(call.exit, |n| Some(n.parse().unwrap()));
     call.text_bytes = get("bytes").map_or(call.text_bytes, |n| n.parse().unwrap());
     call.status = get("json").map(|_| reported(iteration));
     call.denials = get("denied").into_iter().map(Into::into).collect();

@@ -66,6 +66,16 @@ impl Paths {
                 return Err((message, "choose another name, or move that file away".into()));
             }
         }
+        let reports = self.metrics.report("*");
+        let views = all.iter().map(|(name, path, _)| (*name, path.as_str()));
+        for (name, path) in
+            views.chain([("metrics", self.metrics.lines.as_str()), ("report", reports.as_str())])
+        {
+            if path.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+                let message = format!("views.{name} = \"{path}\" is inside a repository's own files");
+                return Err((message, "choose a path outside .git".into()));
+            }
+        }
         let lines = &self.metrics.lines;
         if !is_inside(lines) && !can_be_continued(&workspace.join(lines)) {
             let message = format!("views.metrics = \"{lines}\" is a file that has no metrics in it");

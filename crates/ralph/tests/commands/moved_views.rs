@@ -203,3 +203,13 @@ fn a_run_that_was_killed_goes_on_with_its_moved_views() {
     assert_eq!(scene.scratch.git(&["status", "--porcelain"]), "?? begun\n?? go");
     assert!(scene.scratch.read(".claude/metrics/ralph-loops.jsonl").contains("COMPLETED"));
 }
+
+#[test]
+fn no_view_lies_among_the_files_of_git() {
+    for view in ["metrics = \".git/x.jsonl\"", "report = \".git/hooks\"", "session = \"sub/.git/s.json\""] {
+        let scene = repository(&format!("[views]\n{view}\n"));
+        let answer = commit_everything(&scene, "one.txt");
+        assert_eq!(answer.code, 78, "{view}: {}", answer.err);
+        assert!(answer.err.contains("choose a path outside .git"), "{}", answer.err);
+    }
+}

@@ -243,7 +243,7 @@ fn rungs(done: &Done) -> Vec<u64> {
 
 #[test]
 fn the_ladder_is_climbed_where_it_is_needed_and_left_on_progress() {
-    let strong = "[4]\nwrite a.txt 1\nclaim progress\n[8]\nwrite done.txt yes\nclaim complete";
+    let strong = "[4]\nwrite a.txt 1\nclaim progress\n[8]\nwrite done.txt yes\nmessage All tests pass.\nclaim complete";
     let bed = with_ladder("say Thinking\nclaim progress", strong);
     let flags = ["--verify", "test -f done.txt || { date +%N; exit 1; }", "--max-iterations", "10"];
     settings(&bed, &(bed.scratch.read("ralph.toml") + "[breaker]\nsame_error = 9\n"));
