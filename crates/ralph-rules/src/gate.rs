@@ -195,7 +195,7 @@ fn claimed(state: &State, policy: &GatePolicy) -> GateResult {
     }
     let (passed, indicators, needed) = (state.checks.passed(), count(state), policy.indicators);
     if !passed && !policy.explicit_alone && indicators < needed {
-        let block_as_one = policy.block_as_one;
+        let block_as_one = Some(policy.block_as_one);
         return GateResult::Continue(Objection::ClaimWithoutEvidence { indicators, needed, block_as_one });
     }
     let running = state.signals.in_a_row(|s| s.counts(policy));

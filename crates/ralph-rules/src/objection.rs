@@ -16,311 +16,96 @@ use serde::{Deserialize, Serialize};
 #[allow(missing_docs)] // `say` explains each; fields added after 0.1 are optional
 pub enum Objection {
     FirstIteration,
-    BaselineWanted {
-        commands: u32,
-    },
-    CallClosed {
-        iteration: u32,
-    },
-    InspectionClean {
-        files: u32,
-        progress: bool,
-        seen_at: Option<u32>,
-    },
-    ClaimAndProof {
-        indicators: u32,
-    },
-    ClaimUnverified {
-        indicators: u32,
-    },
-    SignalsRunning {
-        iterations: u32,
-        verified: bool,
-    },
-    SignalAgain {
-        running: u32,
-        needed: u32,
-    },
+    BaselineWanted { commands: u32 },
+    CallClosed { iteration: u32 },
+    InspectionClean { files: u32, progress: bool, seen_at: Option<u32> },
+    ClaimAndProof { indicators: u32 },
+    ClaimUnverified { indicators: u32 },
+    SignalsRunning { iterations: u32, verified: bool },
+    SignalAgain { running: u32, needed: u32 },
     ProofAlone,
     GreenBefore,
-    PlanComplete {
-        done: u32,
-    },
+    PlanComplete { done: u32 },
     NothingToDo,
     SeeItTwice,
     ExplicitContinue,
-    UnreadableBlock {
-        lint: Code,
-    },
+    UnreadableBlock { lint: Code },
     NoClaim,
-    PromiseNotAlone {
-        form: MisplacedPromise,
-        promise: String,
-        accepted: bool,
-    },
-    VerificationFailed {
-        command: String,
-        how: CheckOutcome,
-        exit: Option<i32>,
-        claimed: bool,
-    },
-    ClaimWithoutEvidence {
-        indicators: u32,
-        needed: u32,
-        #[serde(default)]
-        block_as_one: bool,
-    },
-    ContradictoryClaim {
-        what: String,
-    },
-    Blocked {
-        recommendation: String,
-    },
-    ProhibitedPath {
-        paths: Vec<Violation>,
-    },
-    RestoreLimit {
-        times: u32,
-    },
-    OracleChanged {
-        files: Vec<String>,
-    },
-    OracleFlagged {
-        files: Vec<String>,
-    },
-    FewerTests {
-        before: Counts,
-        now: Option<Counts>,
-    },
-    FailuresInOutput {
-        failed: u32,
-    },
+    PromiseNotAlone { form: MisplacedPromise, promise: String, accepted: bool },
+    VerificationFailed { command: String, how: CheckOutcome, exit: Option<i32>, claimed: bool },
+    ClaimWithoutEvidence { indicators: u32, needed: u32, block_as_one: Option<bool> },
+    ContradictoryClaim { what: String },
+    Blocked { recommendation: String },
+    ProhibitedPath { paths: Vec<Violation> },
+    RestoreLimit { times: u32 },
+    OracleChanged { files: Vec<String> },
+    OracleFlagged { files: Vec<String> },
+    FewerTests { before: Counts, now: Option<Counts> },
+    FailuresInOutput { failed: u32 },
     Flaky,
     CompareWanted,
-    RoomWanted {
-        sets: RoomSets,
-    },
-    MapWanted {
-        time: Ms,
-    },
+    RoomWanted { sets: RoomSets },
+    MapWanted { time: Ms },
     RoomLacks,
-    RoomFailed {
-        why: String,
-    },
-    ProvenByWork {
-        commands: Vec<String>,
-        with: Vec<String>,
-    },
-    TestsShowWork {
-        tests: Vec<String>,
-        earlier: Option<u32>,
-    },
+    RoomFailed { why: String },
+    ProvenByWork { commands: Vec<String>, with: Vec<String> },
+    TestsShowWork { tests: Vec<String>, earlier: Option<u32> },
     NothingShowsWork,
-    NothingToShow {
-        documentation: bool,
-        checks: bool,
-    },
+    NothingToShow { documentation: bool, checks: bool },
     GreenWithoutWork,
-    EarlierTestsFail {
-        tests: Vec<String>,
-        files: Vec<String>,
-    },
-    OnlyAmbiguous {
-        files: Vec<String>,
-    },
+    EarlierTestsFail { tests: Vec<String>, files: Vec<String> },
+    OnlyAmbiguous { files: Vec<String> },
     NothingDiffers,
     GreenOutsideRoom,
-    OutsideChanged {
-        files: Vec<String>,
-    },
-    PackagesEdited {
-        packages: Vec<String>,
-    },
-    PackagesInstalled {
-        packages: Vec<String>,
-    },
-    OracleRewritten {
-        files: Vec<String>,
-    },
-    CanarySurvived {
-        kinds: Vec<String>,
-    },
-    BaselineLost {
-        why: String,
-    },
-    SignsFound {
-        signs: u32,
-        what: String,
-        path: String,
-    },
+    OutsideChanged { files: Vec<String> },
+    PackagesEdited { packages: Vec<String> },
+    PackagesInstalled { packages: Vec<String> },
+    OracleRewritten { files: Vec<String> },
+    CanarySurvived { kinds: Vec<String> },
+    BaselineLost { why: String },
+    SignsFound { signs: u32, what: String, path: String },
     AskForTest,
-    GradeBelow {
-        grade: Grade,
-        required: Grade,
-    },
+    GradeBelow { grade: Grade, required: Grade },
     AcceptedByPerson,
-    ReviewWanted {
-        agent: String,
-        round: u32,
-        of: u32,
-    },
-    ReviewShips {
-        agent: String,
-        round: u32,
-        of: u32,
-    },
-    ReviewObjects {
-        agent: String,
-        round: u32,
-        of: u32,
-        findings: Vec<String>,
-    },
-    ReviewUnanswered {
-        agent: String,
-        round: u32,
-        of: u32,
-        why: String,
-    },
-    NotReviewed {
-        why: String,
-    },
-    NoProgress {
-        running: u32,
-        limit: u32,
-    },
-    HalfOpen {
-        running: u32,
-        limit: Option<u32>,
-    },
+    ReviewWanted { agent: String, round: u32, of: u32 },
+    ReviewShips { agent: String, round: u32, of: u32 },
+    ReviewObjects { agent: String, round: u32, of: u32, findings: Vec<String> },
+    ReviewUnanswered { agent: String, round: u32, of: u32, why: String },
+    NotReviewed { why: String },
+    NoProgress { running: u32, limit: u32 },
+    HalfOpen { running: u32, limit: Option<u32> },
     ProgressAgain,
-    SeenBefore {
-        iteration: u32,
-    },
-    Escalated {
-        rung: u32,
-        of: u32,
-        agent: String,
-        model: Option<String>,
-    },
-    Deescalated {
-        rung: u32,
-        of: u32,
-        agent: String,
-        model: Option<String>,
-    },
-    SameError {
-        running: u32,
-        limit: u32,
-        error: String,
-        fingerprint: Option<String>,
-    },
-    TestOnly {
-        running: u32,
-        limit: u32,
-    },
-    OutputDecline {
-        percent: u32,
-        of_mean: u32,
-        below: Option<u32>,
-    },
-    Denied {
-        running: u32,
-        limit: u32,
-        tools: Vec<String>,
-        allow: Option<String>,
-    },
-    Lint {
-        lint: Code,
-        line: u32,
-        detail: String,
-    },
+    SeenBefore { iteration: u32 },
+    Escalated { rung: u32, of: u32, agent: String, model: Option<String> },
+    Deescalated { rung: u32, of: u32, agent: String, model: Option<String> },
+    SameError { running: u32, limit: u32, error: String, fingerprint: Option<String> },
+    TestOnly { running: u32, limit: u32 },
+    OutputDecline { percent: u32, of_mean: u32, below: Option<u32> },
+    Denied { running: u32, limit: u32, tools: Vec<String>, allow: Option<String> },
+    Lint { lint: Code, line: u32, detail: String },
     AsksPerson,
-    CallFailed {
-        class: Class,
-        message: String,
-        running: u32,
-    },
-    Backoff {
-        until: Ms,
-        class: Class,
-    },
-    WaitTooLong {
-        until: Ms,
-        max_wait: Ms,
-    },
-    NoWait {
-        until: Option<Ms>,
-    },
-    RateWindow {
-        used: i64,
-        cap: i64,
-        until: Option<Ms>,
-    },
-    ProviderHeld {
-        class: Class,
-        what: String,
-        until: Option<Ms>,
-    },
-    CostReached {
-        spent: Micro,
-        cap: Micro,
-    },
-    CostNearly {
-        spent: Micro,
-        cap: Micro,
-    },
-    DayReached {
-        spent: Micro,
-        cap: Micro,
-    },
-    DayNearly {
-        date: String,
-        spent: Micro,
-        cap: Micro,
-    },
-    IterationsReached {
-        used: u32,
-        max: u32,
-    },
-    IterationsNearly {
-        used: u32,
-        max: u32,
-    },
-    TimeReached {
-        ran: Ms,
-        max: Ms,
-    },
-    CallTooLong {
-        ms: Ms,
-        limit: Ms,
-    },
-    TooSilent {
-        ms: Ms,
-        limit: Ms,
-    },
-    UsageAhead {
-        seen: Micro,
-        dearest: Micro,
-        reserved: Micro,
-    },
-    PersonAsked {
-        request: String,
-    },
-    CallWasOpen {
-        attempt: String,
-    },
-    BaselineTimedOut {
-        command: String,
-    },
-    StoreUnsafe {
-        what: String,
-    },
-    WorkspaceLost {
-        what: String,
-    },
-    WorkspaceUnwritable {
-        what: String,
-    },
+    CallFailed { class: Class, message: String, running: u32 },
+    Backoff { until: Ms, class: Class },
+    WaitTooLong { until: Ms, max_wait: Ms },
+    NoWait { until: Option<Ms> },
+    RateWindow { used: i64, cap: i64, until: Option<Ms> },
+    ProviderHeld { class: Class, what: String, until: Option<Ms> },
+    CostReached { spent: Micro, cap: Micro },
+    CostNearly { spent: Micro, cap: Micro },
+    DayReached { spent: Micro, cap: Micro },
+    DayNearly { date: String, spent: Micro, cap: Micro },
+    IterationsReached { used: u32, max: u32 },
+    IterationsNearly { used: u32, max: u32 },
+    TimeReached { ran: Ms, max: Ms },
+    CallTooLong { ms: Ms, limit: Ms },
+    TooSilent { ms: Ms, limit: Ms },
+    UsageAhead { seen: Micro, dearest: Micro, reserved: Micro },
+    PersonAsked { request: String },
+    CallWasOpen { attempt: String },
+    BaselineTimedOut { command: String },
+    StoreUnsafe { what: String },
+    WorkspaceLost { what: String },
+    WorkspaceUnwritable { what: String },
 }
 
 impl Objection {
@@ -440,7 +225,7 @@ impl Objection {
             O::ClaimWithoutEvidence { indicators, needed, block_as_one } => format!(
                 "the agent says it is done, but with {indicators} indicator{} ({needed} needed without a verify command{})",
                 plural(*indicators),
-                if *block_as_one { "; the fields of a status block count as one" } else { "" }
+                if *block_as_one == Some(true) { "; the fields of a status block count as one" } else { "" }
             ),
             O::ContradictoryClaim { what } => format!("the claim contradicts itself: {what}"),
             O::Blocked { recommendation } if recommendation.is_empty() => "the agent is blocked".into(),
