@@ -33,19 +33,6 @@ fn a_killed_supervisor_leaves_nobody() {
 }
 
 #[test]
-fn a_program_that_is_quicker_than_its_supervisors_first_word_did_run() {
-    if !ralph_os::ADOPTS {
-        return skip(NO_ORPHANS);
-    }
-    let mark = mark();
-    let supervisor = format!("{}; kill -9 $$", unmarked(&mark));
-    let args = vec!["-c".into(), supervisor.into()];
-    let (exit, _) = run(Launch { supervisor_args: args, ..Launch::new("/bin/sh", "true", "/") });
-    assert_eq!((exit.how, exit.supervisor_lost, exit.not_started), (How::SupervisorLost, true, None));
-    assert_eq!(marked(&mark), Vec::<u32>::new());
-}
-
-#[test]
 fn programs_of_our_own_and_other_supervisors_are_spared() {
     if !ralph_os::ADOPTS {
         return skip(NO_ORPHANS);

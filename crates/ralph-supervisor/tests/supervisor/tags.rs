@@ -22,11 +22,12 @@ fn a_sweep_kills_exactly_those_with_the_tag() {
     if !ralph_os::ADOPTS {
         return skip(NO_ORPHANS);
     }
-    let (ours, other) = (tag(), format!("{}-other", tag()));
+    let (ours, other, mark) = (tag(), format!("{}-other", tag()), mark());
     for value in [&ours, &ours, &other] {
-        orphan(value, "exec sleep 300");
+        orphan(value, &format!("exec sleep {mark}"));
     }
-    eventually("all run", || alive(&ours).len() == 2 && alive(&other).len() == 1);
+    // Looked at in this order: once all three sleep, what more has a tag is a `setsid` about to end.
+    eventually("all run", || marked(&mark).len() == 3 && alive(&ours).len() == 2 && alive(&other).len() == 1);
     assert_eq!(ralph_supervisor::find(TAG, &ours).len(), 2);
     assert_eq!(ralph_supervisor::sweep(TAG, &ours), 2);
     assert_eq!((alive(&ours).len(), alive(&other).len()), (0, 1), "a longer value is another tag");
