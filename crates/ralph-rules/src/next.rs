@@ -94,9 +94,11 @@ pub fn next(state: &State) -> Decision {
         Phase::Inspected => inspected(state, start),
         Phase::Verifying(_) | Phase::Mapping => verifying(state, start),
         Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
-        Phase::Ending | Phase::Recovering | Phase::Inspecting | Phase::Restoring | Phase::Comparing => {
-            wait(Wake::NEVER)
-        }
+        Phase::Ending
+        | Phase::Recovering
+        | Phase::Inspecting
+        | Phase::Restoring { .. }
+        | Phase::Comparing => wait(Wake::NEVER),
     }
 }
 
@@ -213,22 +215,27 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
 }
 
 /// An iteration that changed a protected path can never succeed, whatever it claims. The paths are restored first;
-/// whether the run may continue then depends on the policy, and only a few times.
+/// whether the run may continue then depends on the policy, and only a few times. What tools change by themselves is
+/// restored too, but nobody is blamed for it.
 fn violated(state: &State, policy: &Policy) -> Option<Decision> {
     let trees = &state.trees;
     if !trees.violations.is_empty() && !trees.unrestorable {
-        let reasons = Objection::ProhibitedPath { paths: trees.violations.clone() };
-        return Some(act(Step::Restore { paths: trees.violations.clone() }, vec![reasons]));
+        let paths = trees.violations.clone();
+        let reasons = match trees.only_tools() {
+            true => Objection::ToolChanged { paths: paths.clone() },
+            false => Objection::ProhibitedPath { paths: paths.clone() },
+        };
+        return Some(act(Step::Restore { paths }, vec![reasons]));
     }
     if trees.touched.is_empty() {
         return None;
     }
-    let limit = policy.on_violation == OnViolation::Restore && trees.restores > RESTORES;
+    let limit = policy.on_violation == OnViolation::Restore && trees.offences > RESTORES;
     if policy.on_violation == OnViolation::Restore && trees.violations.is_empty() && !limit {
         return None;
     }
     let mut reasons = vec![Objection::ProhibitedPath { paths: trees.touched.clone() }];
-    reasons.extend(limit.then_some(Objection::RestoreLimit { times: trees.restores }));
+    reasons.extend(limit.then_some(Objection::RestoreLimit { times: trees.offences }));
     Some(exit(Ending::new(Reason::ProhibitedPath, false), reasons))
 }
 

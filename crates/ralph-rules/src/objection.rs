@@ -9,6 +9,7 @@ use crate::money::Micro;
 use crate::record::{CheckOutcome, Ms, RoomSets, Violation};
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Every reason the rules give.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,7 @@ pub enum Objection {
     Blocked { recommendation: String },
     ProhibitedPath { paths: Vec<Violation> },
     RestoreLimit { times: u32 },
+    ToolChanged { paths: Vec<Violation> },
     OracleChanged { files: Vec<String> },
     OracleFlagged { files: Vec<String> },
     FewerTests { before: Counts, now: Option<Counts> },
@@ -237,6 +239,14 @@ impl Objection {
                 )
             }
             O::RestoreLimit { times } => format!("protected paths have been restored {times} time{} already", plural(*times)),
+            O::ToolChanged { paths } => {
+                let tools: BTreeSet<&str> = paths.iter().filter_map(|v| v.tool.as_deref()).collect();
+                format!(
+                    "{} changed {}; restored, and the run continues",
+                    tools.into_iter().collect::<Vec<_>>().join(" and "),
+                    first_names(paths.iter().map(|v| v.path.as_str()))
+                )
+            }
             O::OracleChanged { files } => {
                 format!(
                     "verification passes only with the changed tests: {}",

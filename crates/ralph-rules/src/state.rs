@@ -149,8 +149,11 @@ pub enum Phase {
     Inspecting,
     /// It was inspected.
     Inspected,
-    /// Protected paths are being restored.
-    Restoring,
+    /// Protected paths are being restored. Verification is repeated afterwards, unless only tools changed them while it ran.
+    Restoring {
+        /// The verdict is next.
+        judged: bool,
+    },
     /// The changes since the baseline are being split.
     Comparing,
     /// The verify commands run.
@@ -245,7 +248,10 @@ impl State {
             }
             Step::Extend { .. } => self.set_extending(true),
             Step::Inspect { .. } => self.phase = Phase::Inspecting,
-            Step::Restore { .. } => self.phase = Phase::Restoring,
+            Step::Restore { .. } => {
+                let judged = self.phase == Phase::Judging && self.trees.only_tools();
+                self.phase = Phase::Restoring { judged };
+            }
             Step::Compare => self.phase = Phase::Comparing,
             Step::Verify { check, .. } => {
                 self.calls.ended_by = None;
@@ -300,10 +306,7 @@ impl State {
             Seen::CallEnded(call) => self.call_ended(call),
             Seen::CallLost(lost) => self.call_lost(lost),
             Seen::Inspected(inspected) => self.inspected(inspected),
-            Seen::Restored(restored) => {
-                self.trees.restored(restored, self.calls.id.iteration);
-                self.phase = Phase::Inspected;
-            }
+            Seen::Restored(restored) => self.restored(restored),
             Seen::Compared(compared) => {
                 self.proof.compared(compared);
                 self.phase = Phase::Judging;
@@ -355,7 +358,7 @@ impl State {
                 Phase::Ready
             }
             Phase::Inspecting => Phase::Answered,
-            Phase::Restoring => Phase::Inspected,
+            Phase::Restoring { .. } => Phase::Inspected,
             Phase::Verifying(Check::Baseline) => Phase::Ready,
             Phase::Comparing | Phase::Verifying(_) | Phase::Mapping => Phase::Inspected,
             // The files may have changed since somebody was asked to look at them.
@@ -463,6 +466,12 @@ impl State {
         if !self.verifies() && self.calls.counted {
             self.close_iteration();
         }
+    }
+
+    fn restored(&mut self, restored: &Restored) {
+        let judged = self.phase == Phase::Restoring { judged: true };
+        self.trees.restored(restored, self.calls.id.iteration);
+        self.phase = if judged { Phase::Judging } else { Phase::Inspected };
     }
 
     fn verified(&mut self, verified: &Verified) {

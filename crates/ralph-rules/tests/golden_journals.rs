@@ -22,13 +22,14 @@ use std::path::PathBuf;
 type Golden = (&'static str, fn() -> Journal, Reason);
 
 /// Each journal and how it ends.
-const RUNS: [Golden; 18] = [
+const RUNS: [Golden; 19] = [
     ("completed_in_3", completed_in_3, Reason::GatePassed),
     ("unverified", unverified, Reason::GatePassed),
     ("stall", stall, Reason::Stall),
     ("crash_and_resume", crash_and_resume, Reason::GatePassed),
     ("budget", budget, Reason::CostLimit),
     ("prohibited_path", prohibited_path, Reason::ProhibitedPath),
+    ("tool_changed", tool_changed, Reason::GatePassed),
     ("rate_limit", rate_limit, Reason::GatePassed),
     ("blocked", blocked, Reason::Blocked),
     ("ladder", ladder, Reason::GatePassed),
@@ -116,6 +117,22 @@ fn prohibited_path() -> Journal {
     let (restored, left) = (vec![".env".into()], Vec::new());
     let tree = journal.tree;
     journal.see(Seen::Restored(Restored { restored, left, tree, quarantine: None }));
+    journal
+}
+
+fn tool_changed() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.says(&done());
+    journal.tree += 1;
+    let mut seen = journal.inspection(2);
+    let husky = Violation { tool: Some("husky".into()), ..Violation::new(".git/config", How::Modified) };
+    seen.violations = vec![husky];
+    journal.see(Seen::Inspected(seen));
+    let (restored, left) = (vec![".git/config".into()], Vec::new());
+    let tree = journal.tree;
+    journal.see(Seen::Restored(Restored { restored, left, tree, quarantine: None }));
+    journal.verified(CheckOutcome::Passed);
     journal
 }
 

@@ -50,7 +50,7 @@ pub(super) fn before_the_crash(home: &Home, state: &State, id: &str) -> Option<M
             | Phase::Recovering
             | Phase::Answered
             | Phase::Inspecting
-            | Phase::Restoring
+            | Phase::Restoring { .. }
             | Phase::Comparing
             | Phase::Verifying(_)
             | Phase::Mapping

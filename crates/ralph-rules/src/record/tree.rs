@@ -42,12 +42,15 @@ pub struct Violation {
     /// The commit that changed it, if it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// The tool that makes this change by itself, such as husky. The path is restored and the run continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
 }
 
 impl Violation {
     /// Something that happened to a path in the workspace.
     pub fn new(path: impl Into<String>, how: How) -> Violation {
-        Violation { path: path.into(), how, commit: None }
+        Violation { path: path.into(), how, commit: None, tool: None }
     }
 }
 

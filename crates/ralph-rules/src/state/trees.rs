@@ -42,6 +42,10 @@ pub struct Trees {
     pub unrestorable: bool,
     /// How often protected paths were restored.
     pub restores: u32,
+    /// How often one of them was more than a tool's own change.
+    pub offences: u32,
+    /// What tools changed by themselves and was restored, in the whole run.
+    pub by_tools: Vec<Violation>,
     /// Where the latest offending content was quarantined.
     pub quarantine: Option<String>,
     /// The agent wrote the marker file.
@@ -78,8 +82,8 @@ impl Trees {
         self.changed.clone_from(&seen.changed);
         self.test_only = seen.test_only;
         self.commits.clone_from(&seen.commits);
-        self.violations.clone_from(&seen.violations);
-        self.touched.extend_from_slice(&seen.violations);
+        self.violations.clear();
+        self.violated(&seen.violations);
         self.marker = seen.marker;
         for path in &seen.changed {
             if self.all.len() < NAMES {
@@ -91,20 +95,41 @@ impl Trees {
     pub(crate) fn restored(&mut self, restored: &Restored, iteration: u32) {
         // Counted when done: a restore that was cut short by a crash does not count.
         self.restores += 1;
+        self.offences += u32::from(!self.only_tools());
         self.unrestorable |= !restored.left.is_empty();
-        // Work outside the protected paths is progress; the change to those paths is not.
-        self.progress = restored.tree != self.before && !self.seen.contains_key(&restored.tree);
+        // Work outside the protected paths is progress; the change to those paths is not. A tree that stayed as it was
+        // inspected has been judged already.
+        if restored.tree != self.now {
+            self.progress = restored.tree != self.before && !self.seen.contains_key(&restored.tree);
+        }
         self.quarantine.clone_from(&restored.quarantine);
         let left: BTreeSet<&String> = restored.left.iter().collect();
+        for gone in self.violations.iter().filter(|v| v.tool.is_some() && !left.contains(&v.path)) {
+            if self.by_tools.len() < NAMES && !self.by_tools.contains(gone) {
+                self.by_tools.push(gone.clone());
+            }
+        }
         self.violations.retain(|v| left.contains(&v.path));
+        // What stays in place counts, whoever changed it.
+        self.touched.extend(self.violations.iter().filter(|v| v.tool.is_some()).cloned());
         self.record_tree(restored.tree, iteration);
     }
 
     /// Verification closed. What it changed was not changed by the agent.
     pub(crate) fn settled(&mut self, tree: u128, violations: &[Violation], iteration: u32) {
-        self.violations.extend_from_slice(violations);
-        self.touched.extend_from_slice(violations);
+        self.violated(violations);
         self.record_tree(tree, iteration);
+    }
+
+    /// What a tool changes by itself is restored, but does not count against the iteration.
+    fn violated(&mut self, violations: &[Violation]) {
+        self.violations.extend_from_slice(violations);
+        self.touched.extend(violations.iter().filter(|v| v.tool.is_none()).cloned());
+    }
+
+    /// Everything that has to be restored was changed by tools.
+    pub(crate) fn only_tools(&self) -> bool {
+        self.violations.iter().all(|v| v.tool.is_some())
     }
 
     /// Some call of this run changed files. Changes by verification or by the user do not count.

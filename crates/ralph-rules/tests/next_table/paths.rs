@@ -128,3 +128,76 @@ fn a_second_verification_is_no_second_iteration() {
     idle.verified_saying(CheckOutcome::Failed, "error: a");
     assert_eq!((idle.state.stall.running, idle.state.repeat.longest().running), (1, 1));
 }
+
+fn husky() -> Violation {
+    Violation { tool: Some("husky".into()), ..Violation::new(".git/config", How::Modified) }
+}
+
+/// A call in which these protected paths change, besides one file of the work.
+fn changes(journal: &mut Journal, text: &str, violations: Vec<Violation>) {
+    journal.admit();
+    journal.says(text);
+    journal.tree += 1;
+    let mut seen = journal.inspection(1);
+    seen.violations = violations;
+    journal.see(Seen::Inspected(seen));
+}
+
+#[test]
+fn what_a_tool_changes_by_itself_is_put_back_and_the_iteration_may_succeed() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    changes(&mut journal, &done(), vec![husky()]);
+    assert_eq!(journal.answer.reasons[0].code(), "tool_changed");
+    restored(&mut journal, &[]);
+    assert!(journal.state.trees.progress, "the work is as it was inspected");
+    journal.verified(CheckOutcome::Passed);
+    journal.ended_with(Reason::GatePassed, 0);
+    assert_eq!(journal.state.trees.by_tools, [husky()]);
+}
+
+#[test]
+fn as_often_as_it_likes() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    for error in ["error: a", "error: bee", "error: sea", "error: dee", "error: eve"] {
+        changes(&mut journal, &more(), vec![husky()]);
+        restored(&mut journal, &[]);
+        journal.verified_saying(CheckOutcome::Failed, error);
+    }
+    assert_eq!((journal.state.trees.restores, journal.state.trees.offences), (5, 0));
+    assert_eq!(journal.state.trees.by_tools.len(), 1, "told once");
+    changes(&mut journal, &done(), Vec::new());
+    journal.verified(CheckOutcome::Passed);
+    journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn beside_a_tool_somebody_else_ends_the_run() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    changes(&mut journal, &done(), vec![husky(), env().remove(0)]);
+    assert_eq!(journal.answer.reasons[0].code(), "prohibited_path");
+    restored(&mut journal, &[]);
+    journal.ended_with(Reason::ProhibitedPath, 4);
+    assert_eq!(journal.state.trees.touched, env());
+}
+
+#[test]
+fn what_a_tool_changed_and_cannot_be_put_back_ends_the_run() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    changes(&mut journal, &done(), vec![husky()]);
+    restored(&mut journal, &[".git/config"]);
+    journal.ended_with(Reason::ProhibitedPath, 4);
+}
+
+#[test]
+fn a_verification_in_which_a_tool_changes_something_is_not_repeated() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.admit();
+    journal.says(&done());
+    journal.inspected(true);
+    let mut verified = journal.verification(CheckOutcome::Passed, "");
+    verified.violations = vec![husky()];
+    journal.see(Seen::Verified(verified));
+    restored(&mut journal, &[]);
+    journal.prove();
+    journal.ended_with(Reason::GatePassed, 0);
+}
