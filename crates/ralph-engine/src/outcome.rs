@@ -106,9 +106,12 @@ fn details(state: &State, reasons: &[Objection], words: String) -> Value {
     map.insert("filesChanged".into(), json!(state.trees.all));
     if !state.trees.touched.is_empty() {
         map.insert("files".into(), json!(state.trees.touched));
-        if let Some(quarantine) = &state.trees.quarantine {
-            map.insert("quarantine".into(), json!(quarantine));
-        }
+    }
+    if !state.trees.by_tools.is_empty() {
+        map.insert("restored".into(), json!(state.trees.by_tools));
+    }
+    if let Some(quarantine) = &state.trees.quarantine {
+        map.insert("quarantine".into(), json!(quarantine));
     }
     let checks = &state.checks;
     if let Some(put_back) = checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref()) {

@@ -1,15 +1,21 @@
 //! Protected paths: records the state before every call and every verification, and finds what changed during it; changes
 //! in between are the user's. Three things are compared: protected paths of the workspace, files that git obeys in its
-//! repositories (configuration, hooks), and new commits. Findings are kept in the run's folder, so that
-//! `world/restore.rs` restores exactly those, also after a crash.
+//! repositories (configuration, hooks), and new commits. What ordinary work changes there is left in place
+//! (`git_changes.rs`, `checkouts.rs`), what tools change by themselves is restored without blame (`tools.rs`). Findings are
+//! kept in the run's folder, so that `world/restore.rs` restores exactly those, also after a crash.
 
+mod checkouts;
 mod config;
+mod first_configs;
 mod git;
+mod git_changes;
 mod git_dir;
+mod harmless_keys;
 mod hidden_paths;
 mod history;
 mod known_commits;
 mod repositories;
+mod tools;
 
 pub use git_dir::GitDir;
 pub use hidden_paths::{hidden, show};
@@ -18,10 +24,12 @@ pub use repositories::{Repositories, odd_in_repository};
 
 use crate::snapshots::Snapshots;
 use crate::step_context::StepContext;
+use config::Meaning;
+use first_configs::FirstConfigs;
 use git::Git;
 use known_commits::KnownCommits;
 use ralph_diagnostics::Discard;
-use ralph_os::{Links, read_regular, write_durably};
+use ralph_os::write_durably;
 use ralph_rules::record::{How, Violation};
 use ralph_tree::{Index, TreePath, violations};
 use std::collections::BTreeSet;
@@ -36,8 +44,6 @@ pub const BEFORE: &str = "before";
 pub const SEEN: &str = "seen";
 /// Most names kept in a record.
 const NAMES: usize = 1000;
-/// A larger configuration of a repository is not looked into: that it changed is enough.
-const CONFIG: u64 = 1 << 20;
 
 /// The repositories before the current step.
 #[derive(Debug, Default)]
@@ -105,6 +111,7 @@ impl Protection {
         }
         if trusted {
             KnownCommits::load(&ctx.folder).begins(&now, &ctx.folder);
+            FirstConfigs::load(&ctx.folder).begins(&now, &ctx.folder);
         }
         // Needed only if ralph crashes during this step.
         Moment::save(ctx, BEFORE, &files, &now).discard("save the state before the step");
@@ -116,8 +123,10 @@ impl Protection {
 pub fn found(ctx: &StepContext, before: &Index, after: &Arc<Index>) -> Vec<Violation> {
     let was = ctx.protection.repositories();
     let is = was.again();
-    let mut all: Vec<Violation> =
-        violations(before, after).iter().map(|v| Violation::new(v.path.to_string(), how(v.how))).collect();
+    let in_files = violations(before, after);
+    let checkouts = checkouts::checked_out(ctx, before, after, &in_files);
+    let files = in_files.iter().filter(|v| !checkouts.contains(v.path.as_bytes()));
+    let mut all: Vec<Violation> = files.map(|v| in_workspace(ctx, before, after, v)).collect();
     for (was, is) in was.git_dirs.iter().zip(&is.git_dirs) {
         all.extend(obeyed_differently(ctx, was, is));
     }
@@ -136,6 +145,8 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Arc<Index>) -> Vec<Viola
         Moment::save(ctx, SEEN, after, &is).discard("save the state after the step");
         let list = serde_json::to_vec(&commits).unwrap_or_default();
         write_durably(&ctx.folder.join(COMMITS), &list).discard("save the list of commits");
+        let list = serde_json::to_vec(&checkouts).unwrap_or_default();
+        write_durably(&ctx.folder.join(CHECKOUTS), &list).discard("save the list of checked out files");
     }
     all.truncate(NAMES);
     all
@@ -143,6 +154,19 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Arc<Index>) -> Vec<Viola
 
 /// Commits that were found, in the run's folder.
 pub const COMMITS: &str = "seen.commits.json";
+/// Files that a checkout made or removed, which are not restored, in the run's folder.
+const CHECKOUTS: &str = "seen.checkouts.json";
+
+/// The files that the latest check took for a checkout's.
+pub fn checked_out_before(folder: &Path) -> BTreeSet<Vec<u8>> {
+    serde_json::from_slice(&fs::read(folder.join(CHECKOUTS)).unwrap_or_default()).unwrap_or_default()
+}
+
+/// A protected path of the workspace, with the tool that changed it, if one did.
+fn in_workspace(ctx: &StepContext, before: &Index, after: &Index, v: &ralph_tree::Violation) -> Violation {
+    let tool = tools::of_byte_code(&ctx.workspace, before, after, v.path.as_bytes());
+    Violation { tool: tool.map(ToOwned::to_owned), ..Violation::new(v.path.to_string(), how(v.how)) }
+}
 
 /// Files that git obeys in one directory and that changed.
 fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Violation> {
@@ -151,26 +175,20 @@ fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Viola
         let outside = !is.dir.starts_with(&ctx.workspace) && !was.index.is_empty();
         return outside.then(|| Violation::new(was.name.clone(), How::Deleted)).into_iter().collect();
     }
-    violations(&was.index, &is.index)
-        .into_iter()
-        .filter(|v| !is_ordinary(ctx, was, is, v.path.as_bytes()))
-        .map(|v| Violation::new(format!("{}/{}", was.name, v.path), how(v.how)))
-        .collect()
+    let named = |v: &ralph_tree::Violation| Violation::new(format!("{}/{}", was.name, v.path), how(v.how));
+    let changed = violations(&was.index, &is.index);
+    let judged = changed.iter().map(|v| (v, git_changes::meaning(ctx, was, is, v.path.as_bytes())));
+    let found = judged.filter_map(|(v, meaning)| match meaning {
+        Meaning::Ordinary => None,
+        Meaning::Tool(tool) => Some(Violation { tool: Some(tool.to_owned()), ..named(v) }),
+        Meaning::Tampering => Some(named(v)),
+    });
+    found.collect()
 }
 
-/// Whether only branch tracking changed in a repository's config.
+/// Whether a file that git obeys changed only as ordinary work changes it.
 pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> bool {
-    let is_config = path == b"config" && was.is_of_git();
-    let (Some(old), true) = (was.index.get(path), is_config) else { return false };
-    let Some(new) = is.index.get(path).filter(|new| new.mode == old.mode && new.kind == old.kind) else {
-        return false;
-    };
-    let before = fs::read(ctx.snapshots.store().blobs().path(old.hash));
-    let after = read_regular(&is.dir.join("config"), CONFIG, Links::Refuse);
-    match (before, after) {
-        (Ok(before), Ok(after)) if after.len() as u64 == new.size => config::only_ordinary(&before, &after),
-        _ => false,
-    }
+    git_changes::meaning(ctx, was, is, path) == Meaning::Ordinary
 }
 
 /// Protected paths in commits made during the step.

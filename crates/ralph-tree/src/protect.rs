@@ -55,6 +55,21 @@ impl Protect {
         ".ralph/templates/",
     ];
 
+    /// Those of them that hold secrets, and what else does where the user protects it: such a file must not get into the
+    /// history, even as it is.
+    pub const SECRETS: &[&str] = &[
+        ".env",
+        ".env.*",
+        "!.env.example",
+        "!.env.sample",
+        "!.env.template",
+        "!.env.test",
+        "secrets/",
+        "*.pem",
+        "*.key",
+        "*.p12",
+    ];
+
     /// Reads the globs in order; refuses the first that could not mean anything.
     pub fn new<S: AsRef<str>>(globs: impl IntoIterator<Item = S>) -> Result<Protect, BadGlob> {
         let mut builder = GitignoreBuilder::new("");

@@ -214,7 +214,9 @@ impl Refs {
     }
 
     fn add(&mut self, called: &str, id: String) {
-        if called.starts_with("refs/remotes/") { &mut self.remote } else { &mut self.local }.insert(id);
+        // `git maintenance` fetches into `refs/prefetch/`.
+        let fetched = called.starts_with("refs/remotes/") || called.starts_with("refs/prefetch/");
+        if fetched { &mut self.remote } else { &mut self.local }.insert(id);
     }
 }
 

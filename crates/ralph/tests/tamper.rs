@@ -3,6 +3,8 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "tamper/honest_actions.rs"]
+mod honest_actions;
 #[path = "tamper/hostile_places.rs"]
 mod hostile_places;
 #[path = "tamper/place.rs"]
@@ -91,6 +93,18 @@ fn honest_work_of_an_ordinary_user() {
 }
 
 #[test]
+fn honest_actions_do_not_end_a_run() {
+    honest_actions::all(Who::Myself);
+}
+
+#[test]
+fn honest_actions_of_an_ordinary_user_do_not_either() {
+    if let Some(who) = Who::somebody() {
+        honest_actions::all(who);
+    }
+}
+
+#[test]
 fn nothing_waits_on_what_an_agent_puts_in_the_place_of_a_file() {
     hostile_places::all(Who::Myself);
 }
@@ -104,6 +118,7 @@ fn nothing_waits_for_an_ordinary_user_either() {
 
 #[test]
 fn there_are_enough_of_them() {
+    assert!(honest_actions::count() >= 60, "{}", honest_actions::count());
     let (rows, places) = hostile_places::count();
     assert!(rows >= 120 && places >= 40, "{rows} things at {places} places");
     let names: Vec<String> =

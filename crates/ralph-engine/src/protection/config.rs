@@ -1,31 +1,69 @@
-//! A repository's config before and after: what ordinary work writes there by itself is no tampering. That is which branch
-//! follows which, the user's name, a new remote or submodule, and the keys of editors and large files that make git run
-//! nothing. Everything else (filters, hooks, helpers, aliases, the address of a known remote) makes git do other things
+//! A repository's config before and after. What cannot run code or redirect a push is ordinary, whoever writes it
+//! (`harmless_keys.rs`). Everything else (filters, hooks, helpers, the address of a known remote) makes git do other things
 //! than the user set up.
 
+use super::harmless_keys::{ALIASED, HARMLESS, Values};
+use super::tools;
 use std::collections::BTreeSet;
 
-/// The two differ in nothing but what ordinary work writes.
-pub fn only_ordinary(before: &[u8], after: &[u8]) -> bool {
-    let (Some(before), Some(after)) = (settings(before), settings(after)) else { return false };
-    let remotes = |settings: &[Setting]| -> BTreeSet<String> {
-        settings.iter().filter(|s| s.section == "remote").map(|s| s.sub.clone()).collect()
-    };
-    let (old, new) = (remotes(&before), remotes(&after));
-    let known =
-        Remotes { all: old.union(&new).cloned().collect(), kept: old.intersection(&new).cloned().collect() };
-    let matters = |settings: &[Setting]| -> Vec<Setting> {
-        settings.iter().filter(|s| !s.is_ordinary(&known)).cloned().collect()
-    };
-    matters(&before) == matters(&after)
+/// What a change means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It is left in place.
+    Ordinary,
+    /// This tool makes it by itself: it is undone, and the run continues.
+    Tool(&'static str),
+    /// It may run code, hide files or send them elsewhere.
+    Tampering,
 }
 
-/// The names of remotes.
-struct Remotes {
-    /// On either side.
-    all: BTreeSet<String>,
-    /// On both: what they say must stay.
-    kept: BTreeSet<String>,
+/// What the difference between two configs means. `first` is the config when the run began: an address that was replaced
+/// in two steps is replaced all the same.
+pub fn meaning(first: &[u8], before: &[u8], after: &[u8]) -> Meaning {
+    let (Some(first), Some(before), Some(after)) = (settings(first), settings(before), settings(after))
+    else {
+        return Meaning::Tampering;
+    };
+    let known = Known { first: &first, before: &before, after: &after };
+    let rest = |settings: &[Setting]| -> Vec<Setting> {
+        settings.iter().filter(|s| !s.is_harmless(&known)).cloned().collect()
+    };
+    let (old, new) = (rest(&before), rest(&after));
+    if old == new {
+        return Meaning::Ordinary;
+    }
+    let tool = |s: &Setting| tools::of_setting(&s.name(), &s.value);
+    let others =
+        |list: &[Setting]| -> Vec<Setting> { list.iter().filter(|s| tool(s).is_none()).cloned().collect() };
+    let named = new.iter().chain(&old).find_map(tool);
+    named.filter(|_| others(&old) == others(&new)).map_or(Meaning::Tampering, Meaning::Tool)
+}
+
+/// The same for the config of one work tree, which comes on top of the repository's: only how its files are checked out.
+pub fn meaning_for_worktree(before: &[u8], after: &[u8]) -> Meaning {
+    let of_files = |text: &[u8]| settings(text).is_some_and(|all| all.iter().all(Setting::is_of_files));
+    match of_files(before) && of_files(after) {
+        true => meaning(before, before, after),
+        false => Meaning::Tampering,
+    }
+}
+
+/// The configs that a setting is judged in.
+struct Known<'a> {
+    first: &'a [Setting],
+    before: &'a [Setting],
+    after: &'a [Setting],
+}
+
+impl<'a> Known<'a> {
+    fn earlier(&self) -> impl Iterator<Item = &'a Setting> {
+        self.first.iter().chain(self.before)
+    }
+
+    /// The remotes of a config.
+    fn remotes(settings: &[Setting]) -> BTreeSet<&str> {
+        settings.iter().filter(|s| s.section == "remote" && s.key == "url").map(|s| s.sub.as_str()).collect()
+    }
 }
 
 /// One `key = value`.
@@ -38,33 +76,89 @@ struct Setting {
 }
 
 impl Setting {
-    fn is_ordinary(&self, remotes: &Remotes) -> bool {
-        let (key, value) = (self.key.as_str(), self.value.as_str());
-        match self.section.as_str() {
-            "branch" => match key {
-                "remote" | "pushremote" => value == "." || remotes.all.contains(value),
-                "merge" => value.starts_with("refs/"),
-                "rebase" => matches!(value, "true" | "false" | "merges"),
-                "mergeoptions" => false,
-                // Git reads no other key of a branch; editors keep theirs here.
-                _ => true,
-            },
-            "user" => matches!(key, "" | "name" | "email"),
-            "remote" => {
-                let plain = matches!(key, "" | "fetch") || key == "url" && is_plain_address(value);
-                plain && !remotes.kept.contains(&self.sub)
-            }
-            "submodule" => matches!(key, "" | "active") || key == "url" && is_plain_address(value),
-            "lfs" => matches!(key, "" | "repositoryformatversion" | "access" | "locksverify"),
-            "gui" | "gitg" | "gitk" => true,
-            _ => false,
+    fn name(&self) -> String {
+        match self.sub.as_str() {
+            "" => format!("{}.{}", self.section, self.key),
+            sub => format!("{}.{sub}.{}", self.section, self.key),
         }
+    }
+
+    fn is_of_files(&self) -> bool {
+        matches!(self.section.as_str(), "core" | "index")
+    }
+
+    fn same_key(&self, other: &Setting) -> bool {
+        (&self.section, &self.sub, &self.key) == (&other.section, &other.sub, &other.key)
+    }
+
+    /// Whether a name of the table stands for this key.
+    fn fits(&self, name: &str) -> bool {
+        let Some((section, rest)) = name.split_once('.') else { return false };
+        let (sub, key) = rest.rsplit_once('.').map_or((None, rest), |(sub, key)| (Some(sub), key));
+        let sub = match sub {
+            None => self.sub.is_empty(),
+            Some("*") => !self.sub.is_empty(),
+            Some(sub) => sub == self.sub,
+        };
+        section == self.section && sub && (key == "*" || key == self.key)
+    }
+
+    fn is_harmless(&self, known: &Known<'_>) -> bool {
+        let value = self.value.as_str();
+        let Some((_, values)) = HARMLESS.iter().find(|(name, _)| self.fits(name)) else { return false };
+        match values {
+            Values::Any => true,
+            Values::None => false,
+            Values::Switch => matches!(value, "true" | "false" | "yes" | "no" | "on" | "off" | "0" | "1"),
+            Values::Number => !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()),
+            Values::OneOf(list) => list.contains(&value),
+            Values::Ref => value.starts_with("refs/"),
+            Values::Tracking => value
+                .split_once(':')
+                .is_none_or(|(_, to)| to.starts_with("refs/remotes/") || to.starts_with("refs/tags/")),
+            Values::Remote => value == "." || self.names_a_remote(known),
+            Values::Address => is_plain_address(value),
+            Values::AsBefore => known.earlier().any(|s| s == self),
+            Values::NewAddress => is_plain_address(value) && self.is_new(known),
+            Values::Alias => is_plain_alias(value) && self.is_new(known),
+        }
+    }
+
+    /// It says what the key said when the run began, or the key had no value.
+    fn is_new(&self, known: &Known<'_>) -> bool {
+        let there = |list: &[Setting]| list.iter().any(|s| s.same_key(self));
+        match (there(known.before), there(known.after)) {
+            (true, true) => false,
+            (true, false) => true,
+            (false, _) => !there(known.first) || known.first.contains(self),
+        }
+    }
+
+    fn names_a_remote(&self, known: &Known<'_>) -> bool {
+        let of_branch = |s: &&Setting| s.section == "branch" && s.sub == self.sub;
+        let had: Vec<&Setting> = known
+            .earlier()
+            .filter(of_branch)
+            .filter(|s| matches!(s.key.as_str(), "remote" | "pushremote"))
+            .collect();
+        if had.is_empty() {
+            return Known::remotes(known.after).contains(self.value.as_str());
+        }
+        had.contains(&self) || Known::remotes(known.first).contains(self.value.as_str())
     }
 }
 
 /// An address that git fetches from by itself, without running a helper that the address names.
 fn is_plain_address(value: &str) -> bool {
     !value.contains("::") && !value.starts_with('-') && !value.contains(['"', '`', '$', ';', '|', '&'])
+}
+
+/// An alias that neither runs a program nor writes a file.
+fn is_plain_alias(value: &str) -> bool {
+    let mut words = value.split_whitespace();
+    let plain =
+        |word: &str| !word.starts_with("--output") && !word.starts_with("-o") && !word.starts_with("-c");
+    words.next().is_some_and(|command| ALIASED.contains(&command)) && words.all(plain)
 }
 
 /// Every setting in order. None where a line cannot be read for sure: then nothing is taken for harmless.
@@ -90,12 +184,6 @@ fn settings(text: &[u8]) -> Option<Vec<Setting>> {
             if section.contains(['"', '[', ']', '.']) || sub.contains(['"', '\\']) {
                 return None;
             }
-            all.push(Setting {
-                section: section.clone(),
-                sub: sub.clone(),
-                key: String::new(),
-                value: String::new(),
-            });
             continue;
         }
         let (key, value) = line.split_once('=')?;
@@ -106,47 +194,4 @@ fn settings(text: &[u8]) -> Option<Vec<Setting>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BASE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = /srv/x.git\n";
-
-    #[test]
-    fn what_ordinary_work_writes_is_harmless() {
-        for (added, harmless) in [
-            ("[branch \"a\"]\n\tremote = origin\n\tmerge = refs/heads/a\n", true),
-            ("[branch \"a\"]\n\tremote = .\n\tmerge = refs/heads/b\n\trebase = true\n", true),
-            ("# a remark\n\n", true),
-            ("[branch \"a\"]\n\tremote = https://evil.example\n", false),
-            ("[branch \"a\"]\n\tremote = ext::sh -c evil\n", false),
-            ("[branch \"a\"]\n\tremote = origin\n[core]\n\tfsmonitor = evil\n", false),
-            ("[core]\n\tfsmonitor = evil\n", false),
-            ("[core]\n\thooksPath = /tmp\n", false),
-            ("[filter \"x\"]\n\tclean = evil\n", false),
-            ("[user]\n\temail = other@localhost\n\tname = A\n", true),
-            ("[user]\n\tsigningkey = x\n", false),
-            (
-                "[remote \"up\"]\n\turl = https://example.invalid/x.git\n\tfetch = +refs/heads/*:refs/remotes/up/*\n",
-                true,
-            ),
-            ("[remote \"up\"]\n\turl = ext::sh -c evil\n", false),
-            ("[remote \"up\"]\n\tuploadpack = evil\n", false),
-            ("[remote \"origin\"]\n\tpushurl = https://evil.example\n", false),
-            ("[submodule \"a\"]\n\tactive = true\n\turl = /srv/a\n", true),
-            ("[submodule \"a\"]\n\tupdate = !evil\n", false),
-            ("[lfs]\n\trepositoryformatversion = 0\n", true),
-            ("[lfs]\n\tfetchexclude = x\n", false),
-            ("[branch \"a\"]\n\tvscode-merge-base = origin/main\n", true),
-            ("[branch \"a\"]\n\tmergeoptions = --strategy evil\n", false),
-            ("[include]\n\tpath = ../evil\n", false),
-            ("[alias]\n\tst = !evil\n", false),
-            ("[branch \"a\"]\n\tmerge = refs/heads/a\\\n[core]\n\tpager = evil\n", false),
-            ("[branch \"a\"] remote = origin\n", false),
-        ] {
-            let after = format!("{BASE}{added}");
-            assert_eq!(only_ordinary(BASE.as_bytes(), after.as_bytes()), harmless, "{added}");
-            assert_eq!(only_ordinary(after.as_bytes(), BASE.as_bytes()), harmless, "removed: {added}");
-        }
-        assert!(!only_ordinary(BASE.as_bytes(), BASE.replace("/srv/x", "/srv/y").as_bytes()));
-    }
-}
+mod tests;

@@ -2,8 +2,12 @@
 
 use super::repositories::walk;
 use ralph_tree::{Index, OBEYED, Protect, Repository, Tree};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+
+/// Of more linked work trees the configs are not looked at.
+const MOST_WORKTREES: usize = 256;
 
 /// A directory besides the workspace with files that must not change: a repository's own, such as `.git`, or the rest of
 /// the repository around a workspace that is a part of it.
@@ -69,5 +73,22 @@ impl GitDir {
 /// The files in a directory that git obeys; empty if it cannot be read.
 fn obeyed(dir: &Path, earlier: Option<&Index>) -> Arc<Index> {
     static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
-    Arc::new(walk(dir, GLOBS.get_or_init(|| Protect::new(OBEYED).ok()).as_ref(), earlier))
+    let linked = linked_worktrees(dir);
+    if linked.is_empty() {
+        return Arc::new(walk(dir, GLOBS.get_or_init(|| Protect::new(OBEYED).ok()).as_ref(), earlier));
+    }
+    let own = linked.iter().map(|name| format!("/worktrees/{name}/config.worktree"));
+    let globs = Protect::new(OBEYED.iter().map(ToString::to_string).chain(own)).ok();
+    Arc::new(walk(dir, globs.as_ref(), earlier))
+}
+
+/// The names under which a repository keeps its linked work trees, each with a config of its own: git derives them from
+/// directories.
+fn linked_worktrees(dir: &Path) -> Vec<String> {
+    let plain = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._- ".contains(&b));
+    let names = fs::read_dir(dir.join("worktrees")).into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok()).filter(plain);
+    let mut names: Vec<String> = names.take(MOST_WORKTREES).collect();
+    names.sort();
+    names
 }

@@ -23,7 +23,8 @@ pub fn hidden(was: &Repositories, is: &Repositories, after: &Index) -> Vec<Vec<u
                 continue;
             };
             // A sparse checkout skips files that do not exist; one that exists was hidden on purpose.
-            let sparse = how == SKIPPED && is_sparse(was, old) && after.get(&path).is_none();
+            let declared = is_sparse(was, old) || is_sparse(is, new);
+            let sparse = how == SKIPPED && declared && after.get(&path).is_none();
             if !sparse {
                 all.push(path);
             }
@@ -32,10 +33,10 @@ pub fn hidden(was: &Repositories, is: &Repositories, after: &Index) -> Vec<Vec<u
     all
 }
 
-fn is_sparse(was: &Repositories, history: &History) -> bool {
+fn is_sparse(all: &Repositories, history: &History) -> bool {
     let of =
         |git_dir: &&GitDir| git_dir.dir == history.repository.own || git_dir.dir == history.repository.common;
-    was.git_dirs.iter().filter(of).any(|git_dir| git_dir.index.get(b"info/sparse-checkout").is_some())
+    all.git_dirs.iter().filter(of).any(|git_dir| git_dir.index.get(b"info/sparse-checkout").is_some())
 }
 
 /// Makes hidden paths visible again; those that stay hidden are found by the next inspection.

@@ -1,6 +1,7 @@
 //! Commits made while a step ran: each one that a ref of the user's can reach now, or that HEAD or the stash named in
 //! between, is compared with its parents. A commit that touches a protected path is a violation even if a later one
-//! takes it back, because the path's content is then in the user's history.
+//! takes it back, because the path's content is then in the user's history. A commit that only records what lay there, or
+//! makes a change once more that the user's history has already (`git rebase`), is none.
 //!
 //! Whose a commit is: what any ref named before the step is not the step's. A fetch that only moves remote-tracking refs
 //! is no violation: those refs are a copy of what a server said. But what they gained during a step proves nothing later
@@ -12,6 +13,7 @@ use ralph_tree::{Entry, Index, Protect, Refs, Repository, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::OnceLock;
 
 /// Touched paths kept in the list.
 const MOST: usize = 1000;
@@ -47,14 +49,24 @@ pub struct Before<'a> {
 impl Before<'_> {
     /// A path of the repository as it is shown, with what lay there, if it is protected. What lies around the workspace
     /// is protected by the same globs, from the repository's top.
-    fn protected(&self, repository: &Repository, path: &[u8]) -> Option<(String, Option<Entry<'_>>)> {
+    fn protected(&self, repository: &Repository, path: &[u8]) -> Option<(String, Option<LayThere<'_>>)> {
         let shown = |path: &[u8]| TreePath::from(path).to_string();
         if let Some(path) = repository.in_workspace(path) {
-            return self.protect.protects(&path, false).then(|| (shown(&path), self.files.get(&path)));
+            let lay_there = self.files.get(&path).map(|entry| LayThere { entry, ignored: !entry.counts });
+            return self.protect.protects(&path, false).then(|| (shown(&path), lay_there));
         }
         let (name, files) = self.around.filter(|_| !repository.within.is_empty())?;
-        self.protect.protects(path, false).then(|| (format!("{name}/{}", shown(path)), files.get(path)))
+        // What is ignored there is not known.
+        let lay_there = files.get(path).map(|entry| LayThere { entry, ignored: true });
+        self.protect.protects(path, false).then(|| (format!("{name}/{}", shown(path)), lay_there))
     }
+}
+
+/// A protected file before the step.
+struct LayThere<'a> {
+    entry: Entry<'a>,
+    /// The user keeps it out of the history.
+    ignored: bool,
 }
 
 /// The names to start from, and those to stop at; none to start from means that nothing can be new.
@@ -83,23 +95,57 @@ pub fn touched(
     if commits.is_empty() {
         return Ok(Vec::new());
     }
-    let diff = ["diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames"];
-    let raw = git.run(&[&diff[..], &["--no-ext-diff", "--no-textconv"]].concat(), &commits)?;
+    let raw = git.run(&DIFF, &commits)?;
     let found = changes(&raw)
         .filter_map(|change| {
-            let (shown, entry) = before.protected(repository, change.path)?;
-            Some((change, shown, entry))
+            let (shown, lay_there) = before.protected(repository, change.path)?;
+            Some((change, shown, lay_there))
         })
         .take(MOST);
     let mut names = Names { git, before, known: BTreeMap::new() };
     let mut all = Vec::new();
-    for (change, path, entry) in found {
-        if !names.only_records(&change, entry)? {
-            all.push(Touched { commit: change.commit.to_owned(), path, object: change.object() });
+    for (change, path, lay_there) in found {
+        if !names.only_records(&change, lay_there)? {
+            all.push((change, path));
         }
     }
-    Ok(all)
+    let made_before = made_before(git, known, &all)?;
+    let all = all.into_iter().filter(|(change, _)| !made_before.contains(&change.made()));
+    Ok(all.map(|(change, path)| change.touched(path)).collect())
 }
+
+/// The changes among these that a known commit made already, at the same path, from and to the same content.
+fn made_before(git: &Git, known: &[String], changed: &[(Change<'_>, String)]) -> io::Result<BTreeSet<Made>> {
+    let paths: BTreeSet<&[u8]> = changed.iter().map(|(change, _)| change.path).collect();
+    // A line of input is a path.
+    let paths: Vec<&[u8]> = paths.into_iter().filter(|path| !path.contains(&b'\n')).collect();
+    if paths.is_empty() || known.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let asked = [known.join("\n").as_bytes(), b"\n--\n", &paths.join(&b'\n'), b"\n"].concat();
+    let list = ["--literal-pathspecs", "rev-list", "--ignore-missing", "--full-history", "--stdin"];
+    let commits = git.run(&list, &asked)?;
+    let raw = git.run(&DIFF, &commits)?;
+    Ok(changes(&raw).filter(|change| paths.contains(&change.path)).map(|change| change.made()).collect())
+}
+
+/// Compares commits with their parents, whatever the configuration says.
+const DIFF: [&str; 11] = [
+    "diff-tree",
+    "--stdin",
+    "-r",
+    "-c",
+    "--root",
+    "--raw",
+    "-z",
+    "--no-abbrev",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+];
+
+/// A path with its content before and after.
+type Made = (Vec<u8>, String, String);
 
 /// One line of a raw diff.
 struct Change<'a> {
@@ -111,8 +157,13 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    fn object(&self) -> Option<String> {
-        (!is_zero(self.new)).then(|| self.new.to_owned())
+    fn made(&self) -> Made {
+        (self.path.to_vec(), self.old.to_owned(), self.new.to_owned())
+    }
+
+    fn touched(&self, path: String) -> Touched {
+        let object = (!is_zero(self.new)).then(|| self.new.to_owned());
+        Touched { commit: self.commit.to_owned(), path, object }
     }
 }
 
@@ -156,13 +207,15 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// The commit gives a file that was in the history already the very content that lay there before the step: the
-    /// user's own change, merely recorded. A file that was never committed before stays out of history.
-    fn only_records(&mut self, change: &Change<'_>, lay_there: Option<Entry<'_>>) -> io::Result<bool> {
-        let Some(entry) = lay_there.filter(|_| !is_zero(change.old)) else {
+    /// The commit gives a file the very content that lay there before the step. A file that was never committed before
+    /// may be committed so, too, unless its user keeps it out of the history or it holds secrets.
+    fn only_records(&mut self, change: &Change<'_>, lay_there: Option<LayThere<'_>>) -> io::Result<bool> {
+        let Some(LayThere { entry, ignored }) =
+            lay_there.filter(|there| self.before.blobs.has(there.entry.hash))
+        else {
             return Ok(false);
         };
-        if !self.before.blobs.has(entry.hash) {
+        if is_zero(change.old) && (ignored || holds_secrets(change.path)) {
             return Ok(false);
         }
         if !self.known.contains_key(&entry.hash) {
@@ -172,4 +225,11 @@ impl Names<'_> {
         }
         Ok(self.known.get(&entry.hash).is_some_and(|name| name == change.new))
     }
+}
+
+/// Whether a file of this name would tell secrets to whoever reads the history.
+fn holds_secrets(path: &[u8]) -> bool {
+    static SECRETS: OnceLock<Option<Protect>> = OnceLock::new();
+    let secrets = SECRETS.get_or_init(|| Protect::new(Protect::SECRETS).ok());
+    secrets.as_ref().is_none_or(|secrets| secrets.protects(path, false))
 }

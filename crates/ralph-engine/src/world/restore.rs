@@ -4,7 +4,9 @@
 
 use crate::clock::utc;
 use crate::observation::Observation;
-use crate::protection::{self, BEFORE, COMMITS, GitDir, Moment, SEEN, Touched, contents, is_ordinary};
+use crate::protection::{
+    self, BEFORE, COMMITS, GitDir, Moment, SEEN, Touched, checked_out_before, contents, is_ordinary,
+};
 use crate::quarantine::{Case, Folder, Item};
 use crate::step_context::StepContext;
 use ralph_rules::record::{Restored, Seen, Violation};
@@ -103,7 +105,7 @@ fn touched_dirs<'a>(
         before: &before.files,
         seen: &seen.files,
         now: ctx.walk(),
-        touched: violations(&before.files, &seen.files),
+        touched: not_checked_out(ctx, &before.files, &seen.files),
         half: pending.half_restored(&ctx.workspace),
     }];
     for (was, is) in before.repositories.git_dirs.iter().zip(&seen.repositories.git_dirs) {
@@ -137,8 +139,12 @@ impl TouchedDir<'_> {
         self.now = self.git_dir.map_or_else(|| ctx.walk(), |git_dir| git_dir.again().index);
         let known: BTreeSet<Vec<u8>> = self.touched.iter().map(|v| v.path.as_bytes().to_vec()).collect();
         // What is in the unreadable directories counts as changed with them.
-        let more = violations(self.before, &self.now).into_iter();
-        self.touched.extend(more.filter(|v| !known.contains(v.path.as_bytes())));
+        let more = match self.git_dir {
+            Some(_) => violations(self.before, &self.now),
+            None => not_checked_out(ctx, self.before, &self.now),
+        };
+        let more = more.into_iter().filter(|v| !known.contains(v.path.as_bytes()));
+        self.touched.extend(more);
     }
 
     fn plan(&self, ctx: &StepContext) -> io::Result<PathRestore> {
@@ -179,6 +185,13 @@ fn fill(
     folder.close().map(drop)
 }
 
+/// Protected paths of the workspace that differ, without what a checkout made or removed.
+fn not_checked_out(ctx: &StepContext, before: &Index, after: &Index) -> Vec<ralph_tree::Violation> {
+    let checkouts = checked_out_before(&ctx.folder);
+    let found = violations(before, after).into_iter();
+    found.filter(|v| !checkouts.contains(v.path.as_bytes())).collect()
+}
+
 fn commits(ctx: &StepContext) -> Vec<Touched> {
     let list = std::fs::read(ctx.folder.join(COMMITS)).unwrap_or_default();
     serde_json::from_slice(&list).unwrap_or_default()
@@ -187,8 +200,8 @@ fn commits(ctx: &StepContext) -> Vec<Touched> {
 /// What still differs after the restore.
 fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
     let after = ctx.walk();
-    let mut still: Vec<String> =
-        violations(&before.files, &after).iter().map(|v| v.path.to_string()).collect();
+    let files = not_checked_out(ctx, &before.files, &after);
+    let mut still: Vec<String> = files.iter().map(|v| v.path.to_string()).collect();
     for was in &before.repositories.git_dirs {
         let is = was.again();
         let touched = violations(&was.index, &is.index).into_iter();

@@ -71,7 +71,7 @@ fn a_subdirectory_is_followed_with_the_repository_around_it() {
 #[test]
 fn what_changed_around_a_subdirectory_before_the_repository_moved_is_found() {
     let bed = bed(
-        "run echo '[core]' >> ../.git/config; echo KEY=2 > ../.env; mv \"${PWD%/sub}\" \"${PWD%/sub}.moved\"",
+        "run echo '[core] fsmonitor = evil' >> ../.git/config; echo KEY=2 > ../.env; mv \"${PWD%/sub}\" \"${PWD%/sub}.moved\"",
     );
     bed.scratch.files(&[("sub/old.txt", "old\n")]);
     lost(&done_in_sub(&bed));
@@ -79,7 +79,7 @@ fn what_changed_around_a_subdirectory_before_the_repository_moved_is_found() {
     done.ends(4, "PROHIBITED_PATH");
     let there = bed.scratch.root().join("workspace.moved");
     assert_eq!(fs::read_to_string(there.join(".env")).unwrap(), "KEY=1\n", "restored there");
-    assert!(!fs::read_to_string(there.join(".git/config")).unwrap().ends_with("[core]\n"));
+    assert!(!fs::read_to_string(there.join(".git/config")).unwrap().contains("fsmonitor"));
     assert!(!bed.scratch.workspace().exists());
 }
 
@@ -87,13 +87,13 @@ fn what_changed_around_a_subdirectory_before_the_repository_moved_is_found() {
 fn a_repository_that_stayed_when_its_subdirectory_left_is_still_compared() {
     // A repository with the same layout waits where the subdirectory goes.
     let bed = bed(
-        "run cp -a .. ../../other; rm -r ../../other/sub; echo '[core]' >> ../.git/config; mv \"$PWD\" ../../other/sub",
+        "run cp -a .. ../../other; rm -r ../../other/sub; echo '[core] fsmonitor = evil' >> ../.git/config; mv \"$PWD\" ../../other/sub",
     );
     bed.scratch.files(&[("sub/old.txt", "old\n")]);
     lost(&done_in_sub(&bed));
     let done = beside(&bed, &["resume", "-C", "other/sub", "--json"]);
     done.ends(4, "PROHIBITED_PATH");
-    assert!(!bed.scratch.read(".git/config").ends_with("[core]\n"), "restored where it is");
+    assert!(!bed.scratch.read(".git/config").contains("fsmonitor"), "restored where it is");
 }
 
 #[test]
@@ -172,12 +172,14 @@ fn a_restore_that_was_cut_short_moves_with_the_workspace() {
 
 #[test]
 fn what_the_agent_does_to_protected_paths_before_a_move_is_found_after_it() {
-    let bed = bed("run echo KEY=2 > .env; echo '[core]' >> .git/config; mv \"$PWD\" \"$PWD.moved\"");
+    let bed = bed(
+        "run echo KEY=2 > .env; echo '[core] fsmonitor = evil' >> .git/config; mv \"$PWD\" \"$PWD.moved\"",
+    );
     lost(&bed.done(&[]));
     let done = beside(&bed, &["resume", "-C", "workspace.moved", "--json"]);
     done.ends(4, "PROHIBITED_PATH");
     let there = bed.scratch.root().join("workspace.moved");
     assert_eq!(fs::read_to_string(there.join(".env")).unwrap(), "KEY=1\n", "restored there");
-    assert!(!fs::read_to_string(there.join(".git/config")).unwrap().ends_with("[core]\n"));
+    assert!(!fs::read_to_string(there.join(".git/config")).unwrap().contains("fsmonitor"));
     assert!(!bed.scratch.workspace().exists());
 }

@@ -72,7 +72,7 @@ fn ralph() -> &'static Path {
 }
 
 /// One file, link or directory: its kind, permissions and content.
-type Thing = (char, u32, Vec<u8>);
+pub type Thing = (char, u32, Vec<u8>);
 
 pub struct Place {
     scratch: Scratch,
@@ -204,6 +204,18 @@ impl Place {
         let mut all = BTreeMap::new();
         look(&self.scratch.workspace(), &self.scratch.workspace(), &mut all);
         all
+    }
+
+    /// Everything that is protected in the workspace, but for what other work trees and repositories in it have.
+    pub fn protected(&self) -> BTreeSet<(String, Thing)> {
+        let own = [".env", "secrets/", "src/auth/", "migrations/", ".git/hooks/", "ralph.toml"];
+        let caches = ["node_modules", "target"];
+        let protected = |path: &String| {
+            own.iter().any(|own| path.starts_with(own)) && !path.split('/').any(|part| caches.contains(&part))
+        };
+        let examples = [".envrc", ".env.example", ".env.sample", ".env.template", ".env.test"];
+        let all = self.look().into_iter().filter(|(path, _)| protected(path));
+        all.filter(|(path, _)| !examples.contains(&path.as_str())).collect()
     }
 
     fn quarantine(&self) -> Vec<String> {

@@ -1,0 +1,88 @@
+//! What a changed file of a repository's own directory means: ordinary work, a tool's doing, or tampering.
+
+use super::config::{self, Meaning};
+use super::first_configs::FirstConfigs;
+use super::git_dir::GitDir;
+use super::tools;
+use crate::step_context::StepContext;
+use ralph_os::{Links, read_regular};
+use ralph_tree::{Entry, Kind};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+/// A larger configuration of a repository is not looked into: that it changed is enough.
+pub const CONFIG: u64 = 1 << 20;
+
+/// What the change of a path between two states of its directory means.
+pub fn meaning(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> Meaning {
+    let change = Change { ctx, was, is, path, old: was.index.get(path), new: is.index.get(path) };
+    if !was.is_of_git() {
+        let tool = tools::of_byte_code(&was.dir, &was.index, &is.index, path);
+        return tool.map_or(Meaning::Tampering, Meaning::Tool);
+    }
+    let regular = |entry: Option<Entry<'_>>| entry.is_none_or(|e| e.kind == Kind::File && !e.unreadable);
+    if !regular(change.old) || !regular(change.new) {
+        return Meaning::Tampering;
+    }
+    match path {
+        b"config" => change.of_config().unwrap_or(Meaning::Tampering),
+        // Git says by itself that a checkout is sparse.
+        b"info/sparse-checkout" => Meaning::Ordinary,
+        _ if is_worktree_config(path) => change.of_worktree_config().unwrap_or(Meaning::Tampering),
+        _ if path.starts_with(b"hooks/") => change.of_hook().map_or(Meaning::Tampering, Meaning::Tool),
+        _ => Meaning::Tampering,
+    }
+}
+
+/// `config.worktree`, of the main work tree or a linked one.
+fn is_worktree_config(path: &[u8]) -> bool {
+    path == b"config.worktree" || path.starts_with(b"worktrees/") && path.ends_with(b"/config.worktree")
+}
+
+struct Change<'a> {
+    ctx: &'a StepContext,
+    was: &'a GitDir,
+    is: &'a GitDir,
+    path: &'a [u8],
+    old: Option<Entry<'a>>,
+    new: Option<Entry<'a>>,
+}
+
+impl Change<'_> {
+    fn before(&self) -> Option<Vec<u8>> {
+        self.old
+            .map_or(Some(Vec::new()), |old| fs::read(self.ctx.snapshots.store().blobs().path(old.hash)).ok())
+    }
+
+    fn after(&self) -> Option<Vec<u8>> {
+        let Some(new) = self.new else { return Some(Vec::new()) };
+        let path = self.is.dir.join(OsStr::from_bytes(self.path));
+        read_regular(&path, CONFIG, Links::Refuse).ok().filter(|bytes| bytes.len() as u64 == new.size)
+    }
+
+    fn of_config(&self) -> Option<Meaning> {
+        if self.old?.mode != self.new?.mode {
+            return None;
+        }
+        let before = self.before()?;
+        let first = FirstConfigs::load(&self.ctx.folder).of(&self.was.dir);
+        Some(config::meaning(first.as_deref().unwrap_or(&before), &before, &self.after()?))
+    }
+
+    fn of_worktree_config(&self) -> Option<Meaning> {
+        Some(config::meaning_for_worktree(&self.before()?, &self.after()?))
+    }
+
+    /// A hook that a tool installs, or takes away again, or keeps under another name.
+    fn of_hook(&self) -> Option<&'static str> {
+        let Some(new) = self.new else { return tools::of_hook(&self.before()?) };
+        for (end, tool) in [(&b".legacy"[..], "pre-commit"), (b".old", "lefthook")] {
+            let kept = self.path.strip_suffix(end).and_then(|path| self.was.index.get(path));
+            if kept.is_some_and(|kept| kept.hash == new.hash) {
+                return Some(tool);
+            }
+        }
+        tools::of_hook(&self.after()?)
+    }
+}

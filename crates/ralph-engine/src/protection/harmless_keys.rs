@@ -1,0 +1,156 @@
+//! The one table of keys in a repository's config that cannot run code or redirect a push. `config.rs` judges with it.
+
+/// Which values of a key are harmless.
+#[derive(Clone, Copy, Debug)]
+pub enum Values {
+    /// All.
+    Any,
+    /// None.
+    None,
+    /// True or false.
+    Switch,
+    /// A number without a sign.
+    Number,
+    /// One of these.
+    OneOf(&'static [&'static str]),
+    /// The name of a ref.
+    Ref,
+    /// Refs of a remote go to `refs/remotes/` or `refs/tags/`.
+    Tracking,
+    /// A remote. For a branch that has one already: a remote that was there when the run began.
+    Remote,
+    /// An address that runs nothing.
+    Address,
+    /// The same, of a remote that was not there.
+    NewAddress,
+    /// What the key said before: it may be removed and come back.
+    AsBefore,
+    /// A new alias of a command that runs nothing else.
+    Alias,
+}
+
+use Values::{Address, Alias, Any, AsBefore, NewAddress, Number, OneOf, Ref, Remote, Switch, Tracking};
+
+/// Keys that cannot run code or redirect a push, with their harmless values; the first row that fits decides. `*` is any
+/// name. A key that is not here is never harmless.
+pub const HARMLESS: &[(&str, Values)] = &[
+    // Who the user is, and how things look.
+    ("user.*", Any),
+    ("author.*", Any),
+    ("committer.*", Any),
+    ("advice.*", Any),
+    ("color.*", Any),
+    ("color.*.*", Any),
+    ("gui.*", Any),
+    ("gitg.*", Any),
+    ("gitk.*", Any),
+    // Git reads no further key of a branch; editors keep theirs here.
+    ("branch.*.remote", Remote),
+    ("branch.*.pushremote", Remote),
+    ("branch.*.merge", Ref),
+    ("branch.*.rebase", OneOf(&["true", "false", "merges"])),
+    ("branch.*.mergeoptions", Values::None),
+    ("branch.*.*", Any),
+    ("branch.autosetupmerge", OneOf(&["true", "false", "always", "inherit", "simple"])),
+    ("branch.autosetuprebase", OneOf(&["never", "local", "remote", "always"])),
+    ("remote.*.url", NewAddress),
+    ("remote.*.fetch", Tracking),
+    ("remote.*.tagopt", OneOf(&["--tags", "--no-tags"])),
+    ("remote.*.prune", Switch),
+    ("remote.*.prunetags", Switch),
+    ("remote.*.skipfetchall", Switch),
+    ("remote.*.skipdefaultupdate", Switch),
+    ("remote.*.gh-resolved", Any),
+    ("remote.*.glab-resolved", Any),
+    ("submodule.*.url", Address),
+    ("submodule.*.active", Switch),
+    ("submodule.*.branch", Any),
+    ("submodule.*.update", OneOf(&["checkout", "rebase", "merge", "none"])),
+    ("submodule.*.fetchrecursesubmodules", Switch),
+    ("submodule.active", Any),
+    ("submodule.recurse", Switch),
+    ("submodule.fetchjobs", Number),
+    // Removed in a submodule's own config when it is not checked out.
+    ("core.worktree", AsBefore),
+    ("lfs.repositoryformatversion", Number),
+    ("lfs.locksverify", Switch),
+    ("lfs.*.locksverify", Switch),
+    ("lfs.*.access", OneOf(&["basic", "none", "negotiate", "ntlm", "private"])),
+    ("lfs.fetchinclude", Any),
+    ("lfs.fetchexclude", Any),
+    ("lfs.concurrenttransfers", Number),
+    ("lfs.allowincompletepush", Switch),
+    ("lfs.skipdownloaderrors", Switch),
+    ("filter.lfs.clean", OneOf(&["git-lfs clean -- %f"])),
+    ("filter.lfs.smudge", OneOf(&["git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"])),
+    ("filter.lfs.process", OneOf(&["git-lfs filter-process", "git-lfs filter-process --skip"])),
+    ("filter.lfs.required", Switch),
+    // Sparse checkout and maintenance.
+    ("core.sparsecheckout", Switch),
+    ("core.sparsecheckoutcone", Switch),
+    ("index.sparse", Switch),
+    ("extensions.worktreeconfig", Switch),
+    ("core.repositoryformatversion", OneOf(&["0", "1"])),
+    ("maintenance.*", Any),
+    ("maintenance.*.*", Any),
+    ("gc.auto", Number),
+    // How git works with files, commits and remotes that are known.
+    ("core.autocrlf", OneOf(&["true", "false", "input"])),
+    ("core.eol", OneOf(&["lf", "crlf", "native"])),
+    ("core.safecrlf", OneOf(&["true", "false", "warn"])),
+    ("core.filemode", Switch),
+    ("core.longpaths", Switch),
+    ("core.quotepath", Switch),
+    ("core.whitespace", Any),
+    ("core.untrackedcache", OneOf(&["true", "false", "keep"])),
+    ("core.commitgraph", Switch),
+    ("commit.gpgsign", Switch),
+    ("commit.verbose", Switch),
+    ("tag.gpgsign", Switch),
+    ("pull.rebase", OneOf(&["true", "false", "merges"])),
+    ("pull.ff", OneOf(&["true", "false", "only"])),
+    ("rebase.autostash", Switch),
+    ("rebase.autosquash", Switch),
+    ("rebase.updaterefs", Switch),
+    ("merge.ff", OneOf(&["true", "false", "only"])),
+    ("merge.conflictstyle", OneOf(&["merge", "diff3", "zdiff3"])),
+    ("merge.renamelimit", Number),
+    ("diff.renames", OneOf(&["true", "false", "copies"])),
+    ("diff.renamelimit", Number),
+    ("diff.algorithm", OneOf(&["default", "myers", "minimal", "patience", "histogram"])),
+    ("blame.ignorerevsfile", Any),
+    ("rerere.enabled", Switch),
+    ("rerere.autoupdate", Switch),
+    ("fetch.prune", Switch),
+    ("fetch.prunetags", Switch),
+    ("fetch.parallel", Number),
+    ("fetch.writecommitgraph", Switch),
+    ("push.default", OneOf(&["simple", "current", "upstream", "nothing"])),
+    ("push.autosetupremote", Switch),
+    ("push.followtags", Switch),
+    ("http.postbuffer", Number),
+    ("http.version", OneOf(&["HTTP/1.1", "HTTP/2"])),
+    ("init.defaultbranch", Any),
+    ("gitflow.branch.*", Any),
+    ("gitflow.prefix.*", Any),
+    ("alias.*", Alias),
+];
+
+/// Commands that an alias may stand for: none of them has an option that names a program.
+pub const ALIASED: &[&str] = &[
+    "add",
+    "blame",
+    "branch",
+    "checkout",
+    "commit",
+    "describe",
+    "diff",
+    "log",
+    "reflog",
+    "restore",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+    "switch",
+];
