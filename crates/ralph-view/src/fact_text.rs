@@ -176,9 +176,13 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::CallLost(lost) => vec![format!("the call was lost; counted as {}", lost.charged)],
         Seen::Inspected(seen) => inspected_words(seen),
         Seen::Restored(restored) => {
-            let (back, left) = (restored.restored.len(), restored.left.len());
-            let kept = if restored.quarantine.is_some() { "; see `ralph quarantine show`" } else { "" };
-            vec![format!("{back} protected paths restored, {left} left as they are{kept}")]
+            let kept = restored
+                .quarantine
+                .as_ref()
+                .map(|_| "what was there instead is in quarantine: `ralph quarantine show`".to_owned());
+            let rows = [("restored", &restored.restored), ("left as is", &restored.left)];
+            let rows = rows.into_iter().filter(|(_, paths)| !paths.is_empty());
+            rows.map(|(what, paths)| format!("{what}: {}", first_names(paths))).chain(kept).collect()
         }
         Seen::Compared(compared) => compared_words(compared),
         Seen::Verified(verified) => verified_words(verified),
@@ -263,17 +267,27 @@ fn inspected_words(seen: &Inspected) -> Vec<String> {
         1 => format!("1 file changed: {names}"),
         n => format!("{n} files changed: {names}{more}"),
     }];
-    lines.extend(touched(&seen.violations).map(|path| format!("protected path changed: {path}")));
+    lines.extend(touched(&seen.violations, "protected path changed"));
     lines.extend(seen.plan.as_ref().map(|plan| plan_words("now", plan)));
     lines
 }
 
-/// Protected paths, each with what was done to it; the first of very many.
-fn touched(violations: &[Violation]) -> impl Iterator<Item = String> {
-    violations.iter().take(TOUCHED).map(|v| match v.commit.as_deref().and_then(|c| c.get(..10)) {
-        Some(commit) => format!("{} ({} {commit})", v.path, v.how.words()),
-        None => format!("{} ({})", v.path, v.how.words()),
+/// Protected paths, each with what was done to it, or by which tool; the first of very many.
+fn touched(violations: &[Violation], what: &str) -> impl Iterator<Item = String> {
+    violations.iter().take(TOUCHED).map(move |v| {
+        let (path, how) = (&v.path, v.how.words());
+        match (&v.tool, v.commit.as_deref().and_then(|c| c.get(..10))) {
+            (Some(tool), _) => format!("{tool} changed {path} ({how})"),
+            (None, Some(commit)) => format!("{what}: {path} ({how} {commit})"),
+            (None, None) => format!("{what}: {path} ({how})"),
+        }
     })
+}
+
+/// The first names of many.
+fn first_names(names: &[String]) -> String {
+    let more = if names.len() > NAMES { ", …" } else { "" };
+    names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ") + more
 }
 
 fn plan_words(which: &str, plan: &PlanSeen) -> String {
@@ -320,8 +334,6 @@ fn verified_words(verified: &Verified) -> Vec<String> {
             format!("`{}` {how} ({})", r.command, seconds(r.ms))
         })
         .collect();
-    lines.extend(
-        touched(&verified.violations).map(|path| format!("verification changed a protected path: {path}")),
-    );
+    lines.extend(touched(&verified.violations, "verification changed a protected path"));
     lines
 }

@@ -11,6 +11,7 @@ pub mod log_json;
 pub mod log_lines;
 pub mod log_raw;
 pub mod plain;
+mod protected_rows;
 pub mod record_json;
 pub mod run_lines;
 pub mod run_receipt;

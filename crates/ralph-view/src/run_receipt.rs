@@ -2,6 +2,7 @@
 
 use crate::fact_text::{clock_words, money, seconds};
 use crate::plain::plain;
+use crate::protected_rows::protected_rows;
 use crate::run_state::short_id;
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
@@ -43,6 +44,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     row("cost", &cost(outcome, state));
     row("time", &seconds(state.ran));
     row("files", &files(state));
+    for (name, value) in protected_rows(state) {
+        row(name, &value);
+    }
     row("verified", &verified(state));
     if let Some(grade) = outcome.proof {
         row("proof", &format!("{grade}: {}", grade.meaning()));

@@ -89,6 +89,8 @@ fn a_touched_protected_path_ends_the_run_and_nobody_advises_to_commit_it() {
     for words in [
         "STOPPED: PROHIBITED_PATH",
         "protected path changed: .env (added)",
+        "  restored    .env (added)\n",
+        "  quarantine  what was there instead: ",
         "see the changes to protected paths, and what was restored",
         "git diff ",
     ] {
