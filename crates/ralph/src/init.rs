@@ -1,6 +1,7 @@
 //! What `ralph init` knows: which stacks a repository holds (`detect.rs`, a file each in `stacks/`), and the files that
 //! follow from them (`text.rs`, `templates.rs`, `ignore.rs`). `cli/init.rs` is the command that asks and writes.
 
+pub mod commit;
 pub mod detect;
 pub mod found;
 pub mod ignore;

@@ -7,7 +7,7 @@ use crate::config;
 use crate::init::found::{Found, Use, quoted};
 use crate::init::text::{Choices, config as config_text};
 use crate::init::write::{Done, append, is_there, make, refresh};
-use crate::init::{SCHEMA, detect, ignore, templates};
+use crate::init::{SCHEMA, commit, detect, ignore, templates};
 use crate::plain::plain;
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
@@ -18,6 +18,9 @@ use ralph_os::{Links, read_regular};
 use ralph_rules::money::Micro;
 use std::fmt::Write;
 use std::path::Path;
+
+mod offer_commit;
+use offer_commit::offer_commit;
 
 /// A `.gitignore` larger than this is not ours to add to.
 const GITIGNORE: u64 = 1 << 20;
@@ -76,7 +79,10 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     let kept = is_there(&here.workspace.join("PROMPT.md"));
     match args.dry_run {
         true => show(&files, &lines, here),
-        false => write(&files, &lines, here)?,
+        false => {
+            let written = write(&files, &lines, here)?;
+            offer_commit(&written, !at_terminal() || args.yes, here)?;
+        }
     }
     let start = Start { task: task.as_deref(), kept, dry_run: args.dry_run };
     say(&farewell(&seen, &start, here));
@@ -247,13 +253,17 @@ fn show(files: &[(&str, String)], lines: &[&str], here: &Here) {
     }
 }
 
-fn write(files: &[(&str, String)], lines: &[&str], here: &Here) -> Result<(), Problem> {
+/// Writes the files, and says which ones. A `.gitignore` that the user is working on is not among them.
+fn write<'f>(files: &[(&'f str, String)], lines: &[&str], here: &Here) -> Result<Vec<&'f str>, Problem> {
     let style = here.err_style();
-    let mut told = String::new();
+    let (mut told, mut written) = (String::new(), Vec::new());
     for (name, text) in files {
         let done = make(&here.workspace.join(name), text).map_err(|e| cannot(name, &e, &told, here))?;
         let word = match done {
-            Done::Written => style.good("written"),
+            Done::Written => {
+                written.push(*name);
+                style.good("written")
+            }
             Done::LeftAlone => style.faint("exists, unchanged"),
         };
         let _ = writeln!(told, "  {name:<11} {word}");
@@ -261,8 +271,12 @@ fn write(files: &[(&str, String)], lines: &[&str], here: &Here) -> Result<(), Pr
     let place = here.workspace.join(".gitignore");
     if !lines.is_empty() {
         let now = read_regular(&place, GITIGNORE, Links::RefuseLast).unwrap_or_default();
+        let clean = commit::is_clean(&here.workspace, ".gitignore");
         let word = match append(&place, &ignore::addition(&now, lines)) {
-            Ok(()) => style.good(format!("{} added", lines.join(" and "))),
+            Ok(()) => {
+                written.extend(clean.then_some(".gitignore"));
+                style.good(format!("{} added", lines.join(" and ")))
+            }
             Err(e) => style.warn(format!("unchanged ({e}); add {} yourself", lines.join(" and "))),
         };
         let _ = writeln!(told, "  {:<11} {word}", ".gitignore");
@@ -270,7 +284,7 @@ fn write(files: &[(&str, String)], lines: &[&str], here: &Here) -> Result<(), Pr
     // Only editors use these, so a failure does not matter.
     let _ = helpers(&here.workspace);
     say(&told);
-    Ok(())
+    Ok(written)
 }
 
 /// The schema beside the file that names it, where git does not see it.

@@ -83,6 +83,18 @@ fn lines_that_git_ignores_already_are_not_written_again() {
 }
 
 #[test]
+fn an_agent_may_commit_what_init_wrote() {
+    let mut scene = Scene::new();
+    scene.scratch = Scratch::git_repo();
+    let said = scene.ralph(&["init", "--yes", "Make it"]);
+    assert!(said.err.contains("Not committed yet: git add ralph.toml PROMPT.md .gitignore"), "{}", said.err);
+    let answer = scene.sim("x", &["--verify", "true"], "write a x; commit all; claim complete");
+    assert_ne!(answer.code, 4, "{}", answer.err);
+    let committed = scene.scratch.git(&["show", "--name-only", "--format="]);
+    assert!(committed.contains("ralph.toml") && committed.contains("PROMPT.md"), "{committed}");
+}
+
+#[test]
 fn a_link_is_never_written_through() {
     let mut scene = Scene::new();
     scene.scratch = Scratch::git_repo();
