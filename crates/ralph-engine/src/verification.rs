@@ -6,6 +6,7 @@
 //! replaced, as an overlay at its own path or, where the system refuses overlays, as a copy.
 
 mod kept_room;
+mod missing_program;
 mod outcome;
 mod output;
 mod place;
@@ -14,6 +15,7 @@ mod runner;
 pub mod standalone;
 pub mod tree_copy;
 
+pub use missing_program::ProgramSearch;
 pub use outcome::not_run;
 pub(crate) use place::BYTECODE;
 pub use place::{Place, Room};

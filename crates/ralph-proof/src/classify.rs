@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use self::globs::UserGlobs;
 use self::links::Links;
+pub use self::reach::{NeededProgram, NeededPrograms, needed_programs};
 use self::reach::{Reach, Standing, check_like};
 use self::standing::Place;
 use self::table::{Named, Table};

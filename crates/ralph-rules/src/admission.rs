@@ -51,11 +51,16 @@ pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>)
     )
 }
 
-/// The verification before the first call. A run does not start if it times out.
+/// The verification before the first call. A run does not start if it times out, nor, unless it is to start anyway, if a
+/// command cannot run at all: no work of the agent could pass it.
 fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
     if let Some(command) = state.checks.baseline_timed_out() {
         let reasons = Objection::BaselineTimedOut { command: command.into() };
         return Some(exit(Ending::new(Reason::BaselineTimedOut, false), vec![reasons]));
+    }
+    if let Some((command, missing)) = state.checks.baseline_cannot_run().filter(|_| !policy.start_anyway) {
+        let reasons = Objection::VerifyCannotRun { command: command.into(), missing: missing.clone() };
+        return Some(exit(Ending::new(Reason::VerifyCannotRun, false), vec![reasons]));
     }
     let commands = state.start.as_ref().map_or(0, |s| s.verify.len());
     if commands == 0 || state.checks.baseline.is_some() {

@@ -51,6 +51,8 @@ pub enum Reason {
     Interrupted,
     /// The baseline verification timed out.
     BaselineTimedOut,
+    /// A verify command cannot run: its program is missing.
+    VerifyCannotRun,
     /// The disk is nearly full, or the database is gone.
     StoreUnsafe,
     /// The workspace was moved, unmounted or deleted.
@@ -106,6 +108,7 @@ impl Ending {
             }
             Reason::Interrupted => Status::Interrupted,
             Reason::BaselineTimedOut
+            | Reason::VerifyCannotRun
             | Reason::StoreUnsafe
             | Reason::WorkspaceLost
             | Reason::WorkspaceUnwritable => Status::Error,
@@ -129,7 +132,7 @@ impl Ending {
             Reason::AgentUnavailable => 69,
             Reason::StoreUnsafe | Reason::WorkspaceLost | Reason::WorkspaceUnwritable => 74,
             Reason::RateLimit => 75,
-            Reason::BaselineTimedOut => 78,
+            Reason::BaselineTimedOut | Reason::VerifyCannotRun => 78,
             Reason::Interrupted => match self.signal {
                 15 => 143,
                 1 => 129,
@@ -150,6 +153,7 @@ impl Ending {
                 | Reason::AgentUnavailable
                 | Reason::Interrupted
                 | Reason::BaselineTimedOut
+                | Reason::VerifyCannotRun
                 | Reason::StoreUnsafe
                 | Reason::WorkspaceLost
                 | Reason::WorkspaceUnwritable
@@ -202,6 +206,7 @@ impl Reason {
             Reason::AgentUnavailable => "AGENT_UNAVAILABLE",
             Reason::Interrupted => "INTERRUPTED",
             Reason::BaselineTimedOut => "BASELINE_TIMED_OUT",
+            Reason::VerifyCannotRun => "VERIFY_CANNOT_RUN",
             Reason::StoreUnsafe => "STORE_UNSAFE",
             Reason::WorkspaceLost => "WORKSPACE_LOST",
             Reason::WorkspaceUnwritable => "WORKSPACE_UNWRITABLE",

@@ -34,6 +34,7 @@ pub mod guard;
 pub mod ladder;
 mod map;
 pub mod metrics;
+mod missing_program;
 pub mod money;
 pub mod next;
 pub mod objection;

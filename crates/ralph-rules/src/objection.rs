@@ -6,7 +6,7 @@ use crate::claim::{Code, Lint, MisplacedPromise};
 use crate::failure::Class;
 use crate::grade::Grade;
 use crate::money::Micro;
-use crate::record::{CheckOutcome, Ms, RoomSets, Violation};
+use crate::record::{CheckOutcome, MissingProgram, Ms, RoomSets, Violation};
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -105,6 +105,7 @@ pub enum Objection {
     PersonAsked { request: String },
     CallWasOpen { attempt: String },
     BaselineTimedOut { command: String },
+    VerifyCannotRun { command: String, missing: MissingProgram },
     StoreUnsafe { what: String },
     WorkspaceLost { what: String },
     WorkspaceUnwritable { what: String },
@@ -479,6 +480,9 @@ impl Objection {
             O::CallWasOpen { attempt } => format!("call {attempt} was still running when ralph was killed"),
             O::BaselineTimedOut { command } => {
                 format!("`{command}` timed out before the agent had done anything")
+            }
+            O::VerifyCannotRun { command, missing } => {
+                format!("the verify command `{command}` cannot run: {}", missing.words())
             }
             O::StoreUnsafe { what } | O::WorkspaceLost { what } | O::WorkspaceUnwritable { what } => {
                 what.clone()

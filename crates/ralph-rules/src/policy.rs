@@ -54,6 +54,9 @@ pub struct Policy {
     /// No agent is called while no snapshot can be taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undo_required: bool,
+    /// The agent is called even if a verify command cannot run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub start_anyway: bool,
 }
 
 impl Policy {
@@ -79,6 +82,7 @@ impl Policy {
             oracle: Oracle::Guard,
             map_time: MapTime::Off,
             undo_required: false,
+            start_anyway: false,
         }
     }
 }

@@ -17,7 +17,7 @@ mod next_table {
 use ralph_rules::ending::{Ending, Reason, Status};
 
 /// Every reason with its word, its exit code, whether `resume` may go on, and whether the workspace remembers it.
-const ENDINGS: [(Reason, Status, u8, bool, bool); 25] = [
+const ENDINGS: [(Reason, Status, u8, bool, bool); 26] = [
     (Reason::GatePassed, Status::Completed, 0, false, false),
     (Reason::CompletionSignals, Status::Completed, 0, false, false),
     (Reason::AlreadyComplete, Status::Completed, 0, false, false),
@@ -40,6 +40,7 @@ const ENDINGS: [(Reason, Status, u8, bool, bool); 25] = [
     (Reason::AgentUnavailable, Status::Aborted, 69, true, false),
     (Reason::Interrupted, Status::Interrupted, 130, true, false),
     (Reason::BaselineTimedOut, Status::Error, 78, true, false),
+    (Reason::VerifyCannotRun, Status::Error, 78, true, false),
     (Reason::StoreUnsafe, Status::Error, 74, true, false),
     (Reason::WorkspaceLost, Status::Error, 74, true, false),
     (Reason::WorkspaceUnwritable, Status::Error, 74, true, false),

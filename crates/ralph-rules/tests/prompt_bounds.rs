@@ -219,6 +219,7 @@ fn evidence_is_bounded_however_many_commands_fail() {
             output: FileRef::default(),
             counts: None,
             failed: Vec::new(),
+            missing: None,
         })
         .collect();
     journal.see(Seen::Verified(verified));

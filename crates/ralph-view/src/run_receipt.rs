@@ -243,6 +243,11 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
         | "WORKSPACE_UNWRITABLE" => {
             line(&format!("ralph resume {short}"), "continue from here");
         }
+        "VERIFY_CANNOT_RUN" => {
+            line(&format!("ralph resume {short}"), "continue, once the command can run");
+            line("ralph run --verify 'CMD'", "or start with another verify command");
+            line("ralph run --force", "or start anyway, if the agent is to make it run");
+        }
         "WORKSPACE_LOST" => {
             line(&format!("ralph resume {short}"), "continue, once the workspace is back at its path");
             line(&format!("ralph resume {short} -C DIR"), "or where it is now");

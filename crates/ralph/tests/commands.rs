@@ -66,5 +66,7 @@ mod state;
 mod state_of_0_1;
 #[path = "commands/two.rs"]
 mod two;
+#[path = "commands/unrunnable.rs"]
+mod unrunnable;
 #[path = "commands/views.rs"]
 mod views;

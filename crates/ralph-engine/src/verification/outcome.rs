@@ -26,6 +26,7 @@ pub fn not_run(command: &str, why: impl Into<String>) -> CheckResult {
         output: FileRef::default(),
         counts: None,
         failed: Vec::new(),
+        missing: None,
     }
 }
 

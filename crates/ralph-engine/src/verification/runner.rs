@@ -115,6 +115,7 @@ impl Runner<'_> {
             output: output.file,
             counts: output.counts,
             failed: names.into_iter().take(FAILED_NAMES).collect(),
+            missing: None,
         };
         Some((result, output.text))
     }

@@ -4,7 +4,7 @@
 use crate::observation::Observation;
 use crate::protection;
 use crate::step_context::StepContext;
-use crate::verification::{BYTECODE, Room, Runner, VerifyCommand};
+use crate::verification::{BYTECODE, ProgramSearch, Room, Runner, VerifyCommand};
 use ralph_rules::record::{Attempt, Check, CheckResult, Ms, PutBack, RoomSeen, Seen, Verified};
 use ralph_tree::Index;
 use std::io;
@@ -13,8 +13,14 @@ use std::io;
 pub fn verify(ctx: &StepContext, check: Check, deadline: Ms, id: Attempt) -> Observation {
     let before = ctx.index();
     let mut room = Room::unchanged(&ctx.workspace, ctx.folder.join(BYTECODE));
-    let results = run_commands(ctx, check, deadline, id, &mut room);
-    verified(ctx, check, results.unwrap_or_default(), &before, (None, None))
+    let mut results = run_commands(ctx, check, deadline, id, &mut room).unwrap_or_default();
+    if check == Check::Baseline {
+        let search = ProgramSearch { directory: &ctx.workspace, path: ctx.deps.places.path.as_deref() };
+        for result in &mut results {
+            result.missing = search.missing_after(result);
+        }
+    }
+    verified(ctx, check, results, &before, (None, None))
 }
 
 /// Runs commands for a step of the run.

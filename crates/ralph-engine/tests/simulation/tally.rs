@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 /// Every reason but the one that is given before a run begins.
-const REASONS: [Reason; 24] = [
+const REASONS: [Reason; 25] = [
     Reason::GatePassed,
     Reason::CompletionSignals,
     Reason::AlreadyComplete,
@@ -44,6 +44,7 @@ const REASONS: [Reason; 24] = [
     Reason::AgentUnavailable,
     Reason::Interrupted,
     Reason::BaselineTimedOut,
+    Reason::VerifyCannotRun,
     Reason::StoreUnsafe,
     Reason::WorkspaceLost,
     Reason::WorkspaceUnwritable,

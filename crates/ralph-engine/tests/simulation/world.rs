@@ -18,9 +18,9 @@ use ralph_rules::next::Why;
 use ralph_rules::policy::SECOND;
 use ralph_rules::prompt::compose;
 use ralph_rules::record::{
-    Admitted, Attempt, CallEnded, CallLost, CanarySeen, ChangeMap, ChangeSet, Check, CheckOutcome,
-    CheckResult, Compared, Extended, FileRef, Inspected, Limits, Ms, PlanSeen, Refused, Refuser, Restored,
-    RoomSeen, RoomSets, Seen, SignSeen, Verified, Violation,
+    Absence, Admitted, Attempt, CallEnded, CallLost, CanarySeen, ChangeMap, ChangeSet, Check, CheckOutcome,
+    CheckResult, Compared, Extended, FileRef, Inspected, Limits, MissingProgram, Ms, PlanSeen, Refused,
+    Refuser, Restored, RoomSeen, RoomSets, Seen, SignSeen, Verified, Violation,
 };
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -292,6 +292,10 @@ impl Site {
         let tail = self.tail(how);
         let commands = self.like.start.verify.clone();
         let red = self.dice.below(commands.len() as u64) as usize;
+        // Drawn from the clock, so that other runs stay as they were, and may go on when they are resumed.
+        let unlucky = self.machine.borrow().wall().rem_euclid(40) == 0;
+        let not_installed = unlucky && check == Check::Baseline && how == CheckOutcome::Failed;
+        let missing = MissingProgram { program: "make".into(), why: Absence::NotFound };
         let result = |(n, command)| CheckResult {
             command,
             how: if n == red { how } else { CheckOutcome::Passed },
@@ -301,6 +305,7 @@ impl Site {
             output: FileRef::default(),
             counts: None,
             failed: Vec::new(),
+            missing: (n == red && not_installed).then(|| missing.clone()),
         };
         let results = commands.into_iter().enumerate().map(result).collect();
         let clumsy = if self.like.temper == Temper::Vandal { 6 } else { 80 };

@@ -4,6 +4,7 @@
 mod arguments;
 mod imports;
 mod likeness;
+mod needed;
 mod programs;
 mod recipes;
 mod scripts;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::arguments::Place;
 pub use self::likeness::{check_like, expectation_like};
+pub use self::needed::{NeededProgram, NeededPrograms, needed_programs};
 use self::programs::{Program, base_name, judges, program, runs_tests, unwrap_command};
 use self::shell::{Simple, UNKNOWN};
 use super::links::Links;

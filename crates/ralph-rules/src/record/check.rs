@@ -104,6 +104,32 @@ pub struct CheckResult {
     /// Names of failing tests, the first 50, if its output names them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
+    /// The program without which the command cannot run; looked for only before iteration 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingProgram>,
+}
+
+/// A program that a command needs and that cannot be run here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingProgram {
+    /// As the command names it; a Python module or a subcommand of cargo without the program before it.
+    pub program: String,
+    /// Why it cannot be run.
+    pub why: Absence,
+}
+
+/// Why a program cannot be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absence {
+    /// There is no such program.
+    NotFound,
+    /// There is such a file, but it may not be executed.
+    NotExecutable,
+    /// Python has no such module.
+    NoModule,
+    /// Cargo has no such subcommand.
+    NoSubcommand,
 }
 
 /// How a command came out.

@@ -5,7 +5,7 @@ use crate::claim_check::tests_of;
 use crate::fingerprint::{ErrorCount, Fingerprint};
 use crate::next::Why;
 use crate::objection::Objection;
-use crate::record::{Check, CheckOutcome, CheckResult, Ms, Verified};
+use crate::record::{Check, CheckOutcome, CheckResult, MissingProgram, Ms, Verified};
 use crate::suite::Counts;
 
 /// Verification results.
@@ -108,10 +108,10 @@ impl Checks {
         self.oracle.as_ref().map(|verified| verified.passed() && self.fewer(verified).is_none())
     }
 
-    /// The run was resumed: a baseline that timed out, or that must be run `anew`, is discarded.
+    /// The run was resumed: a baseline that timed out or could not run, or that must be run `anew`, is discarded.
     pub(crate) fn resumed(&mut self, anew: bool) {
         self.interrupted_by = None;
-        if anew || self.baseline_timed_out().is_some() {
+        if anew || self.baseline_timed_out().is_some() || self.baseline_cannot_run().is_some() {
             self.baseline = None;
         }
     }
@@ -169,5 +169,11 @@ impl Checks {
     pub fn baseline_timed_out(&self) -> Option<&str> {
         let results = &self.baseline.as_ref()?.results;
         results.iter().find(|r| r.how == CheckOutcome::TimedOut).map(|r| r.command.as_str())
+    }
+
+    /// The command that could not run before the agent had done anything, and what it lacks.
+    pub fn baseline_cannot_run(&self) -> Option<(&str, &MissingProgram)> {
+        let results = &self.baseline.as_ref()?.results;
+        results.iter().find_map(|r| Some((r.command.as_str(), r.missing.as_ref()?)))
     }
 }

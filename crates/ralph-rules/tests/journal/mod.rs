@@ -331,6 +331,7 @@ impl Journal {
             output: FileRef::default(),
             counts: None,
             failed: Vec::new(),
+            missing: None,
         };
         let interrupted = how == CheckOutcome::Interrupted;
         let results = start.verify.iter().map(result).collect();

@@ -5,7 +5,8 @@ use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::next::{Next, Wake, Why};
 use ralph_rules::policy::{MINUTE, SECOND};
-use ralph_rules::record::{CheckOutcome, HOUR, Refuser, Seen, Silent};
+use ralph_rules::record::{Absence, CheckOutcome, HOUR, MissingProgram, Refuser, Seen, Silent};
+use ralph_rules::step::Step;
 
 #[test]
 fn a_call_ends_at_its_deadline() {
@@ -104,4 +105,30 @@ fn a_baseline_that_never_ends_proves_nothing() {
     assert_eq!(journal.reasons(), "baseline_wanted", "who resumes may have mended it: {:?}", journal.answer);
     journal.verified(CheckOutcome::Failed);
     assert!(matches!(journal.answer.next, Next::Do(_)));
+}
+
+#[test]
+fn a_verify_command_that_cannot_run_stops_the_run_before_the_first_call() {
+    let missing = MissingProgram { program: "npm".into(), why: Absence::NotFound };
+    let baseline = |journal: &mut Journal| {
+        let mut verified = journal.verification(CheckOutcome::NotRun, "sh: 1: npm: not found");
+        verified.results[0].missing = Some(missing.clone());
+        journal.see(Seen::Verified(verified));
+    };
+    let mut journal = Journal::start(|_| {});
+    baseline(&mut journal);
+    journal.ended_with(Reason::VerifyCannotRun, 78);
+    assert_eq!(journal.reasons(), "verify_cannot_run");
+    journal.resume();
+    assert_eq!(journal.reasons(), "baseline_wanted", "who resumes may have installed it");
+    journal.verified(CheckOutcome::Failed);
+    assert!(matches!(journal.answer.next, Next::Do(Step::Admit { .. })));
+
+    let mut anyway = Journal::start(|s| s.policy.start_anyway = true);
+    baseline(&mut anyway);
+    assert!(matches!(anyway.answer.next, Next::Do(Step::Admit { .. })), "{:?}", anyway.answer);
+
+    let mut red = Journal::start(|_| {});
+    red.verified(CheckOutcome::NotRun);
+    assert!(matches!(red.answer.next, Next::Do(Step::Admit { .. })), "tests that exit with 127 are red");
 }

@@ -22,7 +22,11 @@ pub const EXIT_CODES: &[(u8, &str, &str)] = &[
         "journal or workspace unusable, or no room on a disk: STORE_UNSAFE, WORKSPACE_LOST, WORKSPACE_UNWRITABLE",
     ),
     (75, "later", "rate limited with --no-wait, or longer than max_wait: RATE_LIMIT"),
-    (78, "config", "a configuration file is invalid"),
+    (
+        78,
+        "config",
+        "a configuration file is invalid, or a verify command cannot run or end: VERIFY_CANNOT_RUN, BASELINE_TIMED_OUT",
+    ),
     (129, "interrupted", "by SIGHUP; the run can be resumed"),
     (130, "interrupted", "by Ctrl-C or `ralph stop`; the run can be resumed"),
     (143, "interrupted", "by SIGTERM; the run can be resumed"),

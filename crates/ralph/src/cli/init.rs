@@ -14,6 +14,7 @@ use crate::problem::{Code, Problem};
 use crate::style::Style;
 use crate::values;
 use ralph_agents::registry::AGENTS;
+use ralph_engine::verification::ProgramSearch;
 use ralph_os::{Links, read_regular};
 use ralph_rules::money::Micro;
 use std::fmt::Write;
@@ -148,14 +149,10 @@ fn verify(found: &[Found], notes: &mut Vec<String>) -> Vec<String> {
 
 /// A command whose program is missing would fail every time.
 fn missing_tools(verify: &[String], here: &Here, notes: &mut Vec<String>) {
+    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
     for command in verify {
-        let (dir, command) = match command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
-            Some((dir, command)) => (here.workspace.join(dir), command),
-            None => (here.workspace.clone(), command.as_str()),
-        };
-        let program = command.split_whitespace().next().unwrap_or_default();
-        if here.env.which(program, &dir).is_none() {
-            notes.push(format!("`{program}` is not installed or not executable, so `{command}` would fail"));
+        if let Some(missing) = search.missing_before(command) {
+            notes.push(format!("`{command}` cannot run: {}", missing.words()));
         }
     }
 }

@@ -53,6 +53,8 @@ pub struct Changes {
     pub max_time: Option<Ms>,
     /// Do not wait.
     pub no_wait: bool,
+    /// Continue even if a verify command cannot run.
+    pub force: bool,
 }
 
 impl Resolved {
@@ -64,6 +66,7 @@ impl Resolved {
             max_cost: Some(policy.max_cost),
             max_time: policy.max_time,
             no_wait: policy.no_wait,
+            force: policy.start_anyway,
         }
     }
 }
@@ -154,7 +157,7 @@ fn policy(args: &Args, settings: &Settings) -> Result<Policy, Problem> {
         return Err(Problem::new(Code::Config, message)
             .hint("add --verify 'your test command', or set commands under [verify]"));
     }
-    Ok(Policy { no_wait: args.no_wait, ..settings.policy(iterations, cost) })
+    Ok(Policy { no_wait: args.no_wait, start_anyway: args.force, ..settings.policy(iterations, cost) })
 }
 
 /// Why the settings need a verify command, where there is none.

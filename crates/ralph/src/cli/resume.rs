@@ -36,6 +36,9 @@ pub struct Args {
     /// Exit with code 75 instead of waiting for a rate limit.
     #[arg(long)]
     no_wait: bool,
+    /// Continue even if a verify command cannot run.
+    #[arg(long)]
+    force: bool,
     /// Allow running inside an agent that ralph started.
     #[arg(long)]
     nested: bool,
@@ -76,6 +79,7 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
         max_cost: args.max_cost,
         max_time: args.max_time,
         no_wait: args.no_wait,
+        force: args.force,
     };
     let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
     go_on(which, &changes, None, Vec::new(), args.output, here)
@@ -116,6 +120,7 @@ pub fn go_on(
         policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
         policy.max_cost = changes.max_cost.unwrap_or(policy.max_cost);
         policy.max_time = changes.max_time.or(policy.max_time);
+        policy.start_anyway |= changes.force;
         for lowered in config.cap(&mut policy) {
             say(&format!("{} {lowered}\n", here.err_style().warn("warning:")));
         }

@@ -32,6 +32,9 @@ pub struct Args {
     /// Start over instead of resuming an interrupted run of the same task.
     #[arg(long)]
     pub fresh: bool,
+    /// Start even if a verify command cannot run.
+    #[arg(long)]
+    pub force: bool,
     /// Exit with code 75 instead of waiting for a rate limit.
     #[arg(long)]
     pub no_wait: bool,
@@ -159,6 +162,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         estimate: Micro::ZERO,
         max_time: None,
         no_wait: false,
+        start_anyway: false,
         breaker: BreakerPolicy { cooldown: None, ..policy.breaker.clone() },
         ..policy.clone()
     };

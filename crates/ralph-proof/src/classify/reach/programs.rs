@@ -2,8 +2,11 @@
 
 use super::shell::assignment;
 
+/// A program that runs another one: its options with a value, and how many words stand before that one.
+pub type Wrapper = (&'static str, &'static [&'static str], usize);
+
 /// Programs that run another one: their options with a value of their own, and how many words stand before it.
-const WRAPPERS: &[(&str, &[&str], usize)] = &[
+const WRAPPERS: &[Wrapper] = &[
     ("exec", &["-a"], 0),
     ("command", &[], 0),
     ("builtin", &[], 0),
@@ -71,6 +74,11 @@ const TWO_WORDS: &[(&str, &str)] = &[
 const TWO_WORDS_VALUES: &[&str] =
     &["--with", "--python", "-p", "--extra", "--group", "--env-file", "-n", "--rcfile"];
 
+/// The program of this name that runs another one.
+pub fn wrapper(name: &str) -> Option<&'static Wrapper> {
+    WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name)
+}
+
 /// A path's last part, without `.exe`.
 pub fn base_name(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or(word);
@@ -93,7 +101,7 @@ pub fn unwrap_command(words: &[String]) -> (&[String], Vec<(String, String)>, Op
             if name == "coverage" {
                 return (words, assigns, directory);
             }
-        } else if let Some((_, values, before)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name) {
+        } else if let Some((_, values, before)) = wrapper(name) {
             words = after_options(rest, values, *before, &mut directory);
         } else {
             break;
@@ -103,7 +111,7 @@ pub fn unwrap_command(words: &[String]) -> (&[String], Vec<(String, String)>, Op
 }
 
 /// Skips options and their values, then as many words.
-fn after_options<'a>(
+pub fn after_options<'a>(
     mut words: &'a [String],
     values: &[&str],
     before: usize,

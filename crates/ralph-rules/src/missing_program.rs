@@ -1,0 +1,74 @@
+//! What to say of a program that a verify command needs and that cannot be run: what is wrong, and how to fix it.
+
+use crate::record::{Absence, MissingProgram};
+
+/// What provides a program, where its name does not say it.
+const INSTALL: &[(&[&str], &str)] = &[
+    (&["npm", "npx", "node"], "install Node.js"),
+    (&["pnpm", "yarn"], "install it with `corepack enable`, or with npm"),
+    (&["cargo", "rustc"], "install Rust with rustup"),
+    (&["go"], "install Go"),
+    (&["python", "python3"], "install Python 3"),
+    (
+        &["pytest", "tox", "nox", "ruff", "mypy"],
+        "install it with pip, or activate the environment that has it",
+    ),
+    (&["make", "gcc", "cc", "g++", "c++", "cmake", "ctest"], "install your system's build tools"),
+    (&["bundle", "rake", "rspec", "ruby"], "install Ruby, then run `bundle install`"),
+    (&["mvn"], "install Maven"),
+    (&["gradle"], "install Gradle, or use the project's ./gradlew"),
+    (&["dotnet"], "install the .NET SDK"),
+    (&["composer", "php"], "install PHP and Composer"),
+    (&["mix", "elixir"], "install Elixir"),
+];
+
+impl MissingProgram {
+    /// What is wrong, and what to install or change.
+    pub fn words(&self) -> String {
+        let program = &self.program;
+        match self.why {
+            Absence::NotFound if program.contains('/') => {
+                format!("there is no file `{program}`; correct its path, or create it")
+            }
+            Absence::NotFound => {
+                format!("`{program}` is not installed or not on the PATH; {}", self.install())
+            }
+            Absence::NotExecutable => {
+                format!("`{program}` is not executable; make it so: chmod +x {program}")
+            }
+            Absence::NoModule => {
+                format!(
+                    "Python has no module `{program}`; install it with pip, or activate the environment that has it"
+                )
+            }
+            Absence::NoSubcommand => {
+                format!("cargo has no command `{program}`; install it: cargo install cargo-{program}")
+            }
+        }
+    }
+
+    fn install(&self) -> &'static str {
+        let known = INSTALL.iter().find(|(names, _)| names.contains(&self.program.as_str()));
+        known.map_or("install it, or correct the command", |(_, how)| how)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_name_the_program_and_what_to_do() {
+        for (program, why, words) in [
+            ("npm", Absence::NotFound, "`npm` is not installed or not on the PATH; install Node.js"),
+            ("carg", Absence::NotFound, "not on the PATH; install it, or correct the command"),
+            ("./test.sh", Absence::NotFound, "there is no file `./test.sh`"),
+            ("./test.sh", Absence::NotExecutable, "chmod +x ./test.sh"),
+            ("pytest", Absence::NoModule, "Python has no module `pytest`"),
+            ("nextest", Absence::NoSubcommand, "cargo install cargo-nextest"),
+        ] {
+            let said = MissingProgram { program: program.into(), why }.words();
+            assert!(said.contains(words), "{said}");
+        }
+    }
+}
