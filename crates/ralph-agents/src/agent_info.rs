@@ -4,6 +4,7 @@
 
 use crate::call::{Call, Launch};
 use crate::call_pricing::CallPricing;
+use crate::configured_model::{ModelSources, SessionLog};
 use crate::dialect::Dialect;
 use crate::event_reader::EventReader;
 use crate::launch::LaunchBuilder;
@@ -136,6 +137,10 @@ pub struct ModelInfo {
     pub flags: &'static [&'static str],
     /// Where ralph learns which model answered.
     pub reported: &'static str,
+    /// Finds the model in its own settings, for one that does not report it.
+    pub configured: Option<fn(&ModelSources<'_>) -> Option<String>>,
+    /// Where it records which model answered, for one that does not report it.
+    pub session_log: Option<&'static SessionLog>,
 }
 
 /// What an agent can report and do; banner, doctor and rules depend on it.

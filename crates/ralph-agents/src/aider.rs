@@ -72,7 +72,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &[],
     any_provider: true,
     state_dirs: &[".aider", ".aider.conf.yml"],
-    model: ModelInfo { flags: &["--model"], reported: "the banner it prints first" },
+    model: ModelInfo {
+        flags: &["--model"],
+        reported: "the banner it prints first",
+        configured: None,
+        session_log: None,
+    },
     // Its cost comes with each whole answer, in cents; while one is written nothing is known.
     abilities: Abilities { cost: true, ..NO_ABILITIES },
     launch,

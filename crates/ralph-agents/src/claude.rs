@@ -92,7 +92,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &["api.anthropic.com", "claude.ai", "platform.claude.com"],
     any_provider: true,
     state_dirs: &[".claude", ".claude.json"],
-    model: ModelInfo { flags: &["--model"], reported: "its first event" },
+    model: ModelInfo {
+        flags: &["--model"],
+        reported: "its first event",
+        configured: None,
+        session_log: None,
+    },
     abilities: Abilities {
         live_usage: true,
         cost: true,

@@ -13,6 +13,7 @@ use crate::agent_info::{
     PromptVia, Tier, event_reader,
 };
 use crate::codex::reader::CodexReader;
+use crate::configured_model;
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
 
@@ -78,7 +79,9 @@ pub static INFO: AgentInfo = AgentInfo {
     state_dirs: &[".codex"],
     model: ModelInfo {
         flags: &["--model", "-m"],
-        reported: "not reported; ralph assumes the one it asked for",
+        reported: "the record it keeps of the conversation",
+        configured: Some(configured_model::codex),
+        session_log: Some(&configured_model::CODEX_LOG),
     },
     // No system prompt: `developer_instructions` can be set but not added to, and what the user wrote there would be
     // lost without a word.

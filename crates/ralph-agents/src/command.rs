@@ -38,7 +38,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &[],
     any_provider: true,
     state_dirs: &[],
-    model: ModelInfo { flags: &[], reported: "its output, where that is a known format" },
+    model: ModelInfo {
+        flags: &[],
+        reported: "its output, where that is a known format",
+        configured: None,
+        session_log: None,
+    },
     abilities: NO_ABILITIES,
     launch: |line| line.program_from_args(),
     reader: |setup| {

@@ -61,7 +61,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &["api.githubcopilot.com", "api.github.com", "github.com"],
     any_provider: true,
     state_dirs: &[".copilot"],
-    model: ModelInfo { flags: &["--model"], reported: "its first events and each message" },
+    model: ModelInfo {
+        flags: &["--model"],
+        reported: "its first events and each message",
+        configured: None,
+        session_log: None,
+    },
     abilities: Abilities { shows_tool_start: true, resumes: true, ..NO_ABILITIES },
     launch,
     reader: event_reader::<CopilotReader>,

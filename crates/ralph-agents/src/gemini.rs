@@ -70,6 +70,8 @@ pub static INFO: AgentInfo = AgentInfo {
     model: ModelInfo {
         flags: &["--model", "-m"],
         reported: "its first event; where that says auto, the model with most tokens in its statistics",
+        configured: None,
+        session_log: None,
     },
     // Tokens come at the end only, dollars never. A system prompt could be replaced, not added to.
     abilities: Abilities { shows_tool_start: true, resumes: true, ..NO_ABILITIES },

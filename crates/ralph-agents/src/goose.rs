@@ -11,6 +11,7 @@ use crate::agent_info::{
     ReaderSetup, Tier, event_reader,
 };
 use crate::call::Call;
+use crate::configured_model;
 use crate::detect::count_events;
 use crate::goose::reader::GooseReader;
 use crate::launch::LaunchBuilder;
@@ -51,7 +52,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &[],
     any_provider: true,
     state_dirs: &[".config/goose", ".local/share/goose", ".local/state/goose"],
-    model: ModelInfo { flags: &["--model"], reported: "its events, only where the model changes" },
+    model: ModelInfo {
+        flags: &["--model"],
+        reported: "its events, only where the model changes; otherwise that of its settings",
+        configured: Some(configured_model::goose),
+        session_log: None,
+    },
     abilities: Abilities { shows_tool_start: true, system_prompt: true, ..NO_ABILITIES },
     launch,
     reader: |setup| {

@@ -53,7 +53,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &["api.x.ai", "accounts.x.ai"],
     any_provider: true,
     state_dirs: &[".grok"],
-    model: ModelInfo { flags: &["--model", "-m"], reported: "its first event" },
+    model: ModelInfo {
+        flags: &["--model", "-m"],
+        reported: "its first event",
+        configured: None,
+        session_log: None,
+    },
     abilities: Abilities {
         live_usage: true,
         cost: true,

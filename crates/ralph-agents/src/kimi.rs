@@ -9,6 +9,7 @@ use crate::agent_info::{
     Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, Permissions, PromptVia,
     Tier, event_reader,
 };
+use crate::configured_model;
 use crate::detect::count_events;
 use crate::kimi::reader::KimiReader;
 use crate::launch::LaunchBuilder;
@@ -53,7 +54,9 @@ pub static INFO: AgentInfo = AgentInfo {
     state_dirs: &[".kimi-code"],
     model: ModelInfo {
         flags: &["-m", "--model"],
-        reported: "not reported; ralph assumes the one it asked for",
+        reported: "not reported; ralph assumes the one it asked for, or that of its settings",
+        configured: Some(configured_model::kimi),
+        session_log: None,
     },
     // No tool start: it prints a tool's use only when the tool has ended. No usage of any kind.
     abilities: Abilities { resumes: true, ..NO_ABILITIES },

@@ -15,6 +15,7 @@ mod call_pricing;
 pub mod claude;
 pub mod codex;
 pub mod command;
+mod configured_model;
 pub mod copilot;
 pub mod detect;
 mod dialect;
@@ -45,6 +46,7 @@ mod tools;
 
 pub use agent_info::*;
 pub use call::*;
+pub use configured_model::{ModelSources, SessionLog, configured_model};
 pub use launch::LaunchBuilder;
 pub use reader::*;
 pub use reply::*;

@@ -64,7 +64,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &[],
     any_provider: true,
     state_dirs: &[".config/mini-swe-agent"],
-    model: ModelInfo { flags: &["-m", "--model"], reported: "the trajectory it saves" },
+    model: ModelInfo {
+        flags: &["-m", "--model"],
+        reported: "the trajectory it saves",
+        configured: None,
+        session_log: None,
+    },
     abilities: Abilities {
         live_usage: true,
         cost: true,

@@ -9,6 +9,7 @@ use crate::agent_info::{
     Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, Permissions, PromptVia,
     Tier, event_reader,
 };
+use crate::configured_model;
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
 use crate::opencode::reader::OpencodeReader;
@@ -46,7 +47,9 @@ pub static INFO: AgentInfo = AgentInfo {
     state_dirs: &[".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"],
     model: ModelInfo {
         flags: &["--model", "-m"],
-        reported: "not reported; ralph assumes the one it asked for",
+        reported: "not reported; ralph assumes the one it asked for, or that of its settings",
+        configured: Some(configured_model::opencode),
+        session_log: None,
     },
     // A tool is shown when it ended, not when it starts.
     abilities: Abilities { live_usage: true, cost: true, resumes: true, ..NO_ABILITIES },

@@ -45,7 +45,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &[],
     any_provider: true,
     state_dirs: &[".pi"],
-    model: ModelInfo { flags: &["--model"], reported: "each of its messages" },
+    model: ModelInfo {
+        flags: &["--model"],
+        reported: "each of its messages",
+        configured: None,
+        session_log: None,
+    },
     abilities: Abilities {
         live_usage: true,
         cost: true,

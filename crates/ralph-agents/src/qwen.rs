@@ -56,7 +56,12 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &["portal.qwen.ai", "chat.qwen.ai", "dashscope.aliyuncs.com"],
     any_provider: true,
     state_dirs: &[".qwen"],
-    model: ModelInfo { flags: &["--model", "-m"], reported: "its first event" },
+    model: ModelInfo {
+        flags: &["--model", "-m"],
+        reported: "its first event",
+        configured: None,
+        session_log: None,
+    },
     abilities: Abilities { live_usage: true, shows_tool_start: true, system_prompt: true, ..NO_ABILITIES },
     launch,
     reader: event_reader::<QwenReader>,

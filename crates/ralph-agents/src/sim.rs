@@ -33,7 +33,7 @@ pub static INFO: AgentInfo = AgentInfo {
     hosts: &[],
     any_provider: false,
     state_dirs: &[],
-    model: ModelInfo { flags: &[], reported: "its first event" },
+    model: ModelInfo { flags: &[], reported: "its first event", configured: None, session_log: None },
     abilities: Abilities { live_usage: true, cost: true, shows_tool_start: true, ..NO_ABILITIES },
     launch: |line| {
         line.default_program("ralph");

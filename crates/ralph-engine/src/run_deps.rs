@@ -50,6 +50,10 @@ pub struct AgentBinding {
     pub agent: &'static AgentInfo,
     /// Variables that the user's config gives it. Not in the journal: they may be keys.
     pub env: Vec<(OsString, OsString)>,
+    /// The model that its arguments or its own settings choose, for its price.
+    pub configured_model: Option<String>,
+    /// Where it records its conversations, if their model is to be read from there.
+    pub records: Option<PathBuf>,
 }
 
 impl RunDeps {

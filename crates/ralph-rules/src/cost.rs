@@ -32,8 +32,10 @@ pub struct Account<'a> {
     pub guessed: bool,
     /// What is held for it.
     pub reserved: Micro,
-    /// Ralph ended it, for another reason than the budget: what was seen until then is what it used.
+    /// Ralph ended it.
     pub cut_short: bool,
+    /// Ralph ended it at the budget's limit: the turn under way must be counted, too.
+    pub at_limit: bool,
 }
 
 /// The charged amount, and how it is known.
@@ -64,9 +66,7 @@ pub fn cost(account: &Account<'_>, prices: &Prices) -> Cost {
         _ if account.refused && account.live == Micro::ZERO && usage.total() == 0 => {
             (Micro::ZERO, PriceFrom::Computed)
         }
-        _ if account.cut_short && seen(account, computed) > Micro::ZERO => {
-            (seen(account, computed), PriceFrom::Seen)
-        }
+        _ if counts_as_seen(account, computed) => (seen(account, computed), PriceFrom::Seen),
         _ => (account.reserved.max(account.live), PriceFrom::Unpriced),
     };
     // What was seen is never taken back, but a guess gives way to a price, and rounding to the agent's own figure.
@@ -75,6 +75,13 @@ pub fn cost(account: &Account<'_>, prices: &Prices) -> Cost {
     let told = (account.sums_cost || account.sums_usage)
         .then_some(ConversationTotals { cost: account.reported, usage: account.usage });
     Cost { charged, price, reported, computed, usage, told }
+}
+
+/// Whether a call without a known cost is counted as what was seen of it: one that ralph ended, and one that ended
+/// early by itself, if the price of its tokens is known.
+fn counts_as_seen(account: &Account<'_>, computed: Option<Micro>) -> bool {
+    let priced = computed.is_some() || account.cut_short;
+    priced && !account.at_limit && seen(account, computed) > Micro::ZERO
 }
 
 /// The cost of the turns that were seen to end.
@@ -108,7 +115,8 @@ fn computed(account: &Account<'_>, usage: &Usage, prices: &Prices) -> Option<Mic
 /// Some clients report the cost of the whole conversation, others that of this call, without saying which. What was
 /// seen during the call, or its tokens, decide. If they cannot, the higher amount is charged.
 fn own_cost(account: &Account<'_>, computed: Option<Micro>) -> Option<Micro> {
-    let told = account.reported?;
+    // Some clients report a cost of zero for a model whose price they do not know.
+    let told = account.reported.filter(|cost| *cost > Micro::ZERO || account.usage.total() == 0)?;
     if !account.sums_cost {
         return Some(told);
     }
@@ -161,12 +169,26 @@ mod tests {
         for unpriced in [
             Account { model: Some("nobody"), ..account() },
             Account { model: None, ..account() },
-            Account { finished: false, ..account() },
+            Account { finished: false, at_limit: true, ..account() },
+            Account { finished: false, model: None, ..account() },
             Account { usage: Usage::default(), ..account() },
             Account { usage: tokens(u64::MAX), ..account() },
         ] {
             assert_eq!(price(&unpriced), (500_000, PriceFrom::Unpriced), "{unpriced:?}");
         }
+    }
+
+    #[test]
+    fn a_cost_of_zero_for_tokens_is_unknown_not_free() {
+        let zero = Account { reported: Some(Micro::ZERO), ..account() };
+        assert_eq!(price(&zero), (300_000, PriceFrom::Computed));
+        assert_eq!(price(&Account { model: None, ..zero.clone() }), (500_000, PriceFrom::Unpriced));
+        assert_eq!(price(&Account { usage: Usage::default(), ..zero }), (0, PriceFrom::Reported));
+    }
+
+    #[test]
+    fn a_call_that_ended_early_costs_its_tokens_where_their_price_is_known() {
+        assert_eq!(price(&Account { finished: false, ..account() }), (300_000, PriceFrom::Seen));
     }
 
     #[test]
@@ -176,7 +198,7 @@ mod tests {
         assert_eq!(price(&Account { reported, live, ..account() }).0, 900_000);
         assert_eq!(price(&Account { reported, live: Micro(70_007), ..account() }).0, 70_000, "rounding");
         assert_eq!(price(&Account { reported, live, guessed: true, ..account() }).0, 70_000);
-        let lost = Account { finished: false, live, guessed: true, ..account() };
+        let lost = Account { finished: false, live, guessed: true, model: None, ..account() };
         assert_eq!(price(&lost), (900_000, PriceFrom::Unpriced));
     }
 

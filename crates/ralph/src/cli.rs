@@ -46,6 +46,7 @@ mod run;
 mod run_files;
 mod runs;
 mod secrets;
+mod start_warnings;
 mod stats;
 mod status;
 mod tasks;

@@ -101,6 +101,11 @@ impl Env {
         env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect()
     }
 
+    /// A variable of another program, such as the one that moves an agent's settings.
+    pub fn variable(name: &str) -> Option<String> {
+        env::var(name).ok().filter(|value| !value.is_empty())
+    }
+
     /// Whether a variable is set to something; its value is not looked at further.
     pub fn is_set(&self, name: &str) -> bool {
         env::var_os(name).is_some_and(|value| !value.is_empty())

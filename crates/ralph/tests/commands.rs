@@ -66,6 +66,8 @@ mod state;
 mod state_of_0_1;
 #[path = "commands/two.rs"]
 mod two;
+#[path = "commands/unpriced.rs"]
+mod unpriced;
 #[path = "commands/unrunnable.rs"]
 mod unrunnable;
 #[path = "commands/views.rs"]

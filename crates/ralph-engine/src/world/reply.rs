@@ -4,6 +4,7 @@
 use super::call::Ended;
 use crate::clock::utc;
 use crate::reset_time::resolve;
+use crate::session_log;
 use crate::step_context::StepContext;
 use crate::transcript::Kept;
 use ralph_agents::Reply;
@@ -23,7 +24,8 @@ const VALUE: usize = 300;
 const MESSAGE: usize = 500;
 
 /// The closing fact.
-pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended: Ended) -> CallEnded {
+pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, mut ended: Ended) -> CallEnded {
+    ended.reply.model = ended.reply.model.take().or_else(|| recorded_model(ctx, &ended));
     let Cost { charged, price, reported, computed, usage, told: conversation } =
         price_call(ctx, reserved, &ended);
     let Ended { mut reply, exit, interrupted_by, kept, outlived, ms, .. } = ended;
@@ -59,10 +61,18 @@ pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, ended:
     }
 }
 
+/// The model that the agent recorded, if it reported none.
+fn recorded_model(ctx: &StepContext, ended: &Ended) -> Option<String> {
+    let binding = ctx.deps.caller(ended.caller.0, ended.caller.1);
+    let log = binding.agent.model.session_log?;
+    session_log::model(binding.records.as_deref()?, log, ended.reply.session.as_deref()?)
+}
+
 /// The cost of the call.
 fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
     let Ended { reply, exit, spent, before, idle, interrupted_by, .. } = ended;
     let agent = ctx.start.caller(ended.caller.0, ended.caller.1);
+    let configured = ctx.deps.caller(ended.caller.0, ended.caller.1).configured_model.as_deref();
     let live = spent.unwrap_or_default();
     if exit.not_started {
         let (charged, usage) = (Micro::ZERO, Usage::default());
@@ -80,7 +90,7 @@ fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
         reported: reply.cost,
         usage: if reply.usage == Usage::default() { live.usage } else { reply.usage },
         models: &reply.models,
-        model: reply.model.as_deref().or(agent.model.as_deref()),
+        model: reply.model.as_deref().or(agent.model.as_deref()).or(configured),
         finished: reply.finished,
         refused: *idle && reply.failure.as_ref().is_some_and(|f| !f.class.is_iteration()),
         sums_cost: reply.covers.cost,
@@ -90,7 +100,8 @@ fn price_call(ctx: &StepContext, reserved: Micro, ended: &Ended) -> Cost {
         guessed: live.guessed,
         reserved,
         // At the budget's limit the turn under way must be counted, too: the reservation is ahead of it.
-        cut_short: interrupted_by.is_some_and(|why| why != Why::Budget),
+        at_limit: *interrupted_by == Some(Why::Budget),
+        cut_short: interrupted_by.is_some(),
     };
     cost(&account, &ctx.deps.prices)
 }

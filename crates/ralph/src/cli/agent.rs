@@ -5,14 +5,20 @@ use crate::config::Settings;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::registry::{self, UnknownAgent};
+use ralph_agents::{ModelSources, configured_model};
 use ralph_engine::metrics::MetricsPaths;
 use ralph_engine::proof::Places;
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
+use ralph_os::{Links, read_regular};
 use ralph_rules::record::{AgentChoice, ReviewGiven};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// A larger file is not the settings of an agent.
+const SETTINGS_FILE: u64 = 1 << 20;
 
 /// The agent that was chosen, found on this machine. `typed` are the arguments after `--`.
 pub fn choose(typed: &[String], settings: &Settings, here: &Here) -> Result<AgentChoice, Problem> {
@@ -98,9 +104,9 @@ pub fn deps(
     Ok(RunDeps {
         supervisor: own_program()?,
         supervisor_args: vec!["__supervise".into()],
-        agent: binding(agent, settings)?,
-        rungs: ladder.iter().map(|agent| binding(agent, settings)).collect::<Result<_, _>>()?,
-        reviewer: review.map(|review| binding(&review.agent, settings)).transpose()?,
+        agent: binding(agent, settings, here)?,
+        rungs: ladder.iter().map(|agent| binding(agent, settings, here)).collect::<Result<_, _>>()?,
+        reviewer: review.map(|review| binding(&review.agent, settings, here)).transpose()?,
         git: git(here),
         prices: settings.prices(),
         redactor: Arc::new(redactor),
@@ -124,20 +130,36 @@ pub fn places(here: &Here) -> Places {
 }
 
 /// Git from the path; never one that lies in the workspace, where an agent could put it.
-fn git(here: &Here) -> Option<std::path::PathBuf> {
+fn git(here: &Here) -> Option<PathBuf> {
     let nowhere = std::path::Path::new("/nonexistent");
     let found = here.env.which("git", nowhere)?.canonicalize().ok()?;
     (!found.starts_with(&here.workspace)).then_some(found)
 }
 
-fn binding(agent: &AgentChoice, settings: &Settings) -> Result<AgentBinding, Problem> {
+fn binding(agent: &AgentChoice, settings: &Settings, here: &Here) -> Result<AgentBinding, Problem> {
     let info = registry::find(&agent.name).map_err(|e| unknown(&e))?;
-    let env = settings.agent_env(&agent.name).into_iter().map(|(name, value)| (name.into(), value.into()));
-    Ok(AgentBinding { agent: info, env: env.collect() })
+    let own = settings.agent_env(&agent.name);
+    let variable = |name: &str| {
+        let set = own.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        set.or_else(|| Env::variable(name))
+    };
+    let home = here.env.home.as_deref();
+    let file = |name: &str| {
+        let path = home.map_or_else(|| PathBuf::from(name), |home| home.join(name));
+        String::from_utf8(read_regular(&path, SETTINGS_FILE, Links::Follow).ok()?).ok()
+    };
+    let sources = ModelSources { args: &agent.args, variable: &variable, file: &file };
+    let records = info.model.session_log.and_then(|log| {
+        let moved = variable(log.variable).map(PathBuf::from);
+        Some(moved.or_else(|| Some(home?.join(log.directory)))?.join(log.below))
+    });
+    let configured_model = configured_model(info, &sources);
+    let env = own.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    Ok(AgentBinding { agent: info, env, configured_model, records })
 }
 
 /// ralph's own program, which supervises what it runs.
-pub fn own_program() -> Result<std::path::PathBuf, Problem> {
+pub fn own_program() -> Result<PathBuf, Problem> {
     std::env::current_exe()
         .map_err(|e| Problem::new(Code::Bug, "ralph cannot find its own program").cause(&e))
 }

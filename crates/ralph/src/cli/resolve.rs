@@ -2,7 +2,7 @@
 
 use super::auto_prune::AutoPrune;
 use super::run::Args;
-use super::{Here, agent, ladder, prompt, review, secrets, tasks, templates};
+use super::{Here, agent, ladder, prompt, review, secrets, start_warnings, tasks, templates};
 use crate::config::{Preset, Sandbox, Settings, Sources};
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
@@ -14,9 +14,8 @@ use ralph_rules::estimate::Estimate;
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
-use ralph_rules::record::{AgentChoice, Ms, ReviewGiven};
+use ralph_rules::record::{AgentChoice, Ms};
 use ralph_tree::Protect;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Said before every run until there is a sandbox.
@@ -104,7 +103,9 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let bound = tasks::bound(settings, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
-    warnings.extend(blind(&chosen, &ladder, review.as_ref()));
+    warnings.extend(start_warnings::blind(&chosen, &ladder, review.as_ref()));
+    warnings.extend(start_warnings::unpriced(&deps, &chosen));
+    warnings.extend(start_warnings::part_of_repository(&here.workspace));
     warnings.extend(state_inside(&here.workspace, here));
     let protect = protect(settings);
     let views = views(settings, &protect, here)?;
@@ -200,22 +201,6 @@ pub fn state_inside(workspace: &Path, here: &Here) -> Option<String> {
         "ralph's state is in this workspace, in {within}: ralph leaves it out, but the agent can delete it \
          (set XDG_STATE_HOME to a directory outside)"
     ))
-}
-
-/// A warning for each agent that cannot be stopped in mid-call by its cost.
-fn blind(chosen: &AgentChoice, ladder: &[AgentChoice], review: Option<&ReviewGiven>) -> Vec<String> {
-    let reviewer = review.map(|review| &review.agent);
-    let blind = std::iter::once(chosen)
-        .chain(ladder)
-        .chain(reviewer)
-        .filter(|a| !a.live_usage)
-        .map(|a| a.name.as_str());
-    let words = |name| {
-        format!(
-            "`{name}` reports its cost only at the end of a call, if at all: a single call can exceed the limit"
-        )
-    };
-    blind.collect::<BTreeSet<&str>>().into_iter().map(words).collect()
 }
 
 /// The protected paths, the built-in ones first.

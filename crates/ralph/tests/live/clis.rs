@@ -33,7 +33,7 @@ pub static CODEX: Cli = Cli {
         vec![("SCRIPTED_KEY", KEY.into())]
     },
     turn: [800, 50, 200, 0],
-    price: ("unpriced", 0),
+    price: ("computed", 1525),
     // Told as a time of day, without seconds.
     limited: Limited { scenario: "closedusage", class: "usage_limit", instead: None },
 };

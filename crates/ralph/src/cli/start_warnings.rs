@@ -1,0 +1,54 @@
+//! What a person should know of a run before it starts and cannot see in its settings.
+
+use crate::init::ignore::repository;
+use ralph_engine::run_deps::RunDeps;
+use ralph_rules::estimate::DEFAULT;
+use ralph_rules::record::{AgentChoice, ReviewGiven};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A warning for each agent that cannot be stopped in mid-call by its cost.
+pub fn blind(chosen: &AgentChoice, ladder: &[AgentChoice], review: Option<&ReviewGiven>) -> Vec<String> {
+    let reviewer = review.map(|review| &review.agent);
+    let blind = std::iter::once(chosen)
+        .chain(ladder)
+        .chain(reviewer)
+        .filter(|a| !a.live_usage)
+        .map(|a| a.name.as_str());
+    let words = |name| {
+        format!(
+            "`{name}` reports its cost only at the end of a call, if at all: a single call can exceed the limit"
+        )
+    };
+    blind.collect::<BTreeSet<&str>>().into_iter().map(words).collect()
+}
+
+/// A warning if nothing will tell what a call costs: the agent reports neither its cost nor its model, or a model whose
+/// price nobody knows.
+pub fn unpriced(deps: &RunDeps, chosen: &AgentChoice) -> Option<String> {
+    let (binding, name) = (&deps.agent, &chosen.name);
+    let info = binding.agent;
+    if info.abilities.cost || info.model.configured.is_none() {
+        return None;
+    }
+    let counted = format!("each call counts as the {DEFAULT} estimate");
+    match chosen.model.as_ref().or(binding.configured_model.as_ref()) {
+        Some(model) if deps.prices.find(model).is_some() => None,
+        Some(model) => Some(format!(
+            "the price of `{model}` is not known, so {counted} (set it in your config.toml: [prices.\"{model}\"])"
+        )),
+        // It is read after the first call.
+        None if info.model.session_log.is_some() => None,
+        None => Some(format!("the model of `{name}` is not known, so {counted} (name it: --model MODEL)")),
+    }
+}
+
+/// A warning if the workspace is only a part of its repository.
+pub fn part_of_repository(workspace: &Path) -> Option<String> {
+    let root = repository(workspace).filter(|root| *root != workspace)?;
+    let root = root.display();
+    Some(format!(
+        "this is a part of the repository {root}: files elsewhere in it are neither protected nor compared (-C {root} works \
+         on all of it)"
+    ))
+}
