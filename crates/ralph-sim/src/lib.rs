@@ -91,6 +91,10 @@ fn chosen(flags: &Flags, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Vec<A
                 Ok(text) => (path.display().to_string(), text),
                 Err(error) => return Err(SimError::Unreadable(path, error)),
             },
+            // `ralph run --agent sim` without a script.
+            (None, None) if env("RALPH_RUN").is_some() => {
+                ("the demo's script".to_owned(), demo::SCRIPT.to_owned())
+            }
             (None, None) => return Err(SimError::NoScript),
         };
     let script = Script::parse(&text).map_err(|mistakes| SimError::Script { name, mistakes })?;

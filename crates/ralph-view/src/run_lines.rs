@@ -264,7 +264,7 @@ impl RunLines {
                 if verified.check == Check::Baseline && verified.passed() {
                     let words =
                         "your checks already pass, so they cannot show this task; a failing test first would";
-                    self.line(format!("  {}", self.style.faint(words)));
+                    self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(words)));
                 }
             }
             _ => {}

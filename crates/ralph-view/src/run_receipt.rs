@@ -205,7 +205,8 @@ fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> St
         let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<31}")));
     };
     let base = state.start.as_ref().and_then(|s| s.base.as_deref()).map(|b| b.get(..12).unwrap_or(b));
-    let shows = !state.trees.all.is_empty() && outcome.reason != Reason::WorkspaceLost.name();
+    let kept = !state.start.as_ref().is_some_and(|start| start.is_throwaway());
+    let shows = kept && !state.trees.all.is_empty() && outcome.reason != Reason::WorkspaceLost.name();
     if let Some(base) = base.filter(|_| shows) {
         line(&format!("git diff {base}"), "see the changes, committed or not; new files: git status");
         if outcome.reason != "PROHIBITED_PATH" {

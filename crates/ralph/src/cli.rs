@@ -16,12 +16,14 @@ mod detach;
 mod diagnostics;
 mod doctor;
 mod dry_run;
+mod dry_run_agent;
 mod examples;
 mod exit_codes;
 mod explain;
 mod files;
 mod help;
 mod init;
+mod init_place;
 mod inside;
 mod ladder;
 mod list;
@@ -57,8 +59,10 @@ mod usage;
 mod verify;
 mod versions;
 mod watchers;
+mod workspace;
 
 use crate::env::Env;
+use crate::plain::plain;
 use crate::print::{self, lost, say};
 use crate::problem::{Code, Problem};
 use crate::show::StderrLines;
@@ -85,7 +89,7 @@ struct Args {
     #[arg(hide_possible_values = true, display_order = 900)]
     color: When,
 
-    /// Directory to work in (default: the current directory).
+    /// Directory to work in (default: nearest with ralph.toml, or this one).
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", display_order = 901)]
     directory: Option<PathBuf>,
 }
@@ -97,6 +101,10 @@ pub struct Here {
     pub env: Env,
     /// The workspace, absolute.
     pub workspace: PathBuf,
+    /// Where the command was typed: the current directory, or the one that `-C` names.
+    pub typed_in: PathBuf,
+    /// Whether `-C` names the workspace.
+    pub named: bool,
     /// `--color`.
     pub color: When,
     /// What ralph logs about itself.
@@ -211,13 +219,24 @@ fn misused(error: &clap::Error) -> ExitCode {
 fn here(args: &Args) -> Result<Here, Problem> {
     let wanted = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let cannot = || Problem::new(Code::Usage, format!("cannot work in {}", wanted.display()));
-    let workspace = wanted.canonicalize().map_err(|e| cannot().cause(&e))?;
-    if !workspace.is_dir() {
+    let typed_in = wanted.canonicalize().map_err(|e| cannot().cause(&e))?;
+    if !typed_in.is_dir() {
         return Err(cannot().hint("it is a file; -C needs a directory"));
     }
     let env = Env::read();
+    let named = args.directory.is_some();
+    let workspace = match named {
+        true => typed_in.clone(),
+        false => {
+            let home = env.state_home.as_ref().map(|state| Home::at(state.join("ralph")));
+            workspace::find(&typed_in, args.command.finds(), home.as_ref(), env.home.as_deref())
+        }
+    };
+    if workspace != typed_in && args.command.says_where() {
+        say(&format!("Working in {} (-C . works here instead).\n", plain(&workspace.to_string_lossy())));
+    }
     let stderr = StderrLines::default();
     let verbose = diagnostics::is_verbose(&args.command);
     let diagnostics = diagnostics::init(&env, verbose, stderr.clone())?;
-    Ok(Here { env, workspace, color: args.color, diagnostics, stderr })
+    Ok(Here { env, workspace, typed_in, named, color: args.color, diagnostics, stderr })
 }

@@ -60,6 +60,8 @@ mod settings;
 mod shells;
 #[path = "commands/stacks.rs"]
 mod stacks;
+#[path = "commands/start.rs"]
+mod start;
 #[path = "commands/state.rs"]
 mod state;
 #[path = "commands/state_of_0_1.rs"]

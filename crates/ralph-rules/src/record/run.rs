@@ -20,7 +20,7 @@ pub struct RunStarted {
     pub workspace: String,
     /// The user's prompt, unchanged.
     pub prompt: String,
-    /// Where the prompt came from: a file name, or `argument`.
+    /// Where the prompt came from: a file name, `argument`, `stdin`, or [`THROWAWAY`].
     pub prompt_from: String,
     /// Who works.
     pub agent: AgentChoice,
@@ -86,7 +86,15 @@ pub struct ReviewGiven {
     pub rounds: u32,
 }
 
+/// Where the prompt of a run came from whose workspace is deleted when it has ended.
+pub const THROWAWAY: &str = "ralph demo";
+
 impl RunStarted {
+    /// Whether the workspace is deleted when the run has ended.
+    pub fn is_throwaway(&self) -> bool {
+        self.prompt_from == THROWAWAY
+    }
+
     /// Who works on this rung; 0 is the agent the run began with, one too high is the highest.
     pub fn rung(&self, rung: u32) -> &AgentChoice {
         let highest = self.ladder.len().min(rung as usize);

@@ -1,5 +1,6 @@
 //! Every command of `ralph`. A command belongs to the group that `ralph --help` lists it under by the enum it stands in.
 
+use super::workspace::Finds;
 use super::{
     Here, accept, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain,
     init, inside, list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats,
@@ -193,6 +194,30 @@ impl Command {
 }
 
 impl Command {
+    /// Which directory it works in if none is named.
+    pub fn finds(&self) -> Finds {
+        match self {
+            Command::Run(RunCommand::Init(_) | RunCommand::Demo(_)) => Finds::CurrentDirectory,
+            Command::Run(RunCommand::Run(_)) | Command::Settings(_) => Finds::Config,
+            Command::Prove(ProveCommand::Verify(_) | ProveCommand::Analyze(_) | ProveCommand::Block(_)) => {
+                Finds::Config
+            }
+            Command::Run(_) | Command::Look(_) | Command::Control(_) | Command::Prove(_) => Finds::Runs,
+            Command::Other(OtherCommand::Prune(_) | OtherCommand::Redact(_)) => Finds::Runs,
+            Command::Other(_) => Finds::CurrentDirectory,
+        }
+    }
+
+    /// Whether it says where it works if that is not the current directory: those that start programs or change files.
+    pub fn says_where(&self) -> bool {
+        match self {
+            Command::Run(RunCommand::Run(args)) => !args.output.quiet,
+            Command::Run(RunCommand::Resume(args)) => !args.output.quiet,
+            Command::Control(ControlCommand::Undo(_)) | Command::Prove(ProveCommand::Verify(_)) => true,
+            _ => false,
+        }
+    }
+
     /// The command's name if agents and verify commands must not use it: it controls or judges runs, or changes what
     /// they left.
     fn for_people_only(&self) -> Option<&'static str> {

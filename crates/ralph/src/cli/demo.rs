@@ -6,6 +6,7 @@ use super::{Here, resolve};
 use crate::config::Flags;
 use crate::print::say;
 use crate::problem::{Code, Problem};
+use ralph_rules::record::THROWAWAY;
 use ralph_sim::demo::{FILES, PROMPT, SCRIPT, VERIFY};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -35,7 +36,8 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
          after each attempt, ralph runs `{VERIFY}` and trusts only the result.\n\n",
         workspace.display()
     ));
-    let inside = Here { workspace: workspace.canonicalize().map_err(|e| failed(&e))?, ..here.clone() };
+    let workspace = workspace.canonicalize().map_err(|e| failed(&e))?;
+    let inside = Here { workspace: workspace.clone(), typed_in: workspace, ..here.clone() };
     let run = RunArgs {
         task: Some(PROMPT.into()),
         settings: Flags::of([
@@ -49,6 +51,9 @@ pub fn demo(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let mut resolved = resolve::resolve(&run, &inside)?;
     resolved.warnings.clear();
+    if !args.keep {
+        resolved.plan.prompt_from = THROWAWAY.into();
+    }
     let code = begin(&uuid::Uuid::now_v7().to_string(), resolved, args.output, &inside)?;
     if args.keep {
         let kept = dir.keep();

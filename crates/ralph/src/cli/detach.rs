@@ -12,6 +12,7 @@ use ralph_store::{RunRow, Store};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::{Seek, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -35,12 +36,22 @@ pub fn detach(args: &Args, id: &str, row: Option<&RunRow>, here: &Here) -> Resul
     let both = file.try_clone().map_err(|e| failed("cannot create the run's log", &e))?;
     let program = std::env::current_exe().map_err(|e| failed("cannot find ralph's own executable", &e))?;
     let mut command = Command::new(program);
-    command.args(typed(std::env::args_os().skip(1), id)).stdin(Stdio::null()).stdout(file).stderr(both);
+    let task = task_on_stdin(args).map_err(|e| failed("cannot hand over the task", &e))?;
+    command.args(typed(std::env::args_os().skip(1), id)).stdin(task).stdout(file).stderr(both);
     let mut child = command.spawn().map_err(|e| failed("cannot start the background process", &e))?;
     match begun(&home, id, row, &mut child)? {
         Some(status) => Err(refused(status, &log, said, row.is_none().then(|| home.run(id)).as_deref())),
         None => told(args, id, &child, &log),
     }
+}
+
+/// The task that was read from stdin, for the other process to read once more.
+fn task_on_stdin(args: &Args) -> std::io::Result<Stdio> {
+    let Some(task) = &args.from_stdin else { return Ok(Stdio::null()) };
+    let mut file = tempfile::tempfile()?;
+    file.write_all(task.as_bytes())?;
+    file.rewind()?;
+    Ok(file.into())
 }
 
 /// The same arguments with `--detached ID` instead of `--detach`.

@@ -1,5 +1,6 @@
 //! `ralph run --dry-run`: the resolved settings and the first prompt.
 
+use super::dry_run_agent::{command, command_line, estimate as estimate_words, expected, permissions, times};
 use super::resolve::Resolved;
 use crate::plain::{plain, plain_lines};
 use ralph_rules::counting::counted;
@@ -27,6 +28,9 @@ pub fn text(resolved: &Resolved) -> String {
     if let Some(review) = &plan.review {
         row("review", &format!("{}, at most {} in this run", review.agent.title(), review.rounds));
     }
+    row("command", &command_line(resolved));
+    row("permissions", &permissions(resolved));
+    row("sandbox", "none");
     row(
         "limits",
         &format!(
@@ -36,6 +40,11 @@ pub fn text(resolved: &Resolved) -> String {
             policy.daily_cost
         ),
     );
+    row("time limits", &times(resolved));
+    if let Some(calls) = policy.calls_per_hour {
+        row("rate limit", &format!("{} per hour over all runs", counted(calls, "call")));
+    }
+    row("estimate", &estimate_words(resolved));
     for (name, value) in usual(resolved) {
         row(name, &value);
     }
@@ -70,10 +79,7 @@ pub fn text(resolved: &Resolved) -> String {
 
 /// What earlier runs cost, and how many there were.
 fn usual(resolved: &Resolved) -> Vec<(&'static str, String)> {
-    let Some(found) = &resolved.plan.history else {
-        let unknown = format!("unknown (no earlier run here); estimated at {DEFAULT} per call");
-        return vec![("typical cost", unknown)];
-    };
+    let Some(found) = &resolved.plan.history else { return Vec::new() };
     let Estimate { runs, cost_p50, cost_p90, iterations_p50, iterations_p90, .. } = found;
     let (length, from) = (counted(*iterations_p50, "iteration"), counted(*runs, "run"));
     vec![
@@ -105,6 +111,7 @@ fn estimate(resolved: &Resolved) -> Value {
             "runs": found.runs, "iterations": found.iterations, "reservedUSD": reserved,
             "costPerIterationUSD": { "p50": found.cost_p50.usd(), "p90": found.cost_p90.usd() },
             "iterationsPerRun": { "p50": found.iterations_p50, "p90": found.iterations_p90 },
+            "costPerRunUSD": expected(resolved).map(|[p50, p90]| json!({ "p50": p50.usd(), "p90": p90.usd() })),
         }),
     }
 }
@@ -116,6 +123,7 @@ pub fn value(resolved: &Resolved) -> Value {
     let ladder: Vec<AgentChoice> = plan.ladder.iter().map(shown).collect();
     json!({
         "v": 1, "type": "dry_run", "workspace": plan.workspace, "agent": shown(&plan.agent), "policy": plan.policy,
+        "command": command(resolved), "permissions": permissions(resolved), "sandbox": "none",
         "ladder": ladder, "reviewer": plan.review.as_ref().map(|review| shown(&review.agent)), "protocol": protocol(resolved),
         "context": plan.prompting.context.then(|| example(resolved)),
         "templates": plan.prompting.templates, "verify": plan.verify, "protect": plan.protect,

@@ -2,6 +2,7 @@
 //! and ends with the command to type next. `init.rs` knows the stacks, `questions.rs` asks.
 
 use super::Here;
+use super::init_place::{place, unanswered};
 use super::questions::{Questions, at_terminal};
 use crate::config;
 use crate::init::found::{Found, Use, quoted};
@@ -59,16 +60,14 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
             Problem::new(Code::Usage, "the task is empty").hint("give a task, or omit it and edit PROMPT.md")
         );
     }
+    let asks = at_terminal() && !args.yes && !args.dry_run;
+    let here = &place(asks, here)?;
     let mut task = args.task.clone();
     let mut seen = look(here);
     let fresh = !is_there(&here.workspace.join("ralph.toml"));
-    if fresh && at_terminal() && !args.yes && !args.dry_run {
+    if fresh && asks {
         say(&told(&seen, here.err_style()));
-        ask(&mut seen, &mut task).map_err(|e| {
-            Problem::new(Code::Input, "cannot read the answers")
-                .cause(&e)
-                .hint("use --yes to skip the questions")
-        })?;
+        ask(&mut seen, &mut task).map_err(|e| unanswered(&e))?;
     } else if fresh {
         say(&told(&seen, here.err_style()));
     }

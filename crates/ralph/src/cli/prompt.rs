@@ -1,19 +1,62 @@
-//! The task: an argument, or the contents of a file.
+//! The task: an argument, the contents of a file, or what comes on stdin.
 
 use super::Here;
 use super::run::Args;
 use crate::config::Settings;
+use crate::print::say;
 use crate::problem::{Code, Problem};
 use ralph_os::{Links, ReadError, open_regular};
 use std::fs::File;
-use std::io::{Error, ErrorKind, Read};
+use std::io::{Error, ErrorKind, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// A prompt larger than this is a mistake, or an endless device.
 const MOST: u64 = 1 << 20;
 
+/// Where a task is from that was read from stdin, as the journal names it.
+pub const STDIN: &str = "stdin";
+/// Flags that name files. They are relative to where they are typed; settings in files are relative to the workspace.
+const FILE_FLAGS: [&str; 2] = ["prompt.file", "plan.file"];
+
+/// The arguments with the task from stdin, if it is to be read from there, and with files that the workspace finds.
+pub fn typed(args: &Args, here: &Here) -> Result<Args, Problem> {
+    let mut args = args.clone();
+    if args.task.as_deref() == Some("-") || args.settings.text("prompt.file") == Some("-") {
+        args.from_stdin = Some(from_stdin()?);
+    }
+    for key in FILE_FLAGS.into_iter().filter(|_| here.typed_in != here.workspace) {
+        let Some(file) = args.settings.text(key).filter(|file| *file != "-") else { continue };
+        let path = here.typed_in.join(file);
+        let path = path.strip_prefix(&here.workspace).unwrap_or(&path);
+        let path = path.to_string_lossy().into_owned();
+        args.settings = args.settings.with_text(key, path);
+    }
+    Ok(args)
+}
+
+/// All of stdin; a person at a terminal ends it with Ctrl-D.
+fn from_stdin() -> Result<String, Problem> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        say("Type the task, then press Ctrl-D:\n");
+    }
+    let text = text(stdin.lock()).map_err(|error| {
+        Problem::new(Code::Usage, "cannot read the task from stdin")
+            .cause(&error)
+            .hint("pipe text into it: ralph run - < task.md")
+    })?;
+    match text.trim() {
+        "" => Err(Problem::new(Code::Usage, "the task from stdin is empty")
+            .hint("pipe text into it: ralph run - < task.md")),
+        _ => Ok(text),
+    }
+}
+
 /// The prompt and where it is from.
 pub fn prompt(args: &Args, settings: &Settings, here: &Here) -> Result<(String, String), Problem> {
+    if let Some(task) = &args.from_stdin {
+        return Ok((task.clone(), STDIN.into()));
+    }
     if let Some(task) = &args.task {
         return match task.trim() {
             "" => Err(Problem::new(Code::Usage, "the task is empty")
@@ -48,6 +91,10 @@ pub fn read(workspace: &Path, file: &Path) -> std::io::Result<String> {
         true => open_regular(&path, Links::Follow)?,
         false => File::open(&path)?,
     };
+    text(from)
+}
+
+fn text(from: impl Read) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     from.take(MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {

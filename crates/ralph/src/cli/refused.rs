@@ -82,7 +82,7 @@ pub fn guidance(open: &OpenBreaker, here: &Here) -> Vec<String> {
         lines.push(format!("the last error was: {error}"));
     }
     lines.push(match open.prompt.as_str() {
-        "" | "argument" => "check that the task is clear, and that it is not done already".into(),
+        "" | "argument" | "stdin" => "check that the task is clear, and that it is not done already".into(),
         file => {
             format!("check that the task in {file} is clear, and that the plan still has open items")
         }

@@ -3,7 +3,7 @@
 use super::refused::{refusal, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, detach, diagnostics, dry_run, moved, resume, runs, secrets};
+use super::{Here, detach, diagnostics, dry_run, moved, prompt, resume, runs, secrets};
 use crate::config::Flags;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -23,9 +23,12 @@ use std::sync::Arc;
 /// Arguments of `ralph run`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
-    /// The task (default: the contents of PROMPT.md).
+    /// The task, or - to read it from stdin (default: the contents of PROMPT.md).
     #[arg(conflicts_with = "prompt")]
     pub task: Option<String>,
+    /// The task as it was read from stdin.
+    #[arg(skip)]
+    pub from_stdin: Option<String>,
     /// Flags that are settings, declared in `config/sections/`.
     #[command(flatten)]
     pub settings: Flags,
@@ -118,6 +121,7 @@ fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     if !args.nested {
         not_inside(here)?;
     }
+    let args = &prompt::typed(args, here)?;
     let resolved = resolve::resolve(args, here)?;
     if args.dry_run {
         match args.output.json {

@@ -24,6 +24,20 @@ impl Flags {
         Flags(typed.into_iter().filter_map(|(name, value)| Some((find(name)?, value))).collect())
     }
 
+    /// The text of this key, if it was typed.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key.name == name)?.1.as_str()
+    }
+
+    /// The same flags, with another text for this key where it was typed.
+    #[must_use]
+    pub fn with_text(mut self, name: &str, text: String) -> Flags {
+        for (_, value) in self.0.iter_mut().filter(|(key, _)| key.name == name) {
+            *value = Value::String(text.clone());
+        }
+        self
+    }
+
     /// What they set, and what is wrong with them.
     pub fn layer(&self) -> (Layer, Vec<Problem>) {
         let (mut entries, mut problems) = (Vec::new(), Vec::new());

@@ -12,6 +12,7 @@ fn the_demo_catches_the_early_claim_and_ends_proven() {
     {
         assert!(answer.err.contains(words), "{words} is not in:\n{}", answer.err);
     }
+    assert!(!answer.err.contains("git ") && !answer.err.contains("ralph undo"), "{}", answer.err);
     let id =
         answer.err.split("ralph explain ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
     let story = scene.ralph(&["explain", id]);
