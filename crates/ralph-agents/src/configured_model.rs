@@ -40,7 +40,7 @@ pub fn configured_model(info: &AgentInfo, sources: &ModelSources<'_>) -> Option<
 pub(crate) fn codex(sources: &ModelSources<'_>) -> Option<String> {
     let set = |key: &str| {
         let settings = sources.args.iter().filter_map(|arg| arg.split_once('='));
-        let found = settings.filter(|(name, _)| *name == key).last();
+        let found = settings.rev().find(|(name, _)| *name == key);
         found.map(|(_, value)| value.trim_matches(['"', '\'']).to_owned())
     };
     let directory = (sources.variable)("CODEX_HOME").unwrap_or_else(|| ".codex".into());

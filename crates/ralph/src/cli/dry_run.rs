@@ -59,6 +59,13 @@ pub fn text(resolved: &Resolved) -> String {
     for warning in &resolved.warnings {
         row("warning", warning);
     }
+    text + &prompts(resolved)
+}
+
+/// What the agent is told.
+fn prompts(resolved: &Resolved) -> String {
+    let plan = &resolved.plan;
+    let mut text = String::new();
     let _ =
         writeln!(text, "\nFirst prompt ({}):\n\n{}", plan.prompt_from, plain_lines(plan.prompt.trim_end()));
     let place = if plan.agent.system_prompt { "in the system prompt" } else { "at the end of each prompt" };

@@ -29,7 +29,7 @@ pub fn typed(args: &Args, here: &Here) -> Result<Args, Problem> {
         let path = here.typed_in.join(file);
         let path = path.strip_prefix(&here.workspace).unwrap_or(&path);
         let path = path.to_string_lossy().into_owned();
-        args.settings = args.settings.with_text(key, path);
+        args.settings = args.settings.with_text(key, &path);
     }
     Ok(args)
 }

@@ -31,9 +31,9 @@ impl Flags {
 
     /// The same flags, with another text for this key where it was typed.
     #[must_use]
-    pub fn with_text(mut self, name: &str, text: String) -> Flags {
+    pub fn with_text(mut self, name: &str, text: &str) -> Flags {
         for (_, value) in self.0.iter_mut().filter(|(key, _)| key.name == name) {
-            *value = Value::String(text.clone());
+            *value = Value::String(text.to_owned());
         }
         self
     }
