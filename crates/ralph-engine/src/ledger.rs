@@ -3,6 +3,7 @@
 
 use crate::provider::TRY;
 use crate::reset_time::day_of;
+use ralph_rules::account::SCRIPTED_AGENT;
 use ralph_rules::money::{Micro, Usage};
 use ralph_rules::record::{Attempt, DaySpend, HOUR, Limits, Ms, Refused, Refuser, RunStarted};
 use ralph_rules::state::{Phase, State};
@@ -22,7 +23,7 @@ impl LedgerAccounts {
         // A single agent that spends real money makes it a real run.
         let reviewer = start.review.as_ref().map(|review| &review.agent);
         let mut agents = std::iter::once(&start.agent).chain(&start.ladder).chain(reviewer);
-        let scripted = agents.all(|agent| agent.name == SCRIPTED);
+        let scripted = agents.all(|agent| agent.name == SCRIPTED_AGENT);
         let prefix = if scripted { "scripted/" } else { "" };
         LedgerAccounts { prefix, ..LedgerAccounts::new(&start.run, &day_of(at, &start.zone)) }
     }
@@ -86,8 +87,6 @@ pub fn hour(store: &dyn Store, start: &RunStarted, now: Ms) -> Result<(WindowUse
     Ok((calls, store.window(&accounts.meter(TOKENS), HOUR, now)?))
 }
 
-/// The agent that spends no real money.
-const SCRIPTED: &str = "sim";
 /// Calls of all runs.
 const CALLS: &str = "calls";
 /// Tokens of all runs.

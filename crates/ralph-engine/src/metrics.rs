@@ -139,7 +139,7 @@ impl Target {
             let days = Days::one(day, &self.zone);
             let Ok(found) = day_report(store, Some(workspace.as_ref()), days) else { continue };
             let path = self.paths.report(&day.to_string());
-            if found.overall.loops > 0 && is_report_or_nothing(&files, &path) {
+            if found.overall.loops + found.scripted_runs > 0 && is_report_or_nothing(&files, &path) {
                 files.replace(&path, found.markdown().as_bytes(), Durable::Yes)?;
             }
         }

@@ -16,6 +16,8 @@ use crate::step::Step;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The agent that does what a script says, for demos and tests: it spends no real money.
+pub const SCRIPTED_AGENT: &str = "sim";
 /// How many iterations an account lists the cost of: enough for percentiles.
 const COSTS: usize = 100;
 
@@ -159,6 +161,11 @@ impl TaskType {
 }
 
 impl RunAccount {
+    /// Whether only the scripted agent worked; such runs are no part of reports and totals.
+    pub fn is_scripted(&self) -> bool {
+        self.agent == SCRIPTED_AGENT && self.shares.iter().all(|share| share.agent == SCRIPTED_AGENT)
+    }
+
     /// The account of a whole journal.
     pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> RunAccount {
         let (mut account, mut state) = (RunAccount::default(), State::default());

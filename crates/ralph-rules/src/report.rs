@@ -10,6 +10,7 @@ use crate::account::{RunAccount, Share};
 use crate::ending::{Reason, Status};
 use crate::money::{Micro, Usage};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Completion above this percentage is on target.
@@ -38,6 +39,8 @@ pub struct Report {
     pub from: String,
     /// The last day.
     pub to: String,
+    /// Runs of the scripted agent, which no other figure includes.
+    pub scripted_runs: u32,
     /// Everything together.
     pub overall: Overall,
     /// By skill.
@@ -156,6 +159,11 @@ pub struct Waste {
 
 /// The report of these runs.
 pub fn report(runs: &[RunAccount], span: &Span) -> Report {
+    let scripted = runs.iter().filter(|run| run.is_scripted()).count();
+    let runs = &match scripted {
+        0 => Cow::Borrowed(runs),
+        _ => runs.iter().filter(|run| !run.is_scripted()).cloned().collect(),
+    };
     let mut reasons = BTreeMap::new();
     for run in runs.iter().filter(|run| !is_completed(run)) {
         if let Some(reason) = run.reason {
@@ -167,6 +175,7 @@ pub fn report(runs: &[RunAccount], span: &Span) -> Report {
         v: 1,
         from: span.from.clone(),
         to: span.to.clone(),
+        scripted_runs: count(scripted),
         by_skill: by_skill(runs),
         by_agent: by_agent(runs),
         waste: waste(runs),
@@ -274,7 +283,8 @@ fn waste(runs: &[RunAccount]) -> Waste {
 fn alerts(runs: &[RunAccount], overall: &Overall, span: &Span) -> Vec<String> {
     let mut alerts = Vec::new();
     if let Some((spent, cap)) = span.day.filter(|(spent, cap)| reaches(*spent, *cap, 8)) {
-        alerts.push(format!("{spent} of the daily {cap} spent by all runs"));
+        let mark = if overall.cost_is_complete { "" } else { "~" };
+        alerts.push(format!("{mark}{spent} of the daily {cap} spent by all runs"));
     }
     if overall.loops > 0 && !overall.completion_on_target {
         alerts.push(format!(
@@ -283,13 +293,14 @@ fn alerts(runs: &[RunAccount], overall: &Overall, span: &Span) -> Vec<String> {
         ));
     }
     if overall.loops > 0 && !overall.stall_on_target {
-        alerts.push(format!("{:.0}% of loops stalled (target: below {STALLS:.0}%)", overall.stall_rate));
+        alerts.push(format!("{:.0}% of runs stalled (target: below {STALLS:.0}%)", overall.stall_rate));
     }
     for run in runs {
         let short = run.run.get(run.run.len().saturating_sub(8)..).unwrap_or(&run.run);
         let (cost, used) = (run.cost(), run.iterations());
         if run.max_cost > Micro::ZERO && reaches(cost, run.max_cost, 8) {
-            alerts.push(format!("run {short} spent {cost} of {}", run.max_cost));
+            let mark = if run.unpriced() > 0 { "~" } else { "" };
+            alerts.push(format!("run {short} spent {mark}{cost} of {}", run.max_cost));
         }
         if run.max_iterations > 0 && u64::from(used) * 10 >= u64::from(run.max_iterations) * 9 {
             alerts.push(format!("run {short} used {used} of {} iterations", run.max_iterations));

@@ -2,6 +2,7 @@
 //! did not have follow within each section.
 
 use super::{Agent, Group, Overall, Report, Typical};
+use crate::counting::counted;
 use crate::money::Micro;
 use std::fmt::Write;
 
@@ -16,10 +17,16 @@ impl Report {
         let _ = writeln!(text, "# Ralph Loop Performance Report - {span}");
         if self.overall.loops == 0 {
             let when = if self.from == self.to { "on this day" } else { "in this period" };
-            let _ = writeln!(text, "\nNo loops ran {when}.");
+            let _ = writeln!(text, "\nNo runs {when}.");
+            if self.scripted_runs > 0 {
+                let _ = writeln!(text, "{}.", self.scripted());
+            }
             return text;
         }
         overall(&mut text, &self.overall);
+        if self.scripted_runs > 0 {
+            let _ = writeln!(text, "- {}", self.scripted());
+        }
         let _ = writeln!(text, "\n## By Skill");
         self.by_skill.iter().for_each(|group| skill(&mut text, group));
         agents(&mut text, &self.by_agent);
@@ -42,10 +49,15 @@ impl Report {
         text
     }
 
+    /// What the other figures leave out.
+    fn scripted(&self) -> String {
+        format!("Not counted: {} of the scripted agent (sim)", counted(self.scripted_runs, "run"))
+    }
+
     fn waste(&self, text: &mut String) {
-        let waste = &self.waste;
+        let (waste, known) = (&self.waste, self.overall.cost_is_complete);
         let _ = writeln!(text, "\n## Waste");
-        let (idle, retry) = (usd(waste.idle_cost, true), usd(waste.retry_cost, true));
+        let (idle, retry) = (usd(waste.idle_cost, known), usd(waste.retry_cost, known));
         let _ = writeln!(text, "- Iterations after the last progress: {} ({idle})", waste.idle_iterations);
         let _ = writeln!(text, "- Retries after provider failures: {} ({retry})", waste.retries);
         let _ = writeln!(text, "- Waits for a limit: {}", waste.limits);
@@ -55,7 +67,7 @@ impl Report {
 fn overall(text: &mut String, all: &Overall) {
     let mark = |good: bool| if good { "✅" } else { "❌" };
     let _ = writeln!(text, "\n## Overall Stats");
-    let _ = writeln!(text, "- Total loops: {}", all.loops);
+    let _ = writeln!(text, "- Total runs: {}", all.loops);
     if all.open > 0 {
         let _ = writeln!(text, "- Still open: {}", all.open);
     }
@@ -103,7 +115,7 @@ fn typical(of: &Typical, known: bool) -> (String, String) {
 
 fn skill(text: &mut String, group: &Group) {
     let _ = writeln!(text, "### {}", group.skill.as_deref().map_or_else(|| "No skill".into(), title));
-    let _ = writeln!(text, "- Loops: {}", group.loops);
+    let _ = writeln!(text, "- Runs: {}", group.loops);
     let _ = writeln!(text, "- Completion: {:.0}%", group.completion_rate);
     let avg = group.avg_iterations.map_or_else(|| "- (none completed)".into(), |avg| format!("{avg:.1}"));
     let _ = writeln!(text, "- Avg iterations: {avg}\n");
@@ -113,7 +125,7 @@ fn agents(text: &mut String, agents: &[Agent]) {
     let _ = writeln!(text, "## By Agent and Model");
     let _ = writeln!(
         text,
-        "| Agent | Model | Loops | Calls | Input | Cached | Output | Cost | Claims that held |"
+        "| Agent | Model | Runs | Calls | Input | Cached | Output | Cost | Claims that held |"
     );
     let _ = writeln!(text, "|---|---|--:|--:|--:|--:|--:|--:|--:|");
     for a in agents {

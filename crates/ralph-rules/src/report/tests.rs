@@ -91,7 +91,7 @@ fn a_quiet_day_says_so_and_divides_by_nothing() {
     let report = report(&[], &span());
     assert_eq!(report.overall.completion_rate, 0.0);
     assert!(report.alerts.is_empty());
-    assert!(report.markdown().contains("No loops ran on this day."));
+    assert!(report.markdown().contains("No runs on this day."));
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn alerts_come_at_the_thresholds() {
     assert_eq!(
         report.alerts,
         [
-            "$40.00 of the daily $50.00 spent by all runs",
-            "run eeeeeeee spent $8.00 of $10.00",
+            "~$40.00 of the daily $50.00 spent by all runs",
+            "run eeeeeeee spent ~$8.00 of $10.00",
             "run eeeeeeee used 1 of 1 iterations",
             "run eeeeeeee: cost unknown for 1 call, counted as the estimate",
         ]
@@ -122,7 +122,7 @@ fn the_markdown_has_the_wrappers_words() {
     for line in [
         "# Ralph Loop Performance Report - 2026-02-20",
         "## Overall Stats",
-        "- Total loops: 2",
+        "- Total runs: 2",
         "- Completion rate: 100% ✅ (target: >70%)",
         "- Avg iterations: 1.0 (p95: 1)",
         "- Avg cost: $1.00 (p95: $1.00)",
@@ -130,11 +130,37 @@ fn the_markdown_has_the_wrappers_words() {
         "## By Skill",
         "### Systematic Debugging",
         "### TDD",
-        "- Loops: 1",
+        "- Runs: 1",
         "- Completion: 100%",
         "## Alerts",
         "⚠️ None today",
     ] {
+        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn the_scripted_agent_is_told_apart_and_counts_for_nothing() {
+    let mut scripted = run("aaaaaaaa", Some(Reason::Stall), &[9_000_000]);
+    (scripted.agent, scripted.shares[0].agent) = ("sim".into(), "sim".into());
+    let real = run("bbbbbbbb", Some(Reason::GatePassed), &[1_000_000]);
+    let alone = report(&[scripted.clone(), scripted.clone()], &span());
+    assert_eq!((alone.scripted_runs, alone.overall.loops, alone.overall.cost), (2, 0, 0.0));
+    let words = "No runs on this day.\nNot counted: 2 runs of the scripted agent (sim).\n";
+    assert!(alone.markdown().contains(words), "{}", alone.markdown());
+    let both = report(&[scripted, real], &span());
+    assert_eq!((both.scripted_runs, both.overall.loops, both.overall.cost), (1, 1, 1.0));
+    assert!(both.abort_reasons.is_empty() && both.by_agent.len() == 1 && both.alerts.is_empty());
+    assert!(both.markdown().contains("- Not counted: 1 run of the scripted agent (sim)\n"));
+}
+
+#[test]
+fn an_unknown_cost_marks_every_sum_it_is_part_of() {
+    let mut unknown = run("aaaaaaaa", Some(Reason::Stall), &[500_000]);
+    (unknown.shares[0].unpriced, unknown.idle, unknown.idle_cost) = (1, 1, Micro(500_000));
+    let text =
+        report(&[unknown, run("bbbbbbbb", Some(Reason::GatePassed), &[1_000_000])], &span()).markdown();
+    for line in ["- Total cost: ~$1.50", "- Iterations after the last progress: 1 (~$0.50)"] {
         assert!(text.lines().any(|l| l == line), "{line}\n{text}");
     }
 }

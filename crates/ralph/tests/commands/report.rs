@@ -1,7 +1,8 @@
 //! What is kept of runs: the metrics line, the receipt, the daily report, the history and the estimate from it.
 
-use crate::scene::{Answer, Scene};
+use crate::scene::{Answer, Scene, sim};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 
 const RED: &str =
     "test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.0s";
@@ -13,10 +14,30 @@ fn verify(file: &str) -> String {
     format!("if test -f {file}; then echo '{GREEN}'; else echo '{RED}'; false; fi")
 }
 
+/// A scene with a `claude` that does what a script says: runs of `--agent sim` are no part of reports.
+fn with_claude() -> Scene {
+    let mut scene = Scene::new();
+    let bin = scene.scratch.root().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let program = bin.join("claude");
+    std::fs::write(&program, format!("#!/bin/sh\nexec {} agent-sim \"$@\"\n", env!("CARGO_BIN_EXE_ralph")))
+        .unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    scene.set("PATH", &format!("{}:{path}", bin.display()));
+    scene
+}
+
+fn claude(scene: &Scene, task: &str, more: &[&str], script: &str) -> Answer {
+    let args: Vec<&str> =
+        sim(task, more, script).into_iter().map(|w| if w == "sim" { "claude" } else { w }).collect();
+    scene.ralph(&args)
+}
+
 fn proven(scene: &Scene, file: &str) -> Answer {
     let verify = verify(file);
     let script = format!("write {file} x; spend 0.04; claim complete");
-    scene.sim("Fix the parser", &["--verify", &verify, "--fresh"], &script)
+    claude(scene, "Fix the parser", &["--verify", &verify, "--fresh"], &script)
 }
 
 fn lines(scene: &Scene) -> Vec<Value> {
@@ -33,7 +54,7 @@ fn json(scene: &Scene, args: &[&str]) -> Value {
 
 #[test]
 fn every_run_leaves_one_line_with_every_field_of_the_wrapper() {
-    let scene = Scene::new();
+    let scene = with_claude();
     assert_eq!(proven(&scene, "a").code, 0);
     let line = &lines(&scene)[0];
     for field in [
@@ -73,7 +94,7 @@ fn bent_tests_are_not_fixed() {
 
 #[test]
 fn a_run_that_goes_on_has_its_line_once_and_a_lost_file_is_made_again() {
-    let scene = Scene::new();
+    let scene = with_claude();
     let stopped = scene.sim("Go", &["--max-iterations", "1", "--max-cost", "1"], "say hm; claim progress");
     assert_eq!(stopped.code, 3, "{}", stopped.err);
     assert_eq!(lines(&scene)[0]["abortReason"], "MAX_ITERATIONS");
@@ -87,11 +108,12 @@ fn a_run_that_goes_on_has_its_line_once_and_a_lost_file_is_made_again() {
 
 #[test]
 fn the_days_report_counts_what_was_proven_and_what_it_cost() {
-    let scene = Scene::new();
+    let scene = with_claude();
     let empty = scene.ralph(&["report"]);
-    assert!(empty.code == 0 && empty.out.contains("No loops ran on this day."), "{}", empty.out);
+    assert!(empty.code == 0 && empty.out.contains("No runs on this day."), "{}", empty.out);
     proven(&scene, "a");
-    scene.sim("Go", &["--max-iterations", "1", "--max-cost", "1"], "say hm; spend 0.5; claim progress");
+    claude(&scene, "Go", &["--max-iterations", "1", "--max-cost", "1"], "say hm; spend 0.5; claim progress");
+    scene.sim("Play", &["--max-iterations", "1", "--max-cost", "1"], "say hm; spend 0.5; claim progress");
     let report = json(&scene, &["report", "today", "--json"]);
     let all = &report["overall"];
     assert_eq!(
@@ -105,7 +127,8 @@ fn the_days_report_counts_what_was_proven_and_what_it_cost() {
     assert_eq!((others["loops"].as_u64(), others["avgCostUSD"].as_f64()), (Some(1), Some(0.5)));
     assert_eq!(all["workTypes"], serde_json::json!({"IMPLEMENTATION": 2}));
     assert_eq!(report["abortReasons"]["MAX_ITERATIONS"], 1);
-    assert_eq!(report["byAgent"][0]["agent"], "sim");
+    assert_eq!((&report["byAgent"][0]["agent"], &report["byAgent"][1]), (&"claude".into(), &Value::Null));
+    assert_eq!(report["scriptedRuns"], 1);
     assert_eq!(report["waste"]["idleIterations"], 1);
     let text = scene.ralph(&["report"]).out;
     assert!(text.starts_with("# Ralph Loop Performance Report - 20"), "{text}");
@@ -113,7 +136,9 @@ fn the_days_report_counts_what_was_proven_and_what_it_cost() {
     assert!(text.contains("- Avg cost: $0.04 (p95: $0.04)"), "{text}");
     assert!(text.contains("- Not completed: 1, avg iterations 1.0 (p95: 1), avg cost $0.50"), "{text}");
     let stats = scene.ralph(&["stats"]).out;
+    assert!(text.contains("- Not counted: 1 run of the scripted agent (sim)\n"), "{text}");
     for line in [
+        "             not counted: 1 run of the scripted agent (sim)",
         "iterations   1.0 (p95: 1) per completed run",
         "             1.0 (p95: 1) per run that was not completed",
         "work types   IMPLEMENTATION 2",
@@ -123,7 +148,7 @@ fn the_days_report_counts_what_was_proven_and_what_it_cost() {
         assert!(stats.lines().any(|l| l == line), "{line}\n{stats}");
     }
     let yesterday = scene.ralph(&["report", "yesterday"]);
-    assert!(yesterday.code == 0 && yesterday.out.contains("No loops"));
+    assert!(yesterday.code == 0 && yesterday.out.contains("No runs"));
     let since = json(&scene, &["report", "--since", "yesterday", "--json"]);
     assert_eq!(since["overall"]["loops"], 2);
 }
@@ -141,10 +166,20 @@ fn a_day_that_is_none_is_refused() {
 
 #[test]
 fn history_gives_the_estimate_and_the_stats() {
-    let scene = Scene::new();
+    let scene = with_claude();
     let quote = |scene: &Scene| {
-        let args =
-            ["run", "x", "--agent", "sim", "--max-iterations", "9", "--max-cost", "1", "--dry-run", "--json"];
+        let args = [
+            "run",
+            "x",
+            "--agent",
+            "claude",
+            "--max-iterations",
+            "9",
+            "--max-cost",
+            "1",
+            "--dry-run",
+            "--json",
+        ];
         json(scene, &args)["estimate"].clone()
     };
     assert_eq!((quote(&scene)["runs"].as_u64(), quote(&scene)["reservedUSD"].as_f64()), (Some(0), Some(0.5)));
@@ -168,7 +203,7 @@ fn history_gives_the_estimate_and_the_stats() {
 
 #[test]
 fn the_receipt_has_reported_and_computed_cost_within_a_terminals_width() {
-    let scene = Scene::new();
+    let scene = with_claude();
     proven(&scene, "a");
     let status = json(&scene, &["status", "--json"]);
     let receipt = &status["receipts"][0];
@@ -187,12 +222,12 @@ fn the_receipt_has_reported_and_computed_cost_within_a_terminals_width() {
 
 #[test]
 fn stats_and_report_say_how_often_the_agents_word_was_true() {
-    let scene = Scene::new();
+    let scene = with_claude();
     let script = scene.scratch.root().join("agent.sim");
     let lies_once =
         "[1]\nwrite a one\nclaim progress tests=PASSING files=7\n[2]\nwrite done yes\nclaim complete\n";
     std::fs::write(&script, lies_once).unwrap();
-    let args = ["run", "Two", "--agent", "sim", "--max-iterations", "3", "--max-cost", "1", "--verify"];
+    let args = ["run", "Two", "--agent", "claude", "--max-iterations", "3", "--max-cost", "1", "--verify"];
     let run =
         scene.ralph(&[&args[..], &["test -f done", "--", "--script", script.to_str().unwrap()]].concat());
     assert_eq!(run.code, 0, "{}", run.err);
@@ -209,10 +244,47 @@ fn stats_and_report_say_how_often_the_agents_word_was_true() {
 
 #[test]
 fn claims_are_counted_once_however_often_a_run_is_resumed() {
-    let scene = Scene::new();
+    let scene = with_claude();
     let limits = ["--max-iterations", "1", "--max-cost", "1"];
-    assert_eq!(scene.sim("Go", &limits, "append a x; claim progress files=3").code, 3);
+    assert_eq!(claude(&scene, "Go", &limits, "append a x; claim progress files=3").code, 3);
     assert_eq!(scene.ralph(&["resume", "--max-iterations", "2"]).code, 3);
     let stats = scene.ralph(&["stats"]).out;
     assert!(stats.contains("claims that held: 0 of 2\n"), "{stats}");
+}
+
+#[test]
+fn an_unknown_cost_is_marked_in_every_sum() {
+    let scene = Scene::new();
+    scene.scratch.files(&[("agent.sh", "echo done\n")]);
+    let run = [
+        "run",
+        "x",
+        "--agent",
+        "command",
+        "--max-iterations",
+        "1",
+        "--max-cost",
+        "1",
+        "--",
+        "sh",
+        "agent.sh",
+    ];
+    assert_eq!(scene.ralph(&run).code, 3);
+    for command in ["stats", "report"] {
+        let text = scene.ralph(&[command]).out;
+        let spent: Vec<&str> = text.lines().filter(|line| line.contains("$0.50")).collect();
+        assert!(spent.len() >= 3 && spent.iter().all(|line| line.contains("~$0.50")), "{text}");
+    }
+}
+
+#[test]
+fn a_workspace_with_scripted_runs_only_has_no_statistics() {
+    let scene = Scene::new();
+    scene.sim("Play", &["--max-iterations", "1", "--max-cost", "1"], "claim progress");
+    let stats = scene.ralph(&["stats"]);
+    assert!(
+        stats.out.is_empty() && stats.err.contains("Not counted: 1 run of the scripted agent (sim).\n"),
+        "{}",
+        stats.err
+    );
 }
