@@ -49,6 +49,11 @@ impl Home {
         ralph_store::open_existing(&self.dir)
     }
 
+    /// The state directory, or the nearest one above it that exists: the first run makes the rest in it.
+    pub fn nearest_dir(&self) -> PathBuf {
+        self.dir.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("/")).to_path_buf()
+    }
+
     /// The workspace locks.
     pub fn locks(&self) -> PathBuf {
         self.dir.join("locks")

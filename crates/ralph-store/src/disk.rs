@@ -32,16 +32,25 @@ impl DiskFree {
     /// What is missing before a call: 2 % or 1 GiB must be free, whichever is smaller, and some inodes.
     pub fn lack(&self) -> Option<String> {
         if self.free < self.needed() {
-            let (free, needed) = (self.free / 1_000_000, self.needed() / 1_000_000);
-            return Some(format!("{free} MB are free, {needed} MB are needed"));
+            let (free, needed) = (shown_size(self.free), shown_size(self.needed()));
+            return Some(format!("{free} free, {needed} needed"));
         }
         let inodes = self.inodes.filter(|inodes| *inodes < Self::INODES)?;
-        Some(format!("{inodes} inodes are free, {} are needed", Self::INODES))
+        Some(format!("{inodes} inodes free, {} needed", Self::INODES))
     }
 
     /// Bytes that must be free before a call.
     pub fn needed(&self) -> u64 {
         (self.size / 50).min(Self::GIB)
+    }
+}
+
+/// A size as people read it: `812 B`, `3.4 MB`.
+pub fn shown_size(bytes: u64) -> String {
+    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) => format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit),
+        None => format!("{bytes} B"),
     }
 }
 
@@ -130,7 +139,7 @@ mod tests {
         let disk = |inodes| DiskFree { free: 100, size: 100, inodes };
         assert!(disk(None).lack().is_none());
         assert!(disk(Some(64)).lack().is_none());
-        assert_eq!(disk(Some(3)).lack().unwrap(), "3 inodes are free, 64 are needed");
+        assert_eq!(disk(Some(3)).lack().unwrap(), "3 inodes free, 64 needed");
     }
 
     #[test]

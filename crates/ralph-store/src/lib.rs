@@ -19,7 +19,7 @@ mod store;
 
 pub use batch::{Batch, Committed, Grant, Limit, Put, Request, RequestId, Reserve, Row, Settle, Used};
 pub use chain::Chain;
-pub use disk::{DiskFree, NoRoom, disk_free};
+pub use disk::{DiskFree, NoRoom, disk_free, shown_size};
 pub use entry::{Entry, Head, Position, Tail, UncheckedEntry};
 pub use error::{BackendError, BackendErrorKind, CommitError, Refusal, StoreError};
 pub use ledger::{Booked, Totals, WindowUse};

@@ -47,10 +47,14 @@ impl Database {
         Ok(done)
     }
 
+    /// An error if a newer ralph wrote the file, because this one may only read it.
+    pub fn refuse_newer(&self) -> Result<(), StoreError> {
+        let known = schema::newest(schema::STEPS);
+        self.newer.map_or(Ok(()), |found| Err(StoreError::Newer { found, known }))
+    }
+
     fn write<T, N>(&self, f: impl Fn(&Transaction<'_>) -> Answer<T, N>) -> Answer<T, N> {
-        if let Some(found) = self.newer {
-            return Err(StoreError::Newer { found, known: schema::newest(schema::STEPS) });
-        }
+        self.refuse_newer()?;
         let answer = self.with_turn(|connection| match attempt(connection, &f) {
             Err(e) if self.needs_room(&e) && self.ballast.release() => attempt(connection, &f),
             other => other,

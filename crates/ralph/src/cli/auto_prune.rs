@@ -36,7 +36,7 @@ impl AutoPrune {
         match self.prune(id, workspace, keep, here) {
             Ok((count, bytes)) if count > 0 && !output.quiet => {
                 let (runs, age) = (counted(count, "run"), in_words(keep));
-                let size = run_files::shown_size(bytes);
+                let size = ralph_store::shown_size(bytes);
                 let words = format!(
                     "deleted transcripts and snapshots of {runs} older than {age} ({size}); change with prune.keep"
                 );

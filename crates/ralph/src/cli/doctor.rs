@@ -1,6 +1,6 @@
 //! `ralph doctor`: checks that change nothing. Each row is one check, its result, and how to fix it. `agents.rs` finds
-//! agents, `credentials.rs` their logins, `place.rs` checks disk, clock and terminal, `database.rs` the database,
-//! `saved_contents.rs` the snapshots; `--repair` rebuilds the list of runs from the journals, `--full` compares the ledger
+//! agents, `credentials.rs` their logins, `verify.rs` the programs of the verify commands, `place.rs` checks disk, clock
+//! and terminal, `database.rs` the database, `saved_contents.rs` the snapshots; `--repair` rebuilds the list of runs from the journals, `--full` compares the ledger
 //! with them (`ledger.rs`), `--restore` replaces the database by a copy (`restore.rs`).
 
 mod agents;
@@ -10,6 +10,7 @@ mod ledger;
 mod place;
 mod restore;
 mod saved_contents;
+mod verify;
 
 use super::Here;
 use super::config::check::unusable;
@@ -113,6 +114,7 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     let repaired = if args.repair { Some(database::repair(here)?) } else { None };
     let mut rows = vec![settings(here)];
     rows.extend(agents::rows(here));
+    rows.extend(verify::rows(here));
     rows.extend(place::rows(here));
     rows.extend(database::rows(here, args.full));
     rows.extend(saved_contents::rows(here, args.full));
@@ -124,7 +126,17 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     } else {
         print(&table(&rows, repaired.as_deref(), here.out_style()));
     }
-    Ok(rows.iter().find_map(|row| row.code).map_or(0, |code| code as u8))
+    Ok(worst(rows.iter().filter_map(|row| row.code)))
+}
+
+/// What decides the exit code if several checks failed, the worst first: what could lose records, what keeps every
+/// run from starting, then what concerns one agent or one file.
+const WORST_FIRST: &[Code] =
+    &[Code::Bug, Code::Journal, Code::Busy, Code::Config, Code::Unavailable, Code::Input, Code::Usage];
+
+fn worst(codes: impl Iterator<Item = Code>) -> u8 {
+    let rank = |code: &Code| WORST_FIRST.iter().position(|known| known == code).unwrap_or(usize::MAX);
+    codes.min_by_key(rank).map_or(0, |code| code as u8)
 }
 
 /// The same check as `ralph config check`, in one row.

@@ -3,7 +3,7 @@
 //! deleted by ralph.
 
 use super::retention::{Retention, latest};
-use super::run_files::{shown_size as size, size_of, size_of_run};
+use super::run_files::{size_of, size_of_run};
 use super::{Here, run_files, runs};
 use crate::plain::plain;
 use crate::print::{print_json, say};
@@ -15,7 +15,7 @@ use ralph_engine::home::Home;
 use ralph_engine::open::PRUNE;
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::record::Ms;
-use ralph_store::{RunFilter, RunRow, Store};
+use ralph_store::{RunFilter, RunRow, Store, shown_size as size};
 use ralph_tree::WorkspaceLock;
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -3,8 +3,9 @@
 use super::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_engine::circuit::OpenBreaker;
+use ralph_engine::home::Home;
 use ralph_engine::open::OpenError;
-use ralph_store::Store;
+use ralph_store::{Store, disk_free};
 use ralph_tree::LockError;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -42,6 +43,18 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
         },
         OpenError::System { .. } => Problem::new(Code::Busy, "cannot set up the run").cause(error),
     }
+}
+
+/// Whether a run could be recorded: it is better told before the first step than by the first write that fails.
+pub fn can_be_recorded(home: &Home) -> Result<(), Problem> {
+    if let Some(lack) = disk_free(&home.nearest_dir()).ok().and_then(|disk| disk.lack()) {
+        let message = format!("the disk of {} is nearly full: {lack}", home.dir().display());
+        return Err(Problem::new(Code::Journal, message)
+            .hint("free some space; `ralph prune` deletes old transcripts and snapshots")
+            .hint("or set XDG_STATE_HOME to a directory on another disk"));
+    }
+    let store = home.store_if_any().map_err(|e| runs::broken(&e))?;
+    store.map_or(Ok(()), |store| store.refuse_newer()).map_err(|e| runs::broken(&e))
 }
 
 /// Another run is active here, or in a workspace that this one lies in or that lies in it.

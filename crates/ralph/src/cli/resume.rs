@@ -2,6 +2,7 @@
 //! within the ceilings.
 
 use super::auto_prune::AutoPrune;
+use super::refused::can_be_recorded;
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
@@ -95,6 +96,7 @@ pub fn go_on(
     here: &Here,
 ) -> Result<u8, Problem> {
     let home = here.home()?;
+    can_be_recorded(&home)?;
     let records = runs::records(&runs::store(&home)?, id)?;
     let state = State::of(&records);
     let start = state.start.as_deref();

@@ -1,6 +1,6 @@
 //! `ralph run`: runs the agent in this workspace until there is an outcome.
 
-use super::refused::{refusal, refused};
+use super::refused::{can_be_recorded, refusal, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
 use super::{Here, detach, diagnostics, dry_run, moved, prompt, resume, runs, secrets};
@@ -222,6 +222,7 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
         say(&format!("{} {}\n", style.warn("warning:"), plain(warning)));
     }
     let home = here.home()?;
+    can_be_recorded(&home)?;
     let (workspace, views, prune) = (resolved.plan.workspace.clone(), resolved.views, resolved.prune);
     let redactor = Arc::clone(&resolved.deps.redactor);
     let run = WatchedRun { id, records: &[], workspace: &workspace, views, redactor };

@@ -108,12 +108,3 @@ fn size_where(dir: &Path, counts: impl Fn(&Path, &Metadata) -> bool) -> u64 {
     }
     bytes
 }
-
-/// `812 B`, `3.4 MB`.
-pub fn shown_size(bytes: u64) -> String {
-    let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) => format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit),
-        None => format!("{bytes} B"),
-    }
-}

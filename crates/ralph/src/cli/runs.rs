@@ -20,11 +20,18 @@ pub fn store(home: &Home) -> Result<Database, Problem> {
 
 /// The problem of a store that cannot be used.
 pub fn broken(error: &StoreError) -> Problem {
-    let problem = Problem::new(Code::Journal, "ralph's database cannot be opened").cause(error);
-    match error {
-        StoreError::File { .. } => problem.hint("set XDG_STATE_HOME to a writable directory on a local disk"),
-        _ => problem,
-    }
+    let problem = match error {
+        StoreError::Newer { .. } => {
+            Problem::new(Code::Journal, "a newer version of ralph wrote the database")
+                .hint("update ralph, or set XDG_STATE_HOME to another directory for the runs of this version")
+        }
+        StoreError::Full { .. } => Problem::new(Code::Journal, "there is no room for ralph's database")
+            .hint("free some space; `ralph prune` deletes old transcripts and snapshots"),
+        StoreError::File { .. } => Problem::new(Code::Journal, "ralph's database cannot be opened")
+            .hint("set XDG_STATE_HOME to a writable directory on a local disk"),
+        _ => Problem::new(Code::Journal, "ralph's database cannot be opened"),
+    };
+    problem.cause(error)
 }
 
 /// The run that `wanted` names.

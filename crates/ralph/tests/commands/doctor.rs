@@ -120,3 +120,60 @@ fn a_repository_in_which_git_would_hang_is_told_with_what_to_do() {
     assert!(out.contains("git cannot read this repository: .git/HEAD is a FIFO"), "{out}");
     assert!(out.contains("remove it or restore the original file; until then git commands hang"), "{out}");
 }
+
+/// Limits, so that nothing else is wrong with the settings.
+const LIMITS: &str = "[run]\nmax_iterations = 3\nmax_cost_usd = 1\n[agent]\nname = \"sim\"\n";
+
+#[test]
+fn a_missing_verify_program_and_a_mistyped_agent_are_found() {
+    let scene = Scene::new();
+    scene.scratch.files(&[(
+        "ralph.toml",
+        &format!("{LIMITS}[verify]\ncommands = [\"CI=1 no-such-tool test\", \"true\"]\n"),
+    )]);
+    let answer = scene.ralph(&["doctor", "--json"]);
+    let verify = row(&answer, "verify");
+    assert_eq!((answer.code, verify["state"].as_str()), (78, Some("bad")), "{}", answer.out);
+    assert!(verify["fact"].as_str().unwrap().starts_with("`no-such-tool` is not installed"), "{verify}");
+    scene
+        .scratch
+        .files(&[("ralph.toml", &format!("{LIMITS}[verify]\ncommands = [\"cd . && x\", \"sh -c x\"]\n"))]);
+    assert_eq!(row(&scene.ralph(&["doctor", "--json"]), "verify")["state"], "ok");
+    scene.scratch.files(&[("ralph.toml", "[agent]\nname = \"cluade\"\n")]);
+    let answer = scene.ralph(&["doctor", "--json"]);
+    assert_eq!(answer.code, 78, "{}", answer.out);
+    assert_eq!(row(&answer, "config")["remedy"], "did you mean \"claude\"?");
+    assert!(rows(&answer).iter().all(|row| row["name"] != "agent"), "it is not known which: {}", answer.out);
+}
+
+#[test]
+fn a_newer_database_stops_a_run_at_once_and_is_found() {
+    let scene = Scene::new();
+    assert_eq!(scene.sim("x", &["--verify", "true"], "write a hi; claim complete").code, 0);
+    let database = rusqlite::Connection::open(scene.scratch.state().join("ralph/ralph.db")).unwrap();
+    database.execute_batch("pragma user_version = 99").unwrap();
+    drop(database);
+    let answer = scene.ralph(&["doctor", "--json"]);
+    let found = row(&answer, "database");
+    assert_eq!((answer.code, found["state"].as_str()), (74, Some("bad")), "{}", answer.out);
+    assert!(found["remedy"].as_str().unwrap().starts_with("update ralph"), "{found}");
+    let run = scene.sim("y", &["--verify", "true"], "write b hi; claim complete");
+    assert!(
+        run.code == 74 && run.err.contains("error: a newer version of ralph wrote the database"),
+        "{}",
+        run.err
+    );
+    assert!(!run.err.contains("as the agent left it"), "{}", run.err);
+    assert_eq!(scene.ralph(&["list"]).code, 0, "it can still be read");
+}
+
+#[test]
+fn the_worst_of_several_problems_decides_the_exit_code() {
+    let mut scene = Scene::new();
+    only_installed(&mut scene, &[]);
+    assert_eq!(scene.ralph(&["doctor"]).code, 69, "no agent");
+    scene.set("XDG_STATE_HOME", "/dev/null");
+    let answer = scene.ralph(&["doctor", "--json"]);
+    assert_eq!((answer.code, row(&answer, "agent")["state"].as_str()), (74, Some("bad")), "{}", answer.out);
+    assert!(row(&answer, "state")["fact"].as_str().unwrap().starts_with("cannot write to /dev/null/ralph: "));
+}

@@ -164,7 +164,9 @@ fn a_disk_that_fills_up_ends_every_command_with_its_reason() {
     disk.fill();
     let run = scene.sim("y", &[], "say hi");
     assert_eq!(run.code, 74, "{}", run.err);
-    assert!(run.err.contains("nearly full") || run.err.contains("No space left"), "{}", run.err);
+    assert!(run.err.contains("is nearly full: 0 B free, 335.5 kB needed\n"), "{}", run.err);
+    let doctor = scene.ralph(&["doctor"]);
+    assert!(doctor.code == 74 && doctor.out.contains("0 B of 16.7 MB free (0 %)"), "{}", doctor.out);
     let resumed = scene.ralph(&["resume", "--max-iterations", "5"]);
     assert_eq!(resumed.code, 74, "{}", resumed.err);
     // The reserve for the last records is used up: nothing can be written at all.

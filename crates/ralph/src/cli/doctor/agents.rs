@@ -11,8 +11,10 @@ use std::path::PathBuf;
 
 /// One row for each agent that is installed, and one for the chosen one where it is not.
 pub fn rows(here: &Here) -> Vec<Row> {
-    let settings = config::load(&here.workspace, &here.env).map(|config| config.settings).unwrap_or_default();
-    let chosen = settings.agent.clone();
+    // Where the settings cannot be read, nobody knows which agent a run would use: the row about them says so.
+    let loaded = config::load(&here.workspace, &here.env).map(|config| config.settings).ok();
+    let chosen = loaded.as_ref().map(|settings| settings.agent.clone());
+    let settings = loaded.unwrap_or_default();
     let program = |info: &AgentInfo| {
         let own = settings.agents.get(info.name).and_then(|own| own.command.clone());
         own.or(info.program.map(Into::into)).and_then(|program| here.env.which(&program, &here.workspace))
@@ -25,11 +27,11 @@ pub fn rows(here: &Here) -> Vec<Row> {
         .zip(versions)
         .map(|((info, path), version)| {
             let version = version.unwrap_or_else(|| "version unknown".into());
-            let mark = if info.name == chosen { ", used here" } else { "" };
+            let mark = if chosen.as_deref() == Some(info.name) { ", used here" } else { "" };
             installed(info, format!("{version}{mark} ({})", path.display()), here)
         })
         .collect();
-    if !found.iter().any(|(info, _)| info.name == chosen) {
+    if let Some(chosen) = chosen.filter(|chosen| !found.iter().any(|(info, _)| info.name == chosen)) {
         rows.splice(0..0, missing(&chosen));
     }
     rows

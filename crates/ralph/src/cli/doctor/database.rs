@@ -5,7 +5,7 @@ use crate::cli::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_engine::rebuild::{self, Rows};
 use ralph_engine::run::stream_of;
-use ralph_store::{Database, RunFilter, Store};
+use ralph_store::{Database, RunFilter, Store, shown_size};
 
 /// Number of latest runs to check without `--full`.
 const NEWEST: u32 = 3;
@@ -31,7 +31,8 @@ pub fn rows(here: &Here, full: bool) -> Vec<Row> {
 
 fn look(store: &Database, full: bool) -> Result<Vec<Row>, Problem> {
     let path = store.path().display();
-    let size = std::fs::metadata(store.path()).map_or(0, |meta| meta.len() >> 20);
+    let size = shown_size(std::fs::metadata(store.path()).map_or(0, |meta| meta.len()));
+    store.refuse_newer().map_err(|e| runs::broken(&e))?;
     let newest = store.runs(&RunFilter { limit: Some(NEWEST), ..RunFilter::default() });
     let newest = newest.map_err(|e| runs::broken(&e))?;
     let checked = match full {
@@ -59,7 +60,7 @@ fn look(store: &Database, full: bool) -> Result<Vec<Row>, Problem> {
             stale.push(runs::short(&run).to_string());
         }
     }
-    let file = Row::ok("database", format!("{path}, {size} MiB, {checked}"));
+    let file = Row::ok("database", format!("{path}, {size}, {checked}"));
     Ok(match stale.is_empty() {
         true => vec![file],
         false => {

@@ -7,10 +7,10 @@ use crate::problem::Code;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::protection::odd_in_repository;
-use ralph_store::{RunFilter, Store, disk_free};
-use rustix::fs::{Access, access};
+use ralph_store::{NoRoom, RunFilter, Store, disk_free, shown_size};
+use std::fs::OpenOptions;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The first day of the year this program was made in: a clock before it is wrong.
 const MADE: i64 = 1_767_225_600_000;
@@ -20,7 +20,7 @@ pub fn rows(here: &Here) -> Vec<Row> {
     let mut rows = vec![git(here), clock(here)];
     match here.home() {
         Ok(home) => {
-            rows.push(disk("disk", home.dir()));
+            rows.push(disk(&home));
             rows.push(state(&home, &here.workspace));
         }
         Err(problem) => rows.push(Row::of("state", &problem)),
@@ -52,45 +52,42 @@ fn git(here: &Here) -> Row {
     }
 }
 
-/// The nearest directory above that is there: what is not made yet will be made in it.
-fn existing(path: &Path) -> PathBuf {
-    path.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("/")).to_path_buf()
-}
-
-fn disk(name: &'static str, path: &Path) -> Row {
-    match disk_free(&existing(path)) {
-        Err(e) => Row::bad(name, Code::Journal, e.to_string(), "check that the disk is mounted"),
+fn disk(home: &Home) -> Row {
+    match disk_free(&home.nearest_dir()) {
+        Err(e) => Row::bad("disk", Code::Journal, e.to_string(), "check that the disk is mounted"),
         Ok(disk) => {
-            let fact = format!("{} of {} free ({} %)", gib(disk.free), gib(disk.size), disk.percent());
+            let (free, size) = (shown_size(disk.free), shown_size(disk.size));
+            let fact = format!("{free} of {size} free ({} %)", disk.percent());
             match disk.lack() {
-                None => Row::ok(name, fact),
+                None => Row::ok("disk", fact),
                 Some(lack) => {
-                    let remedy = format!("free some space before the next call: {lack}");
-                    Row::bad(name, Code::Journal, fact, remedy)
+                    let fact = format!("{fact}, which is not enough for a call: {lack}");
+                    let remedy = "free some space; `ralph prune` deletes old transcripts and snapshots";
+                    Row::bad("disk", Code::Journal, fact, remedy)
                 }
             }
         }
     }
 }
 
-/// Gibibytes with one digit after the point, in whole numbers only.
-fn gib(bytes: u64) -> String {
-    let tenths = u128::from(bytes) * 10 / (1 << 30);
-    format!("{}.{} GiB", tenths / 10, tenths % 10)
+/// Asks by writing: permissions alone do not tell of a read-only disk, and mean nothing to root. The file has no name, so
+/// nothing is left.
+fn unwritable(home: &Home) -> Option<std::io::Error> {
+    let dir = home.nearest_dir();
+    let probe = tempfile::tempfile_in(&dir).err();
+    // A full disk has its own row.
+    let probe = probe.filter(|error| !NoRoom::is(error));
+    let database = home.dir().join("ralph.db");
+    let known = database.exists().then(|| OpenOptions::new().append(true).open(database).err());
+    probe.or(known.flatten())
 }
 
 fn state(home: &Home, workspace: &Path) -> Row {
     let dir = home.dir();
     let shown = dir.display();
-    let place = existing(dir);
-    if access(&place, Access::WRITE_OK | Access::EXEC_OK).is_err() {
-        let fact = format!("cannot write to {shown}");
-        return Row::bad(
-            "state",
-            Code::Journal,
-            fact,
-            "make it writable, or set XDG_STATE_HOME to a directory on a local disk",
-        );
+    if let Some(error) = unwritable(home) {
+        let remedy = "make it writable, or set XDG_STATE_HOME to a directory on a local disk";
+        return Row::bad("state", Code::Journal, format!("cannot write to {shown}: {error}"), remedy);
     }
     if let Some(within) = home.within(workspace) {
         let fact = format!(
