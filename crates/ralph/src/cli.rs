@@ -25,12 +25,14 @@ mod help;
 mod init;
 mod init_place;
 mod inside;
+mod json_error;
 mod ladder;
 mod list;
 mod listed_run;
 mod logs;
 mod man;
 mod moved;
+mod other_tools;
 mod prices;
 mod prompt;
 mod prune;
@@ -191,8 +193,16 @@ pub fn main() -> ExitCode {
             Some(problem) => wrong(&problem, color),
             None => ExitCode::from(code),
         },
-        Err(problem) => wrong(&problem, color),
+        Err(problem) => {
+            json_error::print_if_asked(&problem, &typed());
+            wrong(&problem, color)
+        }
     }
+}
+
+/// The command line without the program.
+fn typed() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn wrong(problem: &Problem, color: When) -> ExitCode {
@@ -210,16 +220,19 @@ fn misused(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(if error.use_stderr() { Code::Usage as u8 } else { 0 });
     }
-    let typed: Vec<String> = std::env::args().skip(1).collect();
+    let typed = typed();
     let mut command = help::whole();
     command.build();
-    wrong(&usage::problem(error, &command, &typed), When::Auto)
+    let problem = usage::problem(error, &command, &typed);
+    json_error::print_if_asked(&problem, &typed);
+    wrong(&problem, When::Auto)
 }
 
 fn here(args: &Args) -> Result<Here, Problem> {
     let wanted = args.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let cannot = || Problem::new(Code::Usage, format!("cannot work in {}", wanted.display()));
-    let typed_in = wanted.canonicalize().map_err(|e| cannot().cause(&e))?;
+    let directory = "give an existing directory, such as: ralph -C ~/project list";
+    let typed_in = wanted.canonicalize().map_err(|e| cannot().cause(&e).hint(directory))?;
     if !typed_in.is_dir() {
         return Err(cannot().hint("it is a file; -C needs a directory"));
     }

@@ -4,6 +4,7 @@
 use crate::plain::plain_lines;
 use crate::style::Style;
 use ralph_store::NoRoom;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The exit codes of the contract that are not outcomes of a run.
@@ -47,7 +48,7 @@ pub struct Problem {
     /// The run, where one had begun.
     pub run: Option<String>,
     /// What is known of its result.
-    pub result: Option<Box<serde_json::Value>>,
+    pub result: Option<Box<Value>>,
 }
 
 impl Problem {
@@ -91,6 +92,15 @@ impl Problem {
     pub fn hint(mut self, hint: impl Into<String>) -> Problem {
         self.hints.push(hint.into());
         self
+    }
+
+    /// As a script reads it under `--json`; the text on stderr is the same.
+    pub fn json(&self) -> Value {
+        json!({
+            "v": 1, "type": "error", "code": self.code as u8, "message": self.message,
+            "excerpt": self.excerpt.as_ref().map(|excerpt| &excerpt.0), "causes": self.causes,
+            "hint": self.hints.first(), "hints": self.hints,
+        })
     }
 
     /// As it is printed.

@@ -30,16 +30,23 @@ pub fn span(text: &str) -> Result<Ms, String> {
     }
 }
 
-/// `500MB`, `5GB`, `1.5GB` or bytes.
+/// `500MB`, `5GB`, `1.5GB`, `800B`; a unit is required, except for 0.
 pub fn size(text: &str) -> Result<u64, String> {
     let text = text.trim().to_ascii_uppercase();
-    let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0), ("", 1.0)];
-    let (number, unit) =
-        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or(("", 1.0));
-    let bytes = number.trim().parse::<f64>().ok().map(|number| number * unit);
+    let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
+    let split = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)));
+    let amount = |text: &str| text.trim().parse::<f64>().ok();
+    let bytes = match split {
+        Some((number, unit)) => amount(number).map(|number| number * unit),
+        None => amount(&text).filter(|number| *number == 0.0),
+    };
     let bytes = bytes.filter(|bytes| bytes.is_finite() && (0.0..1e15).contains(bytes));
+    let missing = || match split.is_none() && amount(&text).is_some_and(f64::is_finite) {
+        true => format!("the unit is missing; write {text}MB or {text}GB"),
+        false => "use a number and a unit, such as 500MB or 5GB".into(),
+    };
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
-    bytes.map(|bytes| bytes as u64).ok_or_else(|| "use a number and a unit, such as 500MB or 5GB".into())
+    bytes.map(|bytes| bytes as u64).ok_or_else(missing)
 }
 
 /// The completion promise's inner text; a full tag is accepted.
@@ -63,13 +70,14 @@ mod tests {
     #[test]
     fn sizes_have_units() {
         for (text, bytes) in
-            [("5GB", 5_000_000_000), (" 1.5 mb ", 1_500_000), ("12", 12), ("3b", 3), ("0", 0)]
+            [("5GB", 5_000_000_000), (" 1.5 mb ", 1_500_000), ("12B", 12), ("3b", 3), ("0", 0)]
         {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
-        for bad in ["", "GB", "-1MB", "5TBs", "NaN", "1e30GB"] {
+        for bad in ["", "GB", "-1MB", "5TBs", "NaN", "1e30GB", "12", "inf"] {
             assert!(size(bad).is_err(), "{bad}");
         }
+        assert_eq!(size("5"), Err("the unit is missing; write 5MB or 5GB".into()));
     }
 
     #[test]

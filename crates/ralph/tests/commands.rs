@@ -74,3 +74,5 @@ mod unpriced;
 mod unrunnable;
 #[path = "commands/views.rs"]
 mod views;
+#[path = "commands/wrong_inputs.rs"]
+mod wrong_inputs;

@@ -12,8 +12,9 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 use ralph_agents::registry::AGENTS;
 use ralph_engine::home::Home;
-use ralph_store::{RunFilter, Store};
-use std::ffi::OsStr;
+use ralph_store::{RunFilter, RunRow, Store};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 /// The variable a shell sets when it asks.
 pub const VARIABLE: &str = "RALPH_COMPLETE";
@@ -57,7 +58,8 @@ fn command() -> Command {
             "run" => arg.add(ArgValueCandidates::new(runs)),
             "agent" => arg.add(ArgValueCandidates::new(agents)),
             "key" => arg.add(ArgValueCompleter::new(keys)),
-            "topic" => arg.add(ArgValueCandidates::new(known_topics)),
+            "topic" => arg.add(ArgValueCompleter::new(commands_and_topics)),
+            "command" => arg.add(ArgValueCompleter::new(commands)),
             _ => arg,
         });
         command.mut_subcommands(known)
@@ -65,16 +67,35 @@ fn command() -> Command {
     known(help::whole())
 }
 
-/// The newest runs, by their short ids, with their tasks.
+/// The newest runs of this workspace, then those of others, by their short ids, with their tasks.
 fn runs() -> Vec<CompletionCandidate> {
     let home = Env::read().state_home.map(|state| Home::at(state.join("ralph")));
-    let store = home.and_then(|home| home.store_if_any().ok().flatten());
-    let newest = store.and_then(|s| s.runs(&RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok());
-    let offer = |(n, row): (usize, ralph_store::RunRow)| {
+    let Some(store) = home.and_then(|home| home.store_if_any().ok().flatten()) else { return Vec::new() };
+    let newest = |workspace: Option<String>| {
+        let filter = RunFilter { workspace, limit: Some(MOST), ..RunFilter::default() };
+        store.runs(&filter).unwrap_or_default()
+    };
+    // The runs of a subdirectory are those of the workspace above it.
+    let dir = directory().unwrap_or_default();
+    let here = dir.ancestors().map(|dir| newest(Some(dir.to_string_lossy().into_owned())));
+    let here = here.into_iter().find(|rows| !rows.is_empty()).unwrap_or_default();
+    let elsewhere = newest(None).into_iter().filter(|row| here.iter().all(|own| own.id != row.id));
+    let all: Vec<RunRow> = here.iter().cloned().chain(elsewhere).take(MOST as usize).collect();
+    let offer = |(n, row): (usize, RunRow)| {
         let help = format!("{} {}", row.status, crate::plain::plain(&row.task));
         CompletionCandidate::new(super::runs::short(&row.id)).help(Some(help.into())).display_order(Some(n))
     };
-    newest.unwrap_or_default().into_iter().enumerate().map(offer).collect()
+    all.into_iter().enumerate().map(offer).collect()
+}
+
+/// The directory that the command will work in: the one after `-C`, otherwise the current one.
+fn directory() -> Option<PathBuf> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let given = words.windows(2).find_map(|pair| match pair {
+        [flag, dir] if flag == "-C" || flag == "--directory" => Some(PathBuf::from(dir)),
+        _ => None,
+    });
+    given.unwrap_or_else(|| PathBuf::from(".")).canonicalize().ok()
 }
 
 fn agents() -> Vec<CompletionCandidate> {
@@ -89,9 +110,22 @@ fn keys(typed: &OsStr) -> Vec<CompletionCandidate> {
     fitting.map(|key| CompletionCandidate::new(key.name).help(Some(key.doc.into()))).collect()
 }
 
-fn known_topics() -> Vec<CompletionCandidate> {
-    topics::TOPICS
-        .iter()
-        .map(|topic| CompletionCandidate::new(topic.name).help(Some(topic.about.into())))
-        .collect()
+fn commands(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let fitting = help::groups().into_iter().flat_map(|(_, commands)| commands);
+    let fitting = fitting.filter(|(name, _)| name.starts_with(typed.as_ref()));
+    fitting.map(|(name, about)| CompletionCandidate::new(name).help(Some(about.into()))).collect()
+}
+
+/// What `ralph help` explains; `config` and `agents` are both.
+fn commands_and_topics(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let mut offered = commands(typed);
+    let typed = typed.to_string_lossy();
+    let topics = topics::TOPICS.iter().filter(|topic| topic.name.starts_with(typed.as_ref()));
+    for topic in topics {
+        if offered.iter().all(|known| known.get_value() != topic.name) {
+            offered.push(CompletionCandidate::new(topic.name).help(Some(topic.about.into())));
+        }
+    }
+    offered
 }

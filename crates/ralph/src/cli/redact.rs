@@ -66,7 +66,8 @@ pub fn redact(args: &Args, here: &Here) -> Result<u8, Problem> {
     if !args.all
         && let Some(problem) = all.pop().and_then(|done| done.left)
     {
-        return Err(problem);
+        // A script has read why already.
+        return if args.json { Ok(problem.code as u8) } else { Err(problem) };
     }
     let failed = all.iter().filter_map(|done| done.left.as_ref()).any(|why| why.code != Code::Busy);
     Ok(if failed { Code::Journal as u8 } else { 0 })

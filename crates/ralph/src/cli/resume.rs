@@ -6,9 +6,9 @@ use super::refused::can_be_recorded;
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, agent, diagnostics, moved, refused, runs, secrets};
+use super::{Here, agent, diagnostics, moved, runs, secrets};
 use crate::config;
-use crate::print::{print, say};
+use crate::print::say;
 use crate::problem::{Code, Problem};
 use crate::values;
 use ralph_engine::moved::FilesNeeded;
@@ -49,14 +49,6 @@ pub struct Args {
 
 /// Resumes the run.
 pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
-    guarded(args, here).inspect_err(|problem| {
-        if args.output.json {
-            print(&(refused::refusal(problem).to_string() + "\n"));
-        }
-    })
-}
-
-fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     if !args.nested {
         not_inside(here)?;
     }

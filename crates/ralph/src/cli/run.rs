@@ -1,6 +1,6 @@
 //! `ralph run`: runs the agent in this workspace until there is an outcome.
 
-use super::refused::{can_be_recorded, refusal, refused};
+use super::refused::{can_be_recorded, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
 use super::{Here, detach, diagnostics, dry_run, moved, prompt, resume, runs, secrets};
@@ -106,14 +106,6 @@ impl Args {
 
 /// Runs the loop.
 pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
-    guarded(args, here).inspect_err(|problem| {
-        if args.output.json {
-            print(&(refusal(problem).to_string() + "\n"));
-        }
-    })
-}
-
-fn guarded(args: &Args, here: &Here) -> Result<u8, Problem> {
     if let Some(flag) = args.not_yet() {
         return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph"))
             .hint("run without it; ralph refuses flags it cannot honor instead of ignoring them"));

@@ -158,7 +158,9 @@ const LARGEST_RECEIPT: u64 = 64 << 20;
 /// Which parts of a receipt are still valid.
 fn check(path: &Path, as_json: bool, here: &Here) -> Result<u8, Problem> {
     let text = read_regular(path, LARGEST_RECEIPT, Links::Follow).map_err(|e| {
-        Problem::new(Code::Input, format!("cannot read the receipt {}", path.display())).cause(&e)
+        Problem::new(Code::Input, format!("cannot read the receipt {}", path.display()))
+            .cause(&e)
+            .hint("use the output of `ralph verify --json`, or a run's receipt.json")
     })?;
     let receipt: Receipt = serde_json::from_slice(&text)
         .ok()

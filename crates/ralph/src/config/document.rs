@@ -140,7 +140,9 @@ impl Reader<'_> {
             Err(Mismatch { what, hint }) => {
                 // A table's value begins at its heading; its last name is nearer to the mistake.
                 let at = if value.is_table() { at } else { place.span().start };
-                self.problem(at, &format!("`{full}` {what}"), hint);
+                let example =
+                    || format!("for example: {} = {}", key.parts().1, key.kind.example(key.default));
+                self.problem(at, &format!("`{full}` {what}"), Some(hint.unwrap_or_else(example)));
             }
             Ok(_) => match self.not_here(key, value) {
                 Some(what) => {
@@ -186,7 +188,7 @@ impl Reader<'_> {
 
     fn problem(&mut self, at: usize, what: &str, hint: Option<String>) {
         let problem = mistake::at(self.path, self.text, at, what);
-        self.problems.push((at, hint.into_iter().fold(problem, Problem::hint)));
+        self.problems.push((at, problem.hint(hint.unwrap_or_else(|| mistake::CHECK.into()))));
     }
 }
 

@@ -46,8 +46,9 @@ impl Flags {
                 Ok(_) => entries.push(Entry::new(key, value.clone())),
                 Err(Mismatch { what, hint }) => {
                     let flag = key.flag.map_or(key.name, |flag| flag.name);
+                    let explain = || format!("see `ralph config explain {}`", key.name);
                     let problem = Problem::new(Code::Usage, format!("{flag} {what}"));
-                    problems.push(hint.into_iter().fold(problem, Problem::hint));
+                    problems.push(problem.hint(hint.unwrap_or_else(explain)));
                 }
             }
         }

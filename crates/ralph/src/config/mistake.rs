@@ -3,6 +3,9 @@
 use crate::problem::{Code, Problem};
 use std::path::Path;
 
+/// What to do about a mistake that says itself how to correct it.
+pub const CHECK: &str = "correct it, then run `ralph config check`";
+
 /// The longest line that is shown.
 const SHOWN: usize = 120;
 
@@ -19,7 +22,7 @@ pub fn at(path: &Path, text: &str, offset: usize, what: &str) -> Problem {
 /// The problem for text that is not TOML.
 pub fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Problem {
     let offset = error.span().map_or(0, |span| span.start);
-    at(path, text, offset, error.message().lines().next().unwrap_or_default())
+    at(path, text, offset, error.message().lines().next().unwrap_or_default()).hint(CHECK)
 }
 
 /// Line and column of a place in a text, both from 1.

@@ -32,8 +32,10 @@ pub fn layer(env: &Env) -> (Layer, Vec<Problem>) {
         match value.and_then(|value| key.kind.change(&value).map(|_| value)) {
             Ok(value) => entries.push(Entry::new(key, value)),
             Err(Mismatch { what, hint }) => {
+                let explain =
+                    || format!("correct it, or unset {name}; see `ralph config explain {}`", key.name);
                 let problem = Problem::new(Code::Usage, format!("{name} {what}"));
-                problems.push(hint.into_iter().fold(problem, Problem::hint));
+                problems.push(problem.hint(hint.unwrap_or_else(explain)));
             }
         }
     }

@@ -65,16 +65,43 @@ impl Scene {
         answer
     }
 
+    /// Adds a line to what is kept.
+    pub fn note(&mut self, line: &str) {
+        let _ = writeln!(self.transcript, "{line}");
+    }
+
+    /// Adds what was kept of another scene.
+    pub fn take(&mut self, other: &Scene) {
+        self.transcript.push_str(&other.comparable());
+    }
+
+    fn comparable(&self) -> String {
+        let root = self.scratch.root().display().to_string();
+        self.transcript.replace(env!("CARGO_BIN_EXE_ralph"), "<ralph>").replace(&root, "<tmp>")
+    }
+
+    /// Replaces what differs each time in what is kept.
+    pub fn hide(&mut self, text: &str, mark: &str) {
+        self.transcript = self.transcript.replace(text, mark);
+    }
+
     /// Compares all that was kept with the snapshot of this name.
     pub fn compare(self, name: &str) {
-        let root = self.scratch.root().display().to_string();
-        let text = self.transcript.replace(env!("CARGO_BIN_EXE_ralph"), "<ralph>").replace(&root, "<tmp>");
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path("../snapshots");
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!(name, tidy(&text)));
+        same_as_snapshot(name, &tidy(&self.comparable()));
     }
+
+    /// The same, durations and times included.
+    pub fn compare_exactly(self, name: &str) {
+        same_as_snapshot(name, &self.comparable());
+    }
+}
+
+fn same_as_snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
 impl From<Output> for Answer {

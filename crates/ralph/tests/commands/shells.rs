@@ -1,6 +1,6 @@
 //! `ralph completions`, `man` and `help TOPIC`.
 
-use super::scene::Scene;
+use super::scene::{Scene, sim};
 use std::process::Command;
 
 /// What a shell gets that asks for the word after these.
@@ -44,7 +44,40 @@ fn run_ids_agents_presets_keys_and_topics_are_completed() {
     assert_eq!(offered(&scene, &["run", "--preset", "cl"]), ["classic"]);
     assert_eq!(offered(&scene, &["config", "explain", "run.max_i"]), ["run.max_iterations"]);
     assert_eq!(offered(&scene, &["help", "exit"]), ["exit-codes"]);
+    assert_eq!(offered(&scene, &["help", "sta"]), ["status", "stats", "status-block"]);
+    assert_eq!(offered(&scene, &["man", "und"]), ["undo"]);
+    for command in ["help", "man"] {
+        let all = offered(&scene, &[command, ""]);
+        assert!(
+            ["run", "quarantine", "agent-sim"].iter().all(|name| all.iter().any(|it| it == name)),
+            "{all:?}"
+        );
+    }
     assert!(offered(&scene, &["st"]).contains(&"status".to_string()));
+}
+
+#[test]
+fn runs_of_this_workspace_are_offered_first() {
+    let scene = Scene::new();
+    let newest = |scene: &Scene| {
+        let rows: serde_json::Value = serde_json::from_str(&scene.ralph(&["list", "--json"]).out).unwrap();
+        rows[0]["id"].as_str().map(|id| id[id.len() - 8..].to_owned()).unwrap()
+    };
+    scene.sim("Here", &["--verify", "true"], "write a hi; claim complete");
+    let here = newest(&scene);
+    let elsewhere = scene.scratch.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let there = ["-C", elsewhere.to_str().unwrap()];
+    let args = [&there[..], &sim("There", &["--verify", "true"], "write b hi; claim complete")].concat();
+    scene.ralph(&args);
+    let runs = |words: &[&str]| {
+        let mut offered = offered(&scene, words);
+        offered.retain(|word| !word.starts_with('-'));
+        offered
+    };
+    let offered = runs(&["status", ""]);
+    assert_eq!((offered.len(), &offered[0]), (2, &here), "the newer one is of another workspace");
+    assert_eq!(runs(&[&there[..], &["status", ""]].concat())[1], here);
 }
 
 #[test]
