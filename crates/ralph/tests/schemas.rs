@@ -3,6 +3,8 @@
 //! that nobody described fails here. `RALPH_BLESS=1` writes the schemas and the page anew.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "schemas/commands.rs"]
+mod commands;
 #[path = "schemas/fits.rs"]
 mod fits;
 #[path = "schemas/real.rs"]
@@ -33,7 +35,9 @@ fn fresh(path: &Path, made: &str) {
 #[test]
 fn the_schemas_and_their_page_are_fresh() {
     let mut page = "<!-- Made from schemas/*.shape by `RALPH_BLESS=1 cargo test -p ralph --test schemas`; changes here are lost. -->\n\n\
-                    # JSON\n\nEach shape has a JSON Schema under `schemas/`. `?` after a name: it may be missing; after a type: it may be null.\n"
+                    # JSON\n\nEach shape has a JSON Schema under `schemas/`. `?` after a name: it may be missing; after a type: it may be \
+                    null. `@name` stands for another shape, `[type]` for a list, `{type}` for an object with any names. Under `--json`, \
+                    stdout has nothing but JSON, even where a command fails: see `error` and `result`.\n"
         .to_string();
     for name in shape::names() {
         let shape = shape::Shape::read(&name);

@@ -45,22 +45,19 @@ pub fn misfits(value: &Value, schema: &Value, place: &str, found: &mut Vec<Strin
 }
 
 fn inside(value: &Value, schema: &Value, place: &str, found: &mut Vec<String>) {
-    let (Some(map), Some(known)) = (value.as_object(), schema.get("properties").and_then(Value::as_object))
-    else {
-        return;
-    };
+    let Some(map) = value.as_object() else { return };
     for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         if !map.contains_key(name) {
             found.push(format!("{place}.{name} is missing"));
         }
     }
     for (name, inner) in map {
-        match known.get(name) {
-            Some(schema) => misfits(inner, schema, &format!("{place}.{name}"), found),
-            None if schema["additionalProperties"] == false => {
-                found.push(format!("{place}.{name} is not described"));
-            }
-            None => {}
+        let place = format!("{place}.{name}");
+        match (schema["properties"].get(name), &schema["additionalProperties"]) {
+            (Some(schema), _) => misfits(inner, schema, &place, found),
+            (None, Value::Bool(false)) => found.push(format!("{place} is not described")),
+            (None, any @ Value::Object(_)) => misfits(inner, any, &place, found),
+            (None, _) => {}
         }
     }
 }

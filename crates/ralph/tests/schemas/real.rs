@@ -5,19 +5,24 @@ use crate::shape::Shape;
 use ralph_testkit::Scratch;
 use serde_json::Value;
 
-fn ralph(scratch: &Scratch, args: &[&str]) -> String {
+/// What a command prints on stdout.
+pub fn ralph(scratch: &Scratch, args: &[&str]) -> String {
     let output =
         scratch.command(env!("CARGO_BIN_EXE_ralph")).args(args).stdin(std::process::Stdio::null()).output();
     String::from_utf8(output.unwrap().stdout).unwrap()
 }
 
-fn fits(name: &str, value: &Value) {
+/// Fails where a value has not the shape of this name.
+#[track_caller]
+pub fn fits(name: &str, value: &Value) {
     let mut found = Vec::new();
     misfits(value, &Shape::read(name).schema(), name, &mut found);
     assert!(found.is_empty(), "describe it in schemas/{name}.shape:\n{}", found.join("\n"));
 }
 
-fn json(text: &str) -> Value {
+/// Parses.
+#[track_caller]
+pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
@@ -72,25 +77,22 @@ fn every_line_of_a_run_fits_its_shape() {
 }
 
 #[test]
-fn what_reading_commands_print_fits_its_shape() {
-    let scratch = lived_in();
-    fits("list", &json(&ralph(&scratch, &["list", "--json"])));
-    let status = json(&ralph(&scratch, &["status", "--json"]));
-    fits("status", &status);
-    fits("result", &status["result"]);
-    fits("list", &Value::Array(vec![status["run"].clone()]));
-    for record in json(&ralph(&scratch, &["explain", "--json"])).as_array().unwrap() {
-        fits("record", record);
-    }
-    fits("circuit", &json(&ralph(&scratch, &["circuit", "status", "--json"])));
-    fits("agents", &json(&ralph(&scratch, &["agents", "--json"])));
-    fits("doctor", &json(&ralph(&scratch, &["doctor", "--json"])));
-    fits("doctor", &json(&ralph(&scratch, &["doctor", "--repair", "--json"])));
-    scratch.files(&[("ralph.toml", "preset = \"classic\"\n[run]\nmax_iterations = 99\n")]);
-    fits("config-show", &json(&ralph(&scratch, &["config", "show", "--json"])));
-    fits("config-check", &json(&ralph(&scratch, &["config", "check", "--json"])));
-    scratch.files(&[("ralph.toml", "[agent]\nname = \"cluade\"\n")]);
-    fits("config-check", &json(&ralph(&scratch, &["config", "check", "--json"])));
+fn a_record_without_a_body_fits_its_shape() {
+    let scratch = Scratch::new();
+    let script = scratch.root().join("agent.sim");
+    std::fs::write(&script, "[1.1]\nfail usage_limit reset=+1s\n[1.2]\nwrite a ok\nclaim complete\n")
+        .unwrap();
+    let (script, calls) = (script.display().to_string(), scratch.root().join("calls").display().to_string());
+    let limits =
+        ["run", "x", "--agent", "sim", "--max-iterations", "1", "--max-cost", "1", "--verify", "test -f a"];
+    let run = [&limits[..], &["--json", "--", "--script", &script, "--calls", &calls]].concat();
+    let lines: Vec<Value> = ralph(&scratch, &run).lines().map(json).collect();
+    let woke = lines.iter().find(|line| line["kind"] == "woke").expect("it waited");
+    fits("record", woke);
+    let records = json(&ralph(&scratch, &["explain", "--json"]));
+    let woke = records.as_array().unwrap().iter().find(|record| record["kind"] == "woke").unwrap();
+    assert!(woke.get("body").is_none());
+    fits("record", woke);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! A shape: `name: type -- words`, one field a line, what is inside a field indented below it.
+//! A shape: `name: type -- words`, one field a line, what is inside a field indented below it. `@name` stands for another
+//! shape, `[type]` for a list, `{type}` for an object with any names.
 
 use crate::dir;
 use serde_json::{Map, Value, json};
@@ -19,12 +20,17 @@ pub fn names() -> Vec<String> {
 pub struct Shape {
     name: String,
     about: String,
-    /// The whole is a list of these.
-    list: bool,
-    fields: Vec<Field>,
-    /// Further fields may come that are not described.
-    open: bool,
+    body: Body,
     text: String,
+}
+
+enum Body {
+    /// Fields, and whether further ones may come that are not described.
+    Object(Vec<Field>, bool),
+    /// A list of such objects.
+    List(Vec<Field>, bool),
+    /// One type, in terms of other shapes.
+    Type(String),
 }
 
 struct Field {
@@ -42,18 +48,44 @@ impl Shape {
         let about: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# ")).collect();
         let lines: Vec<&str> =
             text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).collect();
-        let list = lines.first() == Some(&"[]");
-        let mut rest = &lines[usize::from(list)..];
-        let (fields, open) = fields(&mut rest, 0);
+        let mut rest = lines.as_slice();
+        let body = match lines.first().copied() {
+            Some("[]") => {
+                rest = &lines[1..];
+                let (fields, open) = fields(&mut rest, 0);
+                Body::List(fields, open)
+            }
+            Some(kind) if kind.trim_start_matches('[').starts_with('@') => {
+                rest = &lines[1..];
+                Body::Type(kind.into())
+            }
+            _ => {
+                let (fields, open) = fields(&mut rest, 0);
+                Body::Object(fields, open)
+            }
+        };
         assert!(rest.is_empty(), "{name}: {rest:?}");
-        Shape { name: name.into(), about: about.join(" "), list, fields, open, text }
+        Shape { name: name.into(), about: about.join(" "), body, text }
+    }
+
+    /// What it says it describes.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// The schema of one object, even where the whole is a list of them.
+    fn item(&self) -> Value {
+        match &self.body {
+            Body::Object(fields, open) | Body::List(fields, open) => object(fields, *open),
+            Body::Type(kind) => typed(kind),
+        }
     }
 
     pub fn schema(&self) -> Value {
-        let mut whole = object(&self.fields, self.open);
-        if self.list {
-            whole = json!({"type": "array", "items": whole});
-        }
+        let mut whole = match self.body {
+            Body::List(..) => json!({"type": "array", "items": self.item()}),
+            _ => self.item(),
+        };
         let map = whole.as_object_mut().unwrap();
         map.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
         map.insert("title".into(), self.name.clone().into());
@@ -110,22 +142,10 @@ fn value(field: &Field) -> Value {
         Some(kind) => (kind, true),
         None => (field.kind.as_str(), false),
     };
-    let simple = |kind: &str| match kind {
-        "string" | "bool" | "int" | "number" => {
-            json!({"type": kind.replace("bool", "boolean").replace("int", "integer")})
-        }
-        "any" => json!({}),
-        words => {
-            json!({"enum": words.split('|').map(|word| serde_json::from_str::<Value>(word.trim()).unwrap()).collect::<Vec<_>>()})
-        }
-    };
     let mut made = match kind {
         "{}" => object(&field.inner, field.open),
         "[]" => json!({"type": "array", "items": object(&field.inner, field.open)}),
-        list if list.starts_with('[') => {
-            json!({"type": "array", "items": simple(list.trim_matches(['[', ']']))})
-        }
-        kind => simple(kind),
+        kind => typed(kind),
     };
     if nullable {
         made = json!({"anyOf": [made, {"type": "null"}]});
@@ -134,4 +154,31 @@ fn value(field: &Field) -> Value {
         made.as_object_mut().unwrap().insert("description".into(), field.words.clone().into());
     }
     made
+}
+
+/// The schema of a type that is written on one line.
+fn typed(kind: &str) -> Value {
+    let within = |open, close| kind.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+    if let Some(item) = within('[', ']') {
+        return json!({"type": "array", "items": typed(item)});
+    }
+    if let Some(value) = within('{', '}') {
+        return json!({"type": "object", "additionalProperties": typed(value)});
+    }
+    let alternatives = || kind.split('|').map(str::trim);
+    match kind {
+        "string" | "bool" | "int" | "number" => {
+            json!({"type": kind.replace("bool", "boolean").replace("int", "integer")})
+        }
+        "any" => json!({}),
+        shapes if shapes.starts_with('@') => {
+            let mut each: Vec<Value> =
+                alternatives().map(|name| Shape::read(name.trim_start_matches('@')).item()).collect();
+            if each.len() == 1 { each.remove(0) } else { json!({"anyOf": each}) }
+        }
+        _ => {
+            let words: Vec<Value> = alternatives().map(|word| serde_json::from_str(word).unwrap()).collect();
+            json!({"enum": words})
+        }
+    }
 }
