@@ -78,14 +78,17 @@ impl Memory {
         state: &State,
         records: impl Iterator<Item = &'r Record>,
     ) -> Option<RunRow> {
-        let (mut ending, mut newest) = (state.ending, state.seq);
+        let (mut ending, mut newest, mut now) = (state.ending, state.seq, None);
         for record in records {
             newest = record.seq;
-            if let Fact::Decided(Decision { next: Next::Exit(end), .. }) = &record.fact {
-                ending = Some(*end);
+            if let Fact::Decided(Decision { next, .. }) = &record.fact {
+                now = Some(RunState::after(state, next));
+                if let Next::Exit(end) = next {
+                    ending = Some(*end);
+                }
             }
         }
-        run_row(&self.run, state, ending, newest)
+        run_row(&self.run, state, (now.unwrap_or_else(|| RunState::of(state)), ending), newest)
     }
 
     /// True when the attempt's row changed.
@@ -156,9 +159,14 @@ pub fn accounts(store: &dyn Store, filter: &AccountFilter) -> Result<Vec<RunAcco
     Ok(rows.iter().filter_map(|row| serde_json::from_str(&row.body).ok()).collect())
 }
 
-fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Option<RunRow> {
+fn run_row(
+    id: &str,
+    state: &State,
+    (now, ending): (RunState, Option<Ending>),
+    head_seq: u64,
+) -> Option<RunRow> {
     let start = state.start.as_ref()?;
-    let task = first_words(&start.prompt);
+    let task = task_title(&start.prompt);
     Some(RunRow {
         id: id.into(),
         workspace: start.workspace.clone(),
@@ -166,7 +174,7 @@ fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Op
         agent: start.agent.name.clone(),
         started: state.started_at,
         updated: state.at,
-        status: ending.map_or_else(|| RunState::of(state), |e| RunState::Ended(e.status())).name().into(),
+        status: now.name().into(),
         reason: ending.map(|e| e.name().into()),
         exit_code: ending.map(|e| i32::from(e.exit_code())),
         iterations: state.calls.done,
@@ -180,8 +188,8 @@ fn run_row(id: &str, state: &State, ending: Option<Ending>, head_seq: u64) -> Op
     })
 }
 
-/// The first line that says something: a heading alone does not.
-fn first_words(prompt: &str) -> &str {
+/// The first line of a task that says something: a heading alone does not.
+pub fn task_title(prompt: &str) -> &str {
     let mut lines = prompt.lines().map(str::trim).filter(|line| !line.is_empty());
     let heading = lines.clone().next().unwrap_or_default();
     lines.find(|line| !line.starts_with('#')).unwrap_or(heading)

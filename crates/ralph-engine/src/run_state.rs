@@ -4,12 +4,17 @@ use ralph_rules::ending::Status;
 use ralph_rules::next::{Next, next};
 use ralph_rules::record::Ms;
 use ralph_rules::state::{Phase, State};
+use ralph_rules::step::Step;
 
 /// The state a run is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// An agent, a verification or ralph itself works on it.
+    /// An agent or ralph itself works on it.
     Running,
+    /// Its work is being verified or proven.
+    Verifying,
+    /// A person asked to stop it now, and what is under way is being ended.
+    Stopping,
     /// It waits for a limit or an outage to pass; until when, where that is known.
     Waiting {
         /// The moment, UTC.
@@ -29,8 +34,13 @@ impl RunState {
         if let Some(ending) = state.ending {
             return RunState::Ended(ending.status());
         }
-        if !is_between_steps(state) {
-            return RunState::Running;
+        if state.person.stop.is_some() {
+            return RunState::Stopping;
+        }
+        match state.phase {
+            Phase::Verifying(_) | Phase::Mapping | Phase::Comparing => return RunState::Verifying,
+            _ if !is_between_steps(state) => return RunState::Running,
+            _ => {}
         }
         match next(state).next {
             Next::Wait { wake } if wake.at.is_some() => RunState::Waiting { until: wake.at },
@@ -39,15 +49,33 @@ impl RunState {
         }
     }
 
-    /// The state with its process looked at: an open run that no process works on has crashed.
+    /// The state once this is decided, before the decision is applied.
+    pub fn after(state: &State, decided: &Next) -> RunState {
+        match decided {
+            Next::Exit(ending) => RunState::Ended(ending.status()),
+            _ if state.person.stop.is_some() => RunState::Stopping,
+            Next::Do(Step::Verify { .. } | Step::Map { .. } | Step::Compare) => RunState::Verifying,
+            Next::Do(_) => RunState::Running,
+            Next::Interrupt(_) | Next::Wait { .. } => RunState::of(state),
+        }
+    }
+
+    /// The state with its process looked at: an open run that no process works on has crashed, unless a person asked it
+    /// to stop and then ended it by force.
     pub fn alive(self, alive: bool) -> RunState {
-        if self.is_open() && !alive { RunState::Crashed } else { self }
+        match self {
+            RunState::Stopping if !alive => RunState::Ended(Status::Interrupted),
+            open if open.is_open() && !alive => RunState::Crashed,
+            known => known,
+        }
     }
 
     /// The state behind a name that [`RunState::name`] gave.
     pub fn named(name: &str) -> Option<RunState> {
-        const STATES: [RunState; 8] = [
+        const STATES: [RunState; 10] = [
             RunState::Running,
+            RunState::Verifying,
+            RunState::Stopping,
             RunState::Waiting { until: None },
             RunState::Paused,
             RunState::Crashed,
@@ -63,6 +91,8 @@ impl RunState {
     pub fn name(self) -> &'static str {
         match self {
             RunState::Running => "RUNNING",
+            RunState::Verifying => "VERIFYING",
+            RunState::Stopping => "STOPPING",
             RunState::Waiting { .. } => "WAITING",
             RunState::Paused => "PAUSED",
             RunState::Crashed => "CRASHED",
@@ -75,7 +105,7 @@ impl RunState {
 
     /// Neither ended nor crashed.
     pub fn is_open(self) -> bool {
-        matches!(self, RunState::Running | RunState::Waiting { .. } | RunState::Paused)
+        !matches!(self, RunState::Ended(_) | RunState::Crashed)
     }
 }
 

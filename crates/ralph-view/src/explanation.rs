@@ -119,6 +119,9 @@ fn headline(records: &[Record], state: &State, alive: bool) -> String {
             RunState::Crashed => format!(
                 "CRASHED after {done}: its process ended without recording a result. `ralph resume` continues from here."
             ),
+            RunState::Ended(_) => format!(
+                "INTERRUPTED after {done}: ended by force before its last work was inspected. `ralph resume` continues from here."
+            ),
             open => format!("{}: {done} so far.", open.name()),
         },
     }

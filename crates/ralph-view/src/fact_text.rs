@@ -53,6 +53,17 @@ pub fn clock_time(at: Ms, zone: &str) -> String {
     }
 }
 
+/// The moment something ends: the time of day in the run's zone, with the date if it is not within a day.
+pub fn clock_until(at: Ms, now: Ms, zone: &str) -> String {
+    const NEARLY_A_DAY: Ms = 20 * 3_600_000;
+    let far = at.saturating_sub(now) > NEARLY_A_DAY;
+    let zoned = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
+    match jiff::Timestamp::from_millisecond(at) {
+        Ok(moment) if far => moment.to_zoned(zoned).strftime("%H:%M on %Y-%m-%d").to_string(),
+        _ => clock_time(at, zone),
+    }
+}
+
 /// A decision, in words.
 pub fn decision_words(next: &Next) -> String {
     match next {

@@ -21,12 +21,17 @@ pub fn state_of_row(row: &RunRow, home: &Home) -> RunState {
     written.alive(!written.is_open() || is_running(row, home))
 }
 
-/// The row as it is now: a run whose process is gone is called crashed.
+/// The row as it is now: a run whose process is gone is called crashed, or interrupted if a person ended it by force.
 pub fn row_now(row: RunRow, home: &Home) -> RunRow {
     match state_of_row(&row, home) {
-        RunState::Crashed => RunRow { status: RunState::Crashed.name().into(), pid: None, ..row },
+        gone if was_cut_off(gone, &row) => RunRow { status: gone.name().into(), pid: None, ..row },
         _ => row,
     }
+}
+
+/// Whether a run in this state never wrote how it ended: its last work was not inspected, its last call not settled.
+pub fn was_cut_off(state: RunState, row: &RunRow) -> bool {
+    !state.is_open() && row.exit_code.is_none()
 }
 
 /// A state's name in its colour, padded to `width`.

@@ -103,7 +103,9 @@ fn every_screen_agrees_on_the_state_of_a_run() {
                 record.seq
             );
             assert_eq!(fold.progress(0).status, known.name(), "{name}, record {}", record.seq);
-            assert_eq!(known.alive(false), if known.is_open() { RunState::Crashed } else { known });
+            let forced = RunState::Ended(Status::Interrupted);
+            let gone = if known == RunState::Stopping { forced } else { RunState::Crashed };
+            assert_eq!(known.alive(false), if known.is_open() { gone } else { known });
             assert_eq!(RunState::named(known.name()).map(RunState::name), Some(known.name()));
         }
         assert!(matches!(RunState::of(&state), RunState::Ended(_)), "{name}");
@@ -133,6 +135,8 @@ fn a_run_that_waits_for_a_limit_is_waiting_and_counts_down() {
 fn states_have_the_names_that_scripts_read() {
     let table = [
         (RunState::Running, "RUNNING", true),
+        (RunState::Verifying, "VERIFYING", true),
+        (RunState::Stopping, "STOPPING", true),
         (RunState::Waiting { until: None }, "WAITING", true),
         (RunState::Paused, "PAUSED", true),
         (RunState::Crashed, "CRASHED", false),

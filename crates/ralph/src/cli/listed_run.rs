@@ -5,7 +5,7 @@ use ralph_engine::ledger::run_meter;
 use ralph_rules::ending::Reason;
 use ralph_store::{RunRow, Store};
 use ralph_view::fact_text::money;
-use ralph_view::run_state::{RunState, painted};
+use ralph_view::run_state::{RunState, painted, was_cut_off};
 use ralph_view::style::Style;
 use serde::Serialize;
 
@@ -32,8 +32,8 @@ impl ListedRun {
 
     /// What was reserved for a call that nobody settled, because the run's process was killed.
     pub fn cut_off(&self) -> Option<i64> {
-        let crashed = RunState::named(&self.row.status) == Some(RunState::Crashed);
-        Some(self.reserved_micro).filter(|reserved| crashed && *reserved > 0)
+        let gone = RunState::named(&self.row.status).is_some_and(|state| was_cut_off(state, &self.row));
+        Some(self.reserved_micro).filter(|reserved| gone && *reserved > 0)
     }
 
     /// The cost; `~` marks one that is partly unknown.

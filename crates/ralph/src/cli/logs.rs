@@ -126,6 +126,9 @@ fn still(state: &State, row: &RunRow, home: &Home, args: &Args) {
         RunState::Crashed => {
             format!("\nRun {short} crashed: its process is gone. `ralph resume {short}` continues it.\n")
         }
+        RunState::Ended(_) => {
+            format!("\nRun {short} was ended by force. `ralph resume {short}` continues it.\n")
+        }
         RunState::Paused => format!("\nRun {short} is paused; `ralph continue` continues it.\n"),
         _ => format!("\nRun {short} is still running; `ralph logs -f` follows it.\n"),
     });

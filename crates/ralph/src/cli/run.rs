@@ -17,7 +17,7 @@ use ralph_rules::policy::{BreakerPolicy, Policy};
 use ralph_rules::record::{AgentChoice, ReviewGiven, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{RunFilter, RunRow, Store};
-use ralph_view::run_state::RunState;
+use ralph_view::run_state::{RunState, was_cut_off};
 use std::sync::Arc;
 
 /// Arguments of `ralph run`.
@@ -232,7 +232,7 @@ fn cut_short(here: &Here) -> Option<String> {
     let store = runs::store(&here.home().ok()?).ok()?;
     let row = runs::find(&store, None, here).ok()?;
     let short = runs::short(&row.id);
-    (RunState::named(&row.status) == Some(RunState::Crashed)).then(|| {
+    RunState::named(&row.status).is_some_and(|state| was_cut_off(state, &row)).then(|| {
         format!(
             "run {short} was killed, and what it changed last was not inspected: it counts as yours from now on (first \
              `ralph resume {short}` or `ralph undo {short}`, if it should not)"

@@ -5,6 +5,7 @@ use super::{Here, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json};
 use crate::problem::Problem;
+use ralph_engine::clock::utc;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_rules::breaker::Breaker;
 use ralph_rules::claim::WorkType;
@@ -17,9 +18,9 @@ use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{IterationRow, Store};
 use ralph_view::call_receipts;
-use ralph_view::fact_text::{money, seconds};
+use ralph_view::fact_text::{clock_until, money, seconds};
 use ralph_view::run_receipt::receipt;
-use ralph_view::run_state::RunState;
+use ralph_view::run_state::{RunState, was_cut_off};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -117,14 +118,8 @@ fn heading(run: &ListedRun, state: &State) -> String {
         let iterations = counted(start.policy.max_iterations, "iteration");
         line("limits", &format!("{iterations}, {}", start.policy.max_cost));
     }
-    let crashed = RunState::named(&row.status) == Some(RunState::Crashed);
-    let (status, reason) = run.status();
-    let more = match reason {
-        _ if crashed => " (its process is gone; `ralph resume` continues it)".into(),
-        Some(reason) if reason != status => format!(" ({reason})"),
-        _ => String::new(),
-    };
-    line("status", &format!("{status}{more}"));
+    let (status, _) = run.status();
+    line("status", &format!("{status}{}", status_note(run, state)));
     if let Some(reserved) = run.cut_off() {
         let (cost, charged, reserved) = (run.cost(), money(row.cost_micro, true), money(reserved, true));
         line(
@@ -141,6 +136,25 @@ fn heading(run: &ListedRun, state: &State) -> String {
     }
     text.push('\n');
     text
+}
+
+/// What the status alone does not say: until when a run waits, or how to continue it.
+fn status_note(run: &ListedRun, state: &State) -> String {
+    let (status, reason) = run.status();
+    match (RunState::named(&run.row.status), reason) {
+        (Some(RunState::Crashed), _) => " (its process is gone; `ralph resume` continues it)".into(),
+        (Some(gone), _) if was_cut_off(gone, &run.row) => {
+            " (ended by force; `ralph resume` continues it)".into()
+        }
+        (Some(RunState::Waiting { .. }), _) => match (RunState::of(state), &state.start) {
+            (RunState::Waiting { until: Some(at) }, Some(start)) => {
+                format!(" (until {})", clock_until(at, utc(), &start.zone))
+            }
+            _ => String::new(),
+        },
+        (_, Some(reason)) if reason != status => format!(" ({reason})"),
+        _ => String::new(),
+    }
 }
 
 /// Which rung a call was on.

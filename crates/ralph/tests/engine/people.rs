@@ -53,7 +53,10 @@ fn a_second_signal_ends_ralph_at_once() {
     assert_eq!(live.end().code, 130);
     bed.nobody_is_left();
     // Had it waited for the agent's grace, the run would have ended as interrupted.
-    assert!(Done::of(&mut bed.ralph(&["status"])).out.contains("CRASHED"));
+    let status = Done::of(&mut bed.ralph(&["status"])).out;
+    assert!(status.contains("INTERRUPTED (ended by force; `ralph resume` continues it)"), "{status}");
+    let list = Done::of(&mut bed.ralph(&["list"])).out;
+    assert!(list.contains("INTERRUPTED") && list.contains("  ~$") && !list.contains("$0.00"), "{list}");
 }
 
 #[test]
