@@ -47,8 +47,14 @@ pub fn exit_on_signal() {
 }
 
 /// Who receives signals. The only process-wide state of a run: a signal's handler cannot be had twice.
-static RECEIVERS: Mutex<Receivers> =
-    Mutex::new(Receivers { last_id: 0, runs: Vec::new(), ran: false, terminals: Vec::new(), thread: None });
+static RECEIVERS: Mutex<Receivers> = Mutex::new(Receivers {
+    last_id: 0,
+    runs: Vec::new(),
+    ran: false,
+    terminals: Vec::new(),
+    say: None,
+    thread: None,
+});
 
 struct Receivers {
     last_id: u64,
@@ -56,6 +62,8 @@ struct Receivers {
     /// There was a run: what follows it only prints its result, and is not cut short.
     ran: bool,
     terminals: Vec<(u64, Arc<dyn Suspend>)>,
+    /// Says what a signal does that ends the process at once.
+    say: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Closes the receiving thread; there is one while there are runs or terminals.
     thread: Option<Handle>,
 }
@@ -105,6 +113,11 @@ pub fn suspend_with(terminal: Arc<dyn Suspend>) -> Listening {
     let id = receivers.next_id();
     receivers.terminals.push((id, terminal));
     Listening(id)
+}
+
+/// From now on, calls this before a signal ends the process at once; the terminals have been restored by then.
+pub fn before_forced_exit(say: impl Fn() + Send + Sync + 'static) {
+    receivers().say = Some(Arc::new(say));
 }
 
 impl Receivers {
@@ -163,6 +176,10 @@ fn dispatch(signal: i32) {
         SIGUSR1 => ask_all(&Request::Continue),
         _ if receivers().ask_all_to_stop() => {
             everyone().1.iter().for_each(|terminal| terminal.suspend());
+            let say = receivers().say.clone();
+            if let Some(say) = say {
+                say();
+            }
             ralph_supervisor::end_stopped();
             std::process::exit(128 + signal)
         }

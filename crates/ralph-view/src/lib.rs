@@ -2,6 +2,7 @@
 //! The binary prints it; a terminal monitor, a web page or a report can use it the same way. Nothing here prints, reads
 //! the environment or holds process-wide state: functions return data or text, or write to a writer they are given.
 
+pub mod agent_output;
 pub mod call_receipts;
 mod event_parts;
 pub mod explanation;
@@ -22,3 +23,4 @@ pub mod transcript;
 pub mod view_fold;
 pub mod view_shapes;
 pub mod workspace_diff;
+pub mod wrap;

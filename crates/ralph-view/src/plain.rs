@@ -34,12 +34,17 @@ pub fn fit(text: &str, columns: usize) -> String {
     let mut left = columns;
     text.chars()
         .take_while(|c| {
-            let width = if *c < '\u{1100}' { 1 } else { 2 };
+            let width = columns_of(*c);
             let fits = width <= left;
             left = left.saturating_sub(width);
             fits
         })
         .collect()
+}
+
+/// The most columns a character takes.
+pub fn columns_of(c: char) -> usize {
+    if c < '\u{1100}' { 1 } else { 2 }
 }
 
 #[cfg(test)]

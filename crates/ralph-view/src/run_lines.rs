@@ -1,12 +1,12 @@
 //! A run as it happens, in calm lines, and what it is doing now. Whoever shows them decides where: the terminal of
 //! `ralph run`, a monitor or a page. Each run has a value of its own, so any number can be followed at once.
 
-use crate::fact_text::{
-    clock_words, fact_words, money, no_snapshot_words, reason_words, review_title, review_words, seconds,
-};
+mod fact_lines;
+
+use crate::agent_output::AgentOutput;
+use crate::fact_text::{clock_until, money, reason_words, review_title, seconds};
 use crate::plain::{plain, plain_lines};
 use crate::run_receipt::receipt;
-use crate::run_state::short_id;
 use crate::style::Style;
 use ralph_agents::Activity;
 use ralph_engine::outcome::outcome;
@@ -14,10 +14,9 @@ use ralph_engine::run_state::{RunState, is_between_steps};
 use ralph_rules::next::{Next, Wake, next};
 use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{Check, CheckOutcome, Decision, Fact, Ms, Record, Seen, Verified};
+use ralph_rules::record::{Check, Decision, Fact, Ms, Record, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_rules::step::Step;
-use std::time::Instant;
 
 /// Follows one run.
 pub struct RunLines {
@@ -25,10 +24,14 @@ pub struct RunLines {
     state: State,
     /// What is being done now; empty where that is not known.
     doing: String,
-    since: Instant,
+    /// Since when, UTC.
+    since: Ms,
     /// It waits or is paused.
     held: bool,
     costs: Vec<i64>,
+    output: AgentOutput,
+    /// Ctrl-C reaches the run: it is this process's own.
+    own: bool,
     lines: Vec<String>,
 }
 
@@ -48,11 +51,19 @@ impl RunLines {
             style,
             state: State::of(records),
             doing: String::new(),
-            since: Instant::now(),
+            since: 0,
             held: false,
             costs: records.iter().filter_map(cost_of).collect(),
+            output: AgentOutput::default(),
+            own: true,
             lines: Vec::new(),
         }
+    }
+
+    /// Of a run in another process, which is only watched.
+    #[must_use]
+    pub fn of_another_process(self) -> RunLines {
+        RunLines { own: false, ..self }
     }
 
     /// One more record, at this time of day.
@@ -68,8 +79,10 @@ impl RunLines {
                 self.seen(seen);
                 let wait = next(&self.state).next;
                 if let (false, Next::Wait { wake: Wake { at: Some(at), .. } }) = (woke, wait) {
-                    self.since = Instant::now();
-                    self.line(format!("  waiting {} before the next call", seconds((at - now).max(0))));
+                    self.since = record.at;
+                    let left = seconds((at - now).max(0));
+                    let until = self.clock_until(at, now);
+                    self.line(format!("  waiting {left} before the next call, until {until}"));
                 }
             }
         }
@@ -79,8 +92,20 @@ impl RunLines {
     /// The agent does something: the words for it, where there are any.
     pub fn activity(&mut self, activity: &Activity) -> Option<String> {
         let words = match activity {
-            Activity::Said { text } => head(text.trim(), 300),
-            Activity::Tool { name, detail, .. } => format!("{name} {}", head(&self.inside(detail), 200)),
+            Activity::Said { text } => {
+                self.output.said(text.trim());
+                head(text.trim(), 300)
+            }
+            Activity::Tool { name, detail, .. } => {
+                let words = format!("{name} {}", head(&self.inside(detail), 200));
+                self.output.tool(&words);
+                words
+            }
+            Activity::ToolEnded { failed } => {
+                self.output.tool_ended(*failed);
+                self.doing = self.after_tool();
+                return None;
+            }
             Activity::Retrying { why } => format!("the agent's client retries: {why}"),
             _ => return None,
         };
@@ -93,13 +118,14 @@ impl RunLines {
     pub fn tick(&mut self, now: Ms) {
         let doing = match RunState::of(&self.state) {
             RunState::Waiting { until: Some(at) } => {
-                format!("waiting, {} left{}", seconds((at - now).max(0)), self.why_it_waits())
+                let (until, left) = (self.clock_until(at, now), seconds((at - now).max(0)));
+                format!("waiting until {until} ({left} left){}", self.why_it_waits())
             }
             RunState::Paused => "paused before the next call".into(),
             _ => return,
         };
         if !std::mem::replace(&mut self.held, true) {
-            self.since = Instant::now();
+            self.since = self.state.at;
         }
         self.doing = doing;
     }
@@ -115,8 +141,18 @@ impl RunLines {
     }
 
     /// For how long, in milliseconds.
-    pub fn elapsed(&self) -> Ms {
-        Ms::try_from(self.since.elapsed().as_millis()).unwrap_or(Ms::MAX)
+    pub fn elapsed(&self, now: Ms) -> Ms {
+        now.saturating_sub(self.since).max(0)
+    }
+
+    /// The iteration under way, or the last one.
+    pub fn iteration(&self) -> u32 {
+        self.state.calls.id.iteration.max(self.state.calls.done)
+    }
+
+    /// What the agent said and did lately.
+    pub fn output(&self) -> &AgentOutput {
+        &self.output
     }
 
     /// Whether it waits for a moment.
@@ -198,7 +234,22 @@ impl RunLines {
 
     fn begin(&mut self, doing: &str) {
         self.doing = doing.into();
-        self.since = Instant::now();
+        self.since = self.state.at;
+    }
+
+    /// What the agent does once a tool has ended: another one still runs, or it thinks.
+    fn after_tool(&self) -> String {
+        match (self.output.running_tool(), self.output.ended_tool()) {
+            (Some(words), _) => words.into(),
+            (None, Some((words, true))) => format!("thinking, after {words} (failed)"),
+            (None, Some((words, false))) => format!("thinking, after {words}"),
+            (None, None) => "thinking".into(),
+        }
+    }
+
+    fn clock_until(&self, at: Ms, now: Ms) -> String {
+        let zone = self.state.start.as_ref().map_or("UTC", |start| start.zone.as_str());
+        clock_until(at, now, zone)
     }
 
     fn reasons(&mut self, what: &str, reasons: &[Objection]) {
@@ -208,104 +259,6 @@ impl RunLines {
         if !words.is_empty() {
             self.line(format!("  {} {what}: {words}", self.style.note("→")));
         }
-    }
-
-    fn seen(&mut self, seen: &Seen) {
-        match seen {
-            Seen::RunStarted(start) => {
-                self.title("with");
-                self.clock(start.clock_behind);
-            }
-            Seen::Resumed(resumed) => {
-                self.title("resumed with");
-                if let Some(workspace) = &resumed.workspace {
-                    self.line(format!("  the workspace was moved to {}", plain(workspace)));
-                }
-                self.clock(resumed.clock_behind);
-            }
-            Seen::Admitted(admitted) => {
-                if let Some(mistake) = &admitted.template_failed {
-                    let words = plain(&format!("a template failed, so the built-in one was used: {mistake}"));
-                    self.line(format!("  {}", self.style.warn(words)));
-                }
-                if let Some(why) = &admitted.no_snapshot {
-                    let words = plain(&no_snapshot_words(why));
-                    self.line(format!("  {}", self.style.warn(words)));
-                }
-            }
-            Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Inspected(_) | Seen::Refused(_) => {
-                self.doing.clear();
-                self.facts(seen);
-                self.review(seen);
-            }
-            // The agent continues with what it does.
-            Seen::Asked(_) | Seen::PolicyChanged(_) | Seen::CallsFound(_) => self.facts(seen),
-            Seen::Compared(_) => self.doing.clear(),
-            Seen::Verified(Verified { check: Check::InRoom(sets), results, .. }) => {
-                self.doing.clear();
-                let passed = results.iter().all(|result| result.how == CheckOutcome::Passed);
-                let (how, ms) = (if passed { "pass" } else { "fail" }, results.iter().map(|r| r.ms).sum());
-                let words = format!("the checks {how} on {} ({})", sets.words(), seconds(ms));
-                self.line(format!("  {}", self.style.faint(words)));
-            }
-            Seen::Verified(verified) => {
-                self.doing.clear();
-                let before = match verified.check {
-                    Check::Baseline => "before: ",
-                    Check::AsIs | Check::InRoom(_) => "",
-                    Check::WithBaselineOracle => "with the original tests: ",
-                };
-                for (n, words) in fact_words(seen).into_iter().enumerate() {
-                    let passed =
-                        verified.results.get(n).is_some_and(|result| result.how == CheckOutcome::Passed);
-                    let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
-                    self.line(format!("  {mark} {before}{words}"));
-                }
-                if verified.check == Check::Baseline && verified.passed() {
-                    let words =
-                        "your checks already pass, so they cannot show this task; a failing test first would";
-                    self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(words)));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// What a review came to: one line, and the findings below it.
-    fn review(&mut self, seen: &Seen) {
-        let id = match seen {
-            Seen::CallEnded(call) => call.id,
-            Seen::CallLost(lost) => lost.id,
-            _ => return,
-        };
-        let given = self.state.start.as_ref().and_then(|start| start.review.clone());
-        let made = self.state.reviews.made.last().filter(|review| review.id == id).cloned();
-        let Some((given, made)) = given.zip(made) else { return };
-        for line in review_words(&given, self.state.reviews.used(), &made) {
-            self.line(format!("  {}", self.style.note(line)));
-        }
-    }
-
-    fn facts(&mut self, seen: &Seen) {
-        for words in fact_words(seen) {
-            self.line(format!("  {words}"));
-        }
-    }
-
-    fn clock(&mut self, behind: Option<Ms>) {
-        if let Some(behind) = behind {
-            self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(clock_words(behind))));
-        }
-    }
-
-    fn title(&mut self, how: &str) {
-        let Some(start) = &self.state.start else { return };
-        let verify = match start.verify.as_slice() {
-            [] => "no verify command: completion cannot be verified".into(),
-            commands => format!("verified by {}", plain(&commands.join(" && "))),
-        };
-        let id = self.style.strong(short_id(&start.run));
-        self.line(format!("Run {id} {how} {}, {verify}", start.agent.name));
     }
 
     fn why_it_waits(&self) -> String {

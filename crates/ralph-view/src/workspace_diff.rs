@@ -5,6 +5,7 @@ use crate::hunk_marks::Marks;
 use crate::plain::plain_lines;
 use crate::style::Style;
 use ralph_engine::receipt::mark;
+use ralph_engine::workspace_files::WorkspaceFiles;
 use ralph_rules::record::{ChangeMap, HunkState, MappedHunk};
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Kind, shown, side_by_side};
@@ -44,11 +45,26 @@ struct Page<'a, W> {
     out: W,
     style: Style,
     shown: Shown<'a>,
+    /// The workspace as it is now, for contents that were not saved yet.
+    live: Option<&'a WorkspaceFiles>,
 }
 
 /// Writes what changed; says how many files did.
 pub fn diff(out: impl Write, moments: &Moments, shown: Shown<'_>) -> io::Result<u32> {
-    let mut page = Page { out, style: shown.style, shown };
+    diff_pages(Page { out, style: shown.style, shown, live: None }, moments)
+}
+
+/// The same up to this moment: contents that no snapshot has yet are read from the workspace.
+pub fn live_diff(
+    out: impl Write,
+    moments: &Moments,
+    shown: Shown<'_>,
+    workspace: &WorkspaceFiles,
+) -> io::Result<u32> {
+    diff_pages(Page { out, style: shown.style, shown, live: Some(workspace) }, moments)
+}
+
+fn diff_pages(mut page: Page<'_, impl Write>, moments: &Moments) -> io::Result<u32> {
     let mut files = 0;
     let work = |entry: &Entry<'_>| (entry.counts || entry.protected) && entry.kind != Kind::Directory;
     for (old, new) in side_by_side(&moments.before, &moments.after) {
@@ -112,9 +128,15 @@ impl<W: Write> Page<'_, W> {
             return Err("too large to show");
         }
         let mut bytes = Vec::new();
-        let file =
-            self.shown.blobs.open(entry.hash).map_err(|_| "its content was not saved, or was pruned")?;
-        file.take(LARGEST).read_to_end(&mut bytes).map_err(|_| "its content cannot be read")?;
+        match (self.shown.blobs.open(entry.hash), self.live, std::str::from_utf8(entry.path)) {
+            (Ok(file), ..) => {
+                file.take(LARGEST).read_to_end(&mut bytes).map_err(|_| "its content cannot be read")?;
+            }
+            (Err(_), Some(live), Ok(path)) if entry.kind == Kind::File => {
+                bytes = live.read(path, LARGEST).map_err(|_| "its content cannot be read")?.into_bytes();
+            }
+            _ => return Err("its content was not saved, or was pruned"),
+        }
         if bytes.iter().take(LOOK).any(|byte| *byte == 0) {
             return Err("a binary file");
         }

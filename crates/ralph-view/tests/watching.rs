@@ -9,6 +9,7 @@ use ralph_engine::run_state::RunState;
 use ralph_rules::ending::Status;
 use ralph_rules::record::Record;
 use ralph_rules::state::State;
+use ralph_view::fact_text::clock_time;
 use ralph_view::run_lines::{NewLines, RunLines};
 use ralph_view::style::Style;
 use ralph_view::view_fold::ViewFold;
@@ -84,6 +85,8 @@ fn what_the_agent_does_is_told_of_its_own_run() {
     let said = Activity::Said { text: "a line\x1b[2J\nand another".into() };
     assert_eq!(idle.activity(&said).as_deref(), Some("  · a line\\u{1b}[2J\n    and another"));
     assert_eq!(busy.doing(), "Edit src/parser.rs");
+    assert_eq!(busy.activity(&Activity::ToolEnded { failed: false }), None);
+    assert_eq!(busy.doing(), "thinking, after Edit src/parser.rs", "a finished tool does not look running");
 }
 
 #[test]
@@ -123,7 +126,9 @@ fn a_run_that_waits_for_a_limit_is_waiting_and_counts_down() {
             waits += 1;
             lines.tick(until - 90_000);
             assert!(lines.is_waiting());
-            assert!(lines.doing().starts_with("waiting, 1m30s left: "), "{}", lines.doing());
+            let ends = clock_time(until, &state.start.as_ref().unwrap().zone);
+            let words = format!("waiting until {ends} (1m30s left): ");
+            assert!(lines.doing().starts_with(&words), "{}", lines.doing());
         } else {
             assert!(!lines.is_waiting());
         }

@@ -14,6 +14,7 @@ mod config;
 mod demo;
 mod detach;
 mod diagnostics;
+mod diff_so_far;
 mod doctor;
 mod dry_run;
 mod dry_run_agent;

@@ -6,6 +6,6 @@ mod live_screen;
 mod terminal_lines;
 
 pub use json_lines::JsonLines;
-pub use live_screen::{LinePrinter, LiveScreen, StderrLines, Terminal, TerminalGuard};
+pub use live_screen::{KeyTargets, LinePrinter, LiveScreen, StderrLines, Terminal, TerminalGuard};
 pub use ralph_view::fact_text::{ago, seconds};
 pub use terminal_lines::{CallsLastHour, TerminalLines, Verbosity};

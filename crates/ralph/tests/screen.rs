@@ -4,6 +4,8 @@
 
 #[path = "screen/ends.rs"]
 mod ends;
+#[path = "screen/panels.rs"]
+mod panels;
 #[path = "screen/session.rs"]
 mod session;
 #[path = "screen/terminal.rs"]

@@ -1,14 +1,18 @@
 //! Who watches a run: the person, on a terminal or a pipe, a script, and the views for other programs.
 
-use super::Here;
+use super::diff_so_far::diff_so_far;
 use super::run::Output;
-use crate::print::RunOutput;
-use crate::show::{CallsLastHour, JsonLines, LiveScreen, Terminal, TerminalGuard, TerminalLines, Verbosity};
+use super::{Here, runs};
+use crate::print::{RunOutput, say};
+use crate::show::{
+    CallsLastHour, JsonLines, KeyTargets, LiveScreen, Terminal, TerminalGuard, TerminalLines, Verbosity,
+};
 use crate::views::{Paths, Views, Warnings};
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::ledger;
 use ralph_engine::redact::Redactor;
+use ralph_engine::signals;
 use ralph_engine::watch::Watcher;
 use ralph_rules::record::{Record, Request};
 use ralph_store::{Database, Store};
@@ -16,6 +20,7 @@ use ralph_view::run_lines::RunLines;
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A run that is to be watched.
 pub struct WatchedRun<'a> {
@@ -47,15 +52,11 @@ pub fn watchers(
     let out = RunOutput::new(redactor);
     // Records on the same terminal would run into the lines that are rewritten.
     let shared = output.json && stdout().is_terminal();
-    let drawn = stderr().is_terminal() && !here.env.dumb && verbosity != Verbosity::Quiet && !shared;
+    let drawn = verbosity != Verbosity::Quiet && !shared;
+    let (screen, guard) = screen(id, drawn, None, &out, home, here);
+    let calls: CallsLastHour = if guard.is_some() { calls_last_hour(home) } else { Box::new(|_| None) };
     let style = here.err_style();
-    let guard = drawn.then(Terminal::open);
-    let screen = match &guard {
-        Some(guard) => LiveScreen::on_terminal(guard.terminal(), out.clone(), style, send_to(id, home, &out)),
-        None => LiveScreen::without_terminal(out.clone(), style),
-    };
-    here.stderr.attach(screen.line_printer());
-    let calls: CallsLastHour = if drawn { calls_last_hour(home) } else { Box::new(|_| None) };
+    say_before_forced_exit(id);
     let warnings = (!output.quiet).then(|| Warnings { printer: screen.line_printer(), style });
     let lines = RunLines::new(records, style);
     let lines = TerminalLines::new(verbosity, screen, calls, lines, out.clone());
@@ -65,6 +66,41 @@ pub fn watchers(
     }
     watchers.push(Box::new(Views::new(workspace, views, records, home, warnings)));
     (watchers, guard)
+}
+
+/// The screen of a run, drawn on if stderr is a terminal that can be. `leave` is set once a person leaves it, where that
+/// does not stop the run.
+pub fn screen(
+    id: &str,
+    drawn: bool,
+    leave: Option<Arc<AtomicBool>>,
+    out: &RunOutput,
+    home: &Home,
+    here: &Here,
+) -> (LiveScreen, Option<TerminalGuard>) {
+    let style = here.err_style();
+    let guard = (drawn && stderr().is_terminal() && !here.env.dumb).then(Terminal::open);
+    let screen = match &guard {
+        Some(guard) => {
+            let (run, state) = (id.to_string(), home.clone());
+            let diff = Box::new(move || diff_so_far(&state, &run));
+            let targets = KeyTargets { send: send_to(id, home, out), diff, leave };
+            LiveScreen::on_terminal(guard.terminal(), out.clone(), style, targets)
+        }
+        None => LiveScreen::without_terminal(out.clone(), style),
+    };
+    here.stderr.attach(screen.line_printer());
+    (screen, guard)
+}
+
+/// The second Ctrl-C says what it does.
+fn say_before_forced_exit(id: &str) {
+    let short = runs::short(id).to_string();
+    signals::before_forced_exit(move || {
+        say(&format!(
+            "Ending at once: the agent is killed, its last work is not inspected. `ralph resume {short}` continues the run.\n"
+        ));
+    });
 }
 
 /// A key sends its request as any other terminal does: through the inbox.
@@ -78,7 +114,7 @@ fn send_to(id: &str, home: &Home, out: &RunOutput) -> Box<dyn Fn(&Request) -> bo
 }
 
 /// The calls of the last hour, read beside the run by a connection of its own.
-fn calls_last_hour(home: &Home) -> CallsLastHour {
+pub fn calls_last_hour(home: &Home) -> CallsLastHour {
     let home = home.clone();
     let mut store: Option<Database> = None;
     Box::new(move |state| {

@@ -1,22 +1,26 @@
 //! What is at the bottom of a terminal during a run: a few lines that are rewritten in place, below the lines that stay.
-//! `status_lines.rs` says what they are (pure), `painter.rs` draws them, `terminal.rs` takes the terminal and restores
-//! it, `keys.rs` reads the keyboard. Where there is no terminal none of this happens.
+//! `status_lines.rs` says what they are and `key_line.rs` what the last one is (pure), `page.rs` what is shown instead of
+//! them at a key, `painter.rs` draws, `terminal.rs` takes the terminal and restores it, `keys.rs` reads the keyboard. Where
+//! there is no terminal none of this happens.
 //!
 //! Drawn by hand: it is a block of lines and two dozen bytes of escape sequences, for which the usual crates bring an
 //! event loop, a screen buffer and their own handling of signals.
 
+mod key_line;
 mod keys;
+mod page;
 mod painter;
 mod status_lines;
 mod terminal;
 
+pub use keys::KeyTargets;
 pub use status_lines::LiveStatus;
 pub use terminal::{Terminal, TerminalGuard};
 
 use crate::print::{RunOutput, say};
 use crate::style::Style;
-use keys::SendRequest;
 use painter::Painter;
+use ralph_view::wrap::wrap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -71,16 +75,16 @@ impl LiveScreen {
         LiveScreen { painter: None, terminal: None, out, style, drawn: None }
     }
 
-    /// On a terminal. `send` takes what is requested by a key, where there is a keyboard.
+    /// On a terminal, with keys where there is a keyboard.
     pub fn on_terminal(
         terminal: Arc<Terminal>,
         out: RunOutput,
         style: Style,
-        send: SendRequest,
+        targets: KeyTargets,
     ) -> LiveScreen {
         let painter = Arc::new(Mutex::new(Painter::new(Arc::clone(&terminal), out.clone(), style)));
         terminal.take();
-        keys::listen(&painter, send);
+        keys::listen(&painter, targets);
         LiveScreen { painter: Some(painter), terminal: Some(terminal), out, style, drawn: None }
     }
 
@@ -95,6 +99,11 @@ impl LiveScreen {
         write_line(self.painter.as_deref(), &self.out, text);
     }
 
+    /// A text that fits the terminal's width, where there is a terminal.
+    pub fn wrapped(&self, text: &str) -> String {
+        if self.terminal.is_some() { wrap(text, terminal::size().0) } else { text.into() }
+    }
+
     /// Shows the run's status, unless that was done a moment ago.
     pub fn draw(&mut self, status: &LiveStatus<'_>) {
         let Some(painter) = &self.painter else { return };
@@ -105,6 +114,11 @@ impl LiveScreen {
         let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
         let size = terminal::size();
         let body = status_lines::status_lines(status, size, self.style);
+        if painter.shows_output()
+            && let Some(page) = &mut painter.key_line().page
+        {
+            page.set_lines(status.output.lines());
+        }
         painter.show(body, size, (status.state.person.paused, status.waiting));
     }
 

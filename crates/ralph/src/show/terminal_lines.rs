@@ -57,10 +57,12 @@ impl TerminalLines {
             self.screen.draw(&LiveStatus {
                 state: self.run.state(),
                 doing: self.run.doing(),
-                elapsed: self.run.elapsed(),
+                elapsed: self.run.elapsed(utc()),
                 waiting: self.run.is_waiting(),
                 calls: self.calls,
                 costs: self.run.costs(),
+                iteration: self.run.iteration(),
+                output: self.run.output(),
             });
         }
     }
@@ -77,6 +79,7 @@ impl Watcher for TerminalLines {
         }
         match new.receipt {
             Some(receipt) => {
+                let receipt = self.screen.wrapped(&receipt);
                 self.screen.close();
                 self.out.stderr(&format!("\n{receipt}"));
             }
@@ -85,8 +88,9 @@ impl Watcher for TerminalLines {
     }
 
     fn activity(&mut self, activity: &Activity) {
-        let Some(line) = self.run.activity(activity) else { return };
-        if self.verbosity == Verbosity::Verbose {
+        if let Some(line) = self.run.activity(activity)
+            && self.verbosity == Verbosity::Verbose
+        {
             self.line(&line);
         }
         self.draw();

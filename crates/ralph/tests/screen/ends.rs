@@ -4,7 +4,8 @@ use super::terminal::Terminal;
 use rustix::process::Signal;
 use std::time::Duration;
 
-const HANGS: &str = "ignore-term\nsay Begun\nrun sleep 600\nclaim progress\n";
+/// Nothing of it ends when it is asked to.
+const HANGS: &str = "ignore-term\nsay Begun\nrun trap '' TERM; sleep 600\nclaim progress\n";
 
 fn until(what: &str, mut look: impl FnMut() -> bool) {
     let found = (0..6000).any(|_| {
@@ -16,7 +17,7 @@ fn until(what: &str, mut look: impl FnMut() -> bool) {
 
 fn begun(env: &[(&str, &str)]) -> Terminal {
     let terminal = Terminal::run(HANGS, 80, 24, env, &[]);
-    terminal.awaits("Bash sleep 600");
+    terminal.awaits("Bash trap '' TERM; sleep 600");
     terminal
 }
 
@@ -26,9 +27,13 @@ fn a_signal_gives_the_terminal_back() {
         let mut terminal = begun(&[]);
         assert!(!terminal.is_as_before() && terminal.hides_cursor());
         terminal.signal(signal);
-        terminal.awaits("a person asked to stop");
+        terminal.awaits("Stopping after the agent is ended (Ctrl-C again to force)");
+        assert!(terminal.asks(&["status"]).contains("status     STOPPING"));
         terminal.signal(signal);
         assert_eq!(terminal.end(), code);
+        terminal.awaits("Ending at once: the agent is killed, its last work is not inspected.");
+        let list = terminal.asks(&["list"]);
+        assert!(list.contains("INTERRUPTED") && list.contains("  ~$") && !list.contains("$0.00"), "{list}");
         until("the cursor is back", || terminal.is_as_before() && !terminal.hides_cursor());
     }
 }
@@ -43,8 +48,15 @@ fn ctrl_z_gives_it_back_and_going_on_takes_it_again() {
     terminal.signal(Signal::CONT);
     terminal.awaits("calls/hour");
     until("keys come one by one again", || !terminal.is_as_before() && terminal.hides_cursor());
-    terminal.keys("\u{3}");
-    terminal.awaits("a person asked to stop");
+    terminal.keys("o");
+    terminal.awaits("Agent output");
+    terminal.keys("\u{1a}");
+    until("it stands still", || terminal.state() == 'T');
+    until("a page is left, too", || !terminal.seen().contains("Agent output"));
+    terminal.signal(Signal::CONT);
+    terminal.awaits("Agent output");
+    terminal.keys("q\u{3}");
+    terminal.awaits("Stopping after the agent is ended");
     terminal.keys("\u{3}");
     assert_eq!(terminal.end(), 130);
     until("the terminal is as before", || terminal.is_as_before());

@@ -46,7 +46,7 @@ fn a_person_at_the_keyboard_sees_asks_and_stops() {
         terminal.resize(columns, rows);
         terminal.awaits(if name == "large" { "calls/hour" } else { "Bash" });
         if name == "small" {
-            terminal.awaits("1 of 5 iterations");
+            terminal.awaits("iteration 2 of 5");
         }
     }
     terminal.compare("screen_5_large_again");

@@ -29,8 +29,17 @@ impl Terminal {
     /// Runs the scripted agent in a terminal of this size.
     pub fn run(script: &str, columns: u16, rows: u16, env: &[(&str, &str)], more: &[&str]) -> Terminal {
         let scratch = Scratch::new();
-        let path = scratch.root().join("agent.sim");
-        std::fs::write(&path, script).unwrap();
+        let args = run_args(&scratch, script, more);
+        Terminal::ralph(scratch, &args, (columns, rows), env)
+    }
+
+    /// Types this command in a terminal of this size.
+    pub fn ralph(
+        scratch: Scratch,
+        args: &[String],
+        (columns, rows): (u16, u16),
+        env: &[(&str, &str)],
+    ) -> Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -40,18 +49,7 @@ impl Terminal {
         resize(master.as_fd(), columns, rows);
         // A session of its own whose terminal this is. Whoever runs the tests may ignore SIGHUP (nohup).
         let mut command: Command = scratch.command("setsid");
-        command.args([
-            "--ctty",
-            "env",
-            "--default-signal=HUP",
-            env!("CARGO_BIN_EXE_ralph"),
-            "run",
-            "Mend the parser",
-            "--agent",
-            "sim",
-        ]);
-        command.args(["--max-iterations", "5", "--max-cost", "1", "--verify", "test -f done"]).args(more);
-        command.args(["--", "--no-partial-messages", "--script"]).arg(&path);
+        command.args(["--ctty", "env", "--default-signal=HUP", env!("CARGO_BIN_EXE_ralph")]).args(args);
         command.env("TERM", "xterm-256color").envs(env.iter().copied());
         command.stdin(Stdio::from(tty())).stdout(Stdio::from(tty())).stderr(Stdio::from(tty()));
         let child = command.spawn().unwrap();
@@ -141,6 +139,13 @@ impl Terminal {
         stat.rsplit_once(") ").unwrap().1.chars().next().unwrap()
     }
 
+    /// The answer of another command, typed elsewhere.
+    pub fn asks(&self, args: &[&str]) -> String {
+        let mut command = self.scratch.command(env!("CARGO_BIN_EXE_ralph"));
+        let output = command.args(args).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// Waits for the end.
     #[track_caller]
     pub fn end(&mut self) -> i32 {
@@ -160,6 +165,17 @@ impl Drop for Terminal {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What is typed for a run of the scripted agent.
+pub fn run_args(scratch: &Scratch, script: &str, more: &[&str]) -> Vec<String> {
+    let path = scratch.root().join("agent.sim");
+    std::fs::write(&path, script).unwrap();
+    let path = path.to_str().unwrap();
+    let limits = ["--max-iterations", "5", "--max-cost", "1", "--verify", "test -f done"];
+    let task = ["run", "Mend the parser", "--agent", "sim"];
+    let args = [&task[..], &limits, more, &["--", "--no-partial-messages", "--script", path]].concat();
+    args.into_iter().map(str::to_owned).collect()
 }
 
 fn whole(n: u16) -> NonZeroU16 {

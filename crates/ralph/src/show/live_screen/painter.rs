@@ -1,10 +1,13 @@
 //! Draws the lines at the bottom. The cursor waits at the beginning of the first of them, so that however the terminal
-//! is resized, everything drawn here is below it. One write for each drawing, and only lines that changed.
+//! is resized, everything drawn here is below it. One write for each drawing, and only lines that changed. A page is drawn
+//! on the terminal's other screen; lines that stay are written when it is closed.
 
-use super::status_lines::{KeyLine, with_key_line};
-use super::terminal::{self, HIDE_CURSOR, Terminal};
+use super::key_line::{KeyLine, with_key_line};
+use super::page::PageKind;
+use super::terminal::{self, ENTER_PAGE, HIDE_CURSOR, Terminal};
 use crate::print::RunOutput;
 use crate::style::Style;
+use ralph_view::wrap::wrap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +17,8 @@ const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
 /// How long an answer is shown.
 const ANSWER: Duration = Duration::from_secs(4);
+/// The most bytes of lines that wait for a page to be closed; the oldest are left out then.
+const HELD: usize = 1 << 20;
 /// To the first column, erase all below.
 const WIPE: &str = "\r\x1b[J";
 
@@ -27,6 +32,10 @@ pub struct Painter {
     size: (usize, usize),
     drawn: Vec<String>,
     drawn_at: (usize, usize),
+    /// The page as drawn; empty while there is none.
+    page_drawn: Vec<String>,
+    /// Lines that stay, written while a page was shown.
+    held: String,
     closed: bool,
 }
 
@@ -35,7 +44,20 @@ impl Painter {
     pub fn new(terminal: Arc<Terminal>, out: RunOutput, style: Style) -> Painter {
         let (body, drawn, key_line) = (Vec::new(), Vec::new(), KeyLine::default());
         let (size, drawn_at) = (terminal::size(), (0, 0));
-        Painter { terminal, out, style, body, key_line, size, drawn, drawn_at, closed: false }
+        let (page_drawn, held) = (Vec::new(), String::new());
+        Painter {
+            terminal,
+            out,
+            style,
+            body,
+            key_line,
+            size,
+            drawn,
+            drawn_at,
+            page_drawn,
+            held,
+            closed: false,
+        }
     }
 
     /// Lines that stay go above.
@@ -45,6 +67,10 @@ impl Painter {
         }
         let terminal = Arc::clone(&self.terminal);
         let _drawing = terminal.drawing();
+        if terminal.shows_page() {
+            return self.hold(text);
+        }
+        let text = &wrap(text, self.size.0);
         let (ready, fresh) = terminal.ready();
         let was = std::mem::take(&mut self.drawn);
         let wipe = if was.is_empty() || fresh { "" } else { WIPE };
@@ -66,6 +92,20 @@ impl Painter {
         self.render();
     }
 
+    /// Keeps lines until the page is closed.
+    fn hold(&mut self, text: &str) {
+        self.held.push_str(text);
+        if self.held.len() > HELD {
+            let end = self.held.bytes().skip(HELD / 2).position(|byte| byte == b'\n');
+            self.held.drain(..end.map_or(self.held.len(), |at| HELD / 2 + at + 1));
+        }
+    }
+
+    /// Whether the agent's output is shown.
+    pub fn shows_output(&self) -> bool {
+        self.key_line.page.as_ref().is_some_and(|page| page.kind() == PageKind::Output)
+    }
+
     /// What the keyboard changes.
     pub fn key_line(&mut self) -> &mut KeyLine {
         &mut self.key_line
@@ -78,7 +118,12 @@ impl Painter {
         let (ready, fresh) = terminal.ready();
         if fresh {
             self.drawn.clear();
+            self.page_drawn.clear();
         }
+        if ready && !self.closed && self.key_line.page.is_some() {
+            return self.render_page(&terminal);
+        }
+        self.leave_page(&terminal);
         if !ready || self.closed || self.body.is_empty() {
             return;
         }
@@ -95,11 +140,34 @@ impl Painter {
         self.drawn_at = self.size;
     }
 
+    fn render_page(&mut self, terminal: &Terminal) {
+        let Some(page) = &mut self.key_line.page else { return };
+        let lines = page.draw(self.size, self.style);
+        let enter = if terminal.enter_page() { ENTER_PAGE } else { "" };
+        if lines != self.page_drawn || !enter.is_empty() {
+            let text = lines.join("\x1b[K\r\n");
+            self.out.stderr(&format!("{BEGIN}{enter}{HIDE_CURSOR}\x1b[H{text}\x1b[K\x1b[J{END}"));
+        }
+        self.page_drawn = lines;
+    }
+
+    /// Back to the panel: what was drawn there is still there, and the lines that came meanwhile go above it.
+    fn leave_page(&mut self, terminal: &Terminal) {
+        if !terminal.leave_page() && self.held.is_empty() {
+            return;
+        }
+        self.page_drawn.clear();
+        let wipe = if std::mem::take(&mut self.drawn).is_empty() { "" } else { WIPE };
+        let held = wrap(&std::mem::take(&mut self.held), self.size.0);
+        self.out.stderr(&format!("{wipe}{held}"));
+    }
+
     /// Erases it; nothing is drawn any more.
     pub fn close(&mut self) {
         self.closed = true;
         let terminal = Arc::clone(&self.terminal);
         let _drawing = terminal.drawing();
+        self.leave_page(&terminal);
         if !std::mem::take(&mut self.drawn).is_empty() && terminal.ready().0 {
             self.out.stderr(WIPE);
         }

@@ -17,6 +17,9 @@ use std::time::Duration;
 const PATIENCE: u32 = 200;
 /// Hides the cursor: at the beginning of a drawing.
 pub const HIDE_CURSOR: &str = "\x1b[?25l";
+/// The terminal's other screen, for a page; what is on the first one stays there.
+pub const ENTER_PAGE: &str = "\x1b[?1049h";
+const LEAVE_PAGE: &str = "\x1b[?1049l";
 /// To the first column, all below erased, cursor shown.
 const RESTORE: &str = "\r\x1b[J\x1b[?25h";
 
@@ -32,6 +35,8 @@ pub struct Terminal {
     drawing: Mutex<()>,
     /// It was restored in between: what was drawn is gone.
     erased: AtomicBool,
+    /// The other screen is shown.
+    page: AtomicBool,
 }
 
 /// Restores the terminal for good when dropped.
@@ -62,6 +67,7 @@ impl Terminal {
             suspended: AtomicBool::new(false),
             drawing: Mutex::new(()),
             erased: AtomicBool::new(false),
+            page: AtomicBool::new(false),
         });
         restore_on_panic(Arc::downgrade(&terminal));
         let suspends = signals::suspend_with(Arc::clone(&terminal) as Arc<dyn Suspend>);
@@ -93,6 +99,25 @@ impl Terminal {
         if self.users.swap(0, Ordering::Relaxed) > 0 {
             self.restore();
         }
+    }
+
+    /// Whether a page is shown instead of the lines.
+    pub fn shows_page(&self) -> bool {
+        self.page.load(Ordering::Relaxed)
+    }
+
+    /// A page is about to be drawn; true if the other screen has to be entered for it.
+    pub fn enter_page(&self) -> bool {
+        !self.page.swap(true, Ordering::Relaxed)
+    }
+
+    /// Shows the first screen again; true if a page was shown.
+    pub fn leave_page(&self) -> bool {
+        let shown = self.page.swap(false, Ordering::Relaxed);
+        if shown && in_foreground() {
+            write_control(LEAVE_PAGE);
+        }
+        shown
     }
 
     fn is_used(&self) -> bool {
@@ -149,6 +174,7 @@ impl Terminal {
         {
             let _ = tcsetattr(stdin(), OptionalActions::Now, &modes);
         }
+        self.leave_page();
         if foreground {
             write_control(RESTORE);
         }

@@ -1,0 +1,121 @@
+//! The lines that a fact adds to a run's screen: what was found, verified, reviewed or asked for.
+
+use super::RunLines;
+use crate::fact_text::{clock_words, fact_words, no_snapshot_words, review_words, seconds};
+use crate::plain::plain;
+use crate::run_state::short_id;
+use ralph_rules::record::{Asked, Check, CheckOutcome, Ms, Request, Seen, Verified};
+use ralph_rules::state::Phase;
+
+impl RunLines {
+    pub(super) fn seen(&mut self, seen: &Seen) {
+        match seen {
+            Seen::RunStarted(start) => {
+                self.title("with");
+                self.clock(start.clock_behind);
+            }
+            Seen::Resumed(resumed) => {
+                self.title("resumed with");
+                if let Some(workspace) = &resumed.workspace {
+                    self.line(format!("  the workspace was moved to {}", plain(workspace)));
+                }
+                self.clock(resumed.clock_behind);
+            }
+            Seen::Admitted(admitted) => {
+                if let Some(mistake) = &admitted.template_failed {
+                    let words = plain(&format!("a template failed, so the built-in one was used: {mistake}"));
+                    self.line(format!("  {}", self.style.warn(words)));
+                }
+                if let Some(why) = &admitted.no_snapshot {
+                    let words = plain(&no_snapshot_words(why));
+                    self.line(format!("  {}", self.style.warn(words)));
+                }
+            }
+            Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Inspected(_) | Seen::Refused(_) => {
+                self.output.call_ended();
+                self.doing.clear();
+                self.facts(seen);
+                self.review(seen);
+            }
+            Seen::Asked(Asked { request: Request::Stop { after: false, .. } }) => self.stopping(),
+            // The agent continues with what it does.
+            Seen::Asked(_) | Seen::PolicyChanged(_) | Seen::CallsFound(_) => self.facts(seen),
+            Seen::Compared(_) => self.doing.clear(),
+            Seen::Verified(Verified { check: Check::InRoom(sets), results, .. }) => {
+                self.doing.clear();
+                let passed = results.iter().all(|result| result.how == CheckOutcome::Passed);
+                let (how, ms) = (if passed { "pass" } else { "fail" }, results.iter().map(|r| r.ms).sum());
+                let words = format!("the checks {how} on {} ({})", sets.words(), seconds(ms));
+                self.line(format!("  {}", self.style.faint(words)));
+            }
+            Seen::Verified(verified) => {
+                self.doing.clear();
+                let before = match verified.check {
+                    Check::Baseline => "before: ",
+                    Check::AsIs | Check::InRoom(_) => "",
+                    Check::WithBaselineOracle => "with the original tests: ",
+                };
+                for (n, words) in fact_words(seen).into_iter().enumerate() {
+                    let passed =
+                        verified.results.get(n).is_some_and(|result| result.how == CheckOutcome::Passed);
+                    let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
+                    self.line(format!("  {mark} {before}{words}"));
+                }
+                if verified.check == Check::Baseline && verified.passed() {
+                    let words =
+                        "your checks already pass, so they cannot show this task; a failing test first would";
+                    self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(words)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a review came to: one line, and the findings below it.
+    fn review(&mut self, seen: &Seen) {
+        let id = match seen {
+            Seen::CallEnded(call) => call.id,
+            Seen::CallLost(lost) => lost.id,
+            _ => return,
+        };
+        let given = self.state.start.as_ref().and_then(|start| start.review.clone());
+        let made = self.state.reviews.made.last().filter(|review| review.id == id).cloned();
+        let Some((given, made)) = given.zip(made) else { return };
+        for line in review_words(&given, self.state.reviews.used(), &made) {
+            self.line(format!("  {}", self.style.note(line)));
+        }
+    }
+
+    fn facts(&mut self, seen: &Seen) {
+        for words in fact_words(seen) {
+            self.line(format!("  {words}"));
+        }
+    }
+
+    fn clock(&mut self, behind: Option<Ms>) {
+        if let Some(behind) = behind {
+            self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(clock_words(behind))));
+        }
+    }
+
+    fn title(&mut self, how: &str) {
+        let Some(start) = &self.state.start else { return };
+        let verify = match start.verify.as_slice() {
+            [] => "no verify command: completion cannot be verified".into(),
+            commands => format!("verified by {}", plain(&commands.join(" && "))),
+        };
+        let id = self.style.strong(short_id(&start.run));
+        self.line(format!("Run {id} {how} {}, {verify}", start.agent.name));
+    }
+
+    /// A person asked to stop now: what is waited for, and how not to.
+    fn stopping(&mut self) {
+        let ended = match self.state.phase {
+            Phase::Calling { .. } | Phase::Ending => " after the agent is ended",
+            Phase::Verifying(_) | Phase::Mapping => " after the verification is ended",
+            _ => "",
+        };
+        let again = if self.own { " (Ctrl-C again to force)" } else { "" };
+        self.line(format!("  Stopping{ended}{again}"));
+    }
+}

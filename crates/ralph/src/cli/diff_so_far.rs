@@ -1,0 +1,41 @@
+//! The diff of a run up to this moment, for its panel: also of the iteration under way, from any process. It only reads:
+//! the run's own process may be working on the same files.
+
+use ralph_engine::home::Home;
+use ralph_engine::journal;
+use ralph_engine::snapshots::Snapshots;
+use ralph_engine::workspace_files::WorkspaceFiles;
+use ralph_rules::state::State;
+use ralph_tree::{Index, Protect, Tree};
+use ralph_view::style::Style;
+use ralph_view::workspace_diff::{Moments, Shown, live_diff};
+use std::error::Error;
+use std::path::Path;
+
+/// Its lines without colours, or why there are none.
+pub fn diff_so_far(home: &Home, run: &str) -> Vec<String> {
+    let text = match changes(home, run) {
+        Ok(Some(text)) if text.is_empty() => "No changes so far.".into(),
+        Ok(Some(text)) => text,
+        Ok(None) => "No changes so far: the agent has not been called yet.".into(),
+        Err(error) => format!("The changes cannot be shown: {error}"),
+    };
+    text.lines().map(|line| line.replace('\t', "    ")).collect()
+}
+
+/// The diff; none before the first snapshot was taken.
+fn changes(home: &Home, run: &str) -> Result<Option<String>, Box<dyn Error>> {
+    let store = home.store_if_any()?.ok_or("there is no database")?;
+    let start = State::of(&journal::read(&store, run)?).start.ok_or("the run has no start record")?;
+    let workspace = Path::new(&start.workspace);
+    let snapshots = Snapshots::of(home, workspace, run);
+    let Some(before) = snapshots.after(0) else { return Ok(None) };
+    let tree = Tree::new(workspace, Protect::new(&start.protect)?)
+        .leaving_out(start.own_files.clone())
+        .leaving_out_dir(home.within(workspace).as_ref());
+    let after = tree.walk(Index::load(&home.index(workspace)).as_ref())?;
+    let shown = Shown { blobs: snapshots.store().blobs(), style: Style::default(), raw: false, map: None };
+    let mut text = Vec::new();
+    live_diff(&mut text, &Moments { before, after }, shown, &WorkspaceFiles::open(workspace)?)?;
+    Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+}
