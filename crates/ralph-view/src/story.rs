@@ -112,7 +112,29 @@ struct OpenCall {
 impl Story<'_> {
     /// Walks as far as the journal goes; with `follow`, until no process works on the run any more. Returns the state then.
     pub fn walk(&self, follow: bool, visitor: &mut dyn StoryVisitor) -> Result<State, StoryError> {
+        self.walk_on(Position::default(), follow, visitor)
+    }
+
+    /// Follows the run from the end of these records on, as if they had been told before. Of their calls only one that
+    /// is still open is read.
+    pub fn follow_after(
+        &self,
+        records: &[Record],
+        visitor: &mut dyn StoryVisitor,
+    ) -> Result<State, StoryError> {
         let mut position = Position::default();
+        for record in records {
+            position.add(self, record);
+        }
+        self.walk_on(position, true, visitor)
+    }
+
+    fn walk_on(
+        &self,
+        mut position: Position,
+        follow: bool,
+        visitor: &mut dyn StoryVisitor,
+    ) -> Result<State, StoryError> {
         loop {
             // Asked before reading: what is written until a run ends is then read for certain.
             let running = follow && (self.running)();
@@ -149,9 +171,7 @@ impl Story<'_> {
         if let Fact::Seen(Seen::RunStarted(start)) = &record.fact {
             visitor.run_started(start);
         }
-        let ends =
-            matches!(record.fact, Fact::Seen(Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Resumed(_)));
-        if let Some(mut open) = position.call.take_if(|_| ends) {
+        if let Some(mut open) = position.call.take_if(|_| ends_call(record)) {
             open.read(visitor)?;
             self.close(open, visitor)?;
         }
@@ -164,14 +184,7 @@ impl Story<'_> {
         } else if self.shown(position.iteration) {
             visitor.record(record, &position.state)?;
         }
-        position.state.apply(record);
-        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, review, .. }), .. }) =
-            &record.fact
-            && self.shown(id.iteration)
-        {
-            let agent = position.state.start.as_ref().map(|start| start.caller(*rung, *review));
-            position.call = Some(OpenCall::new(*id, &self.path(*id, "out.jsonl"), agent));
-        }
+        position.add(self, record);
         Ok(())
     }
 
@@ -184,6 +197,28 @@ impl Story<'_> {
         let stderr = Transcript::at(&self.path(open.id, "err"));
         Ok(visitor.call_closed(open.id, stderr, !open.found)?)
     }
+}
+
+impl Position {
+    /// One more record; what ends a call forgets it.
+    fn add(&mut self, story: &Story<'_>, record: &Record) {
+        self.state.apply(record);
+        if ends_call(record) {
+            self.call = None;
+        }
+        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, review, .. }), .. }) =
+            &record.fact
+        {
+            self.iteration = id.iteration;
+            let agent = self.state.start.as_ref().map(|start| start.caller(*rung, *review));
+            let shown = story.shown(id.iteration);
+            self.call = shown.then(|| OpenCall::new(*id, &story.path(*id, "out.jsonl"), agent));
+        }
+    }
+}
+
+fn ends_call(record: &Record) -> bool {
+    matches!(record.fact, Fact::Seen(Seen::CallEnded(_) | Seen::CallLost(_) | Seen::Resumed(_)))
 }
 
 impl OpenCall {

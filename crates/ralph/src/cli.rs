@@ -5,6 +5,7 @@ mod agent;
 mod agents;
 mod analyze;
 mod ask;
+mod attach;
 mod auto_prune;
 mod block;
 mod circuit;

@@ -2,6 +2,8 @@
 //! typed as a person would. What is seen is compared with `snapshots/`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "screen/attached.rs"]
+mod attached;
 #[path = "screen/ends.rs"]
 mod ends;
 #[path = "screen/panels.rs"]

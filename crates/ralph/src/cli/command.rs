@@ -2,9 +2,9 @@
 
 use super::workspace::Finds;
 use super::{
-    Here, accept, agents, analyze, ask, block, circuit, completions, config, demo, doctor, examples, explain,
-    init, inside, list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run, stats,
-    status, topics, undo, verify,
+    Here, accept, agents, analyze, ask, attach, block, circuit, completions, config, demo, doctor, examples,
+    explain, init, inside, list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run,
+    stats, status, topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -75,6 +75,9 @@ pub enum LookCommand {
     /// Show what the agent said and did, or what it changed.
     #[command(before_help = examples::LOGS)]
     Logs(logs::Args),
+    /// Watch and control a run in the background; leaving does not stop it.
+    #[command(before_help = examples::ATTACH)]
+    Attach(attach::Args),
     /// Explain every decision in a run and why it stopped.
     #[command(before_help = examples::EXPLAIN)]
     Explain(explain::Args),
@@ -223,6 +226,7 @@ impl Command {
     fn for_people_only(&self) -> Option<&'static str> {
         match self {
             Command::Control(command) => command.for_people_only(),
+            Command::Look(LookCommand::Attach(_)) => Some("attach"),
             Command::Prove(ProveCommand::Accept(_)) => Some("accept"),
             Command::Settings(SettingsCommand::Config(args)) => args.edits().then_some("config edit"),
             Command::Settings(SettingsCommand::Doctor(args)) => args.mends(),
@@ -250,6 +254,7 @@ impl LookCommand {
             LookCommand::List(args) => list::list(&args, here),
             LookCommand::Status(args) => status::status(&args, here),
             LookCommand::Logs(args) => logs::logs(&args, here),
+            LookCommand::Attach(args) => attach::attach(&args, here),
             LookCommand::Explain(args) => explain::explain(&args, here),
             LookCommand::Report(args) => report::report(&args, here),
             LookCommand::Stats(args) => stats::stats(&args, here),

@@ -1,8 +1,8 @@
-//! `ralph run --detach`: a run in the background. ralph starts itself again with the same arguments in a new session; the
-//! output goes to the run's folder. Success is reported only once the journal has the start record; if the other process
-//! refuses to start, its message and exit code are passed on.
+//! `ralph run --detach` and `ralph resume --detach`: a run in the background. ralph starts itself again with the same
+//! arguments in a new session; the output goes to the run's folder. Success is reported only once the journal has the start
+//! record; if the other process refuses to start, its message and exit code are passed on.
 
-use super::run::Args;
+use super::run::Output;
 use super::{Here, runs};
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const WORDS: usize = 64 * 1024;
 
 /// Starts the run `id`, new or resumed from `row`, and returns once it has started.
-pub fn detach(args: &Args, id: &str, row: Option<&RunRow>, here: &Here) -> Result<u8, Problem> {
+pub fn detach(output: Output, id: &str, row: Option<&RunRow>, here: &Here) -> Result<u8, Problem> {
     let home = here.home()?;
     let log = home.run(id).join(LOG);
     let failed = |what: &str, e: &(dyn std::error::Error + 'static)| Problem::new(Code::Busy, what).cause(e);
@@ -41,7 +41,7 @@ pub fn detach(args: &Args, id: &str, row: Option<&RunRow>, here: &Here) -> Resul
     let mut child = command.spawn().map_err(|e| failed("cannot start the background process", &e))?;
     match begun(&home, id, row, &mut child)? {
         Some(status) => Err(refused(status, &log, said, row.is_none().then(|| home.run(id)).as_deref())),
-        None => told(args, id, &child, &log),
+        None => told(output, id, &child, &log),
     }
 }
 
@@ -115,16 +115,16 @@ fn code(status: ExitStatus) -> Code {
     all.into_iter().find(|code| status.code() == Some(i32::from(*code as u8))).unwrap_or(Code::Bug)
 }
 
-fn told(args: &Args, id: &str, child: &Child, log: &Path) -> Result<u8, Problem> {
-    if args.output.json {
+fn told(output: Output, id: &str, child: &Child, log: &Path) -> Result<u8, Problem> {
+    if output.json {
         print_json(&json!({"v": 1, "type": "detached", "runId": id, "pid": child.id(), "log": log}))?;
         return Ok(0);
     }
     print(&format!("{id}\n"));
-    if !args.output.quiet {
+    if !output.quiet {
         let short = runs::short(id);
         say(&format!(
-            "Running in the background. Follow it with `ralph logs -f {short}`, stop it with `ralph stop {short}`.\n"
+            "Running in the background. Watch it with `ralph attach {short}`, stop it with `ralph stop {short}`.\n"
         ));
     }
     Ok(0)

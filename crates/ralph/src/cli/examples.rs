@@ -31,7 +31,8 @@ Examples:
 pub const RESUME: &str = "\
 Examples:
   ralph resume                        resume the latest run here
-  ralph resume --max-iterations 20    with a higher limit";
+  ralph resume --max-iterations 20    with a higher limit
+  ralph resume --detach               in the background (`ralph attach` shows it)";
 
 pub const ACCEPT: &str = "\
 Examples:
@@ -55,6 +56,12 @@ Examples:
   ralph logs -i 3 --tools     iteration 3, with tool arguments and results
   ralph logs -i 3 --diff      what iteration 3 changed
   ralph logs --raw > all.jsonl";
+
+pub const ATTACH: &str = "\
+Examples:
+  ralph run --detach          start a run in the background
+  ralph attach                show its panel, with the same keys; q leaves
+  ralph attach 7ebeed4a       the panel of the run whose id ends with 7ebeed4a";
 
 pub const EXPLAIN: &str = "\
 Examples:

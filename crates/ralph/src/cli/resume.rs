@@ -6,7 +6,7 @@ use super::refused::can_be_recorded;
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, agent, diagnostics, moved, runs, secrets};
+use super::{Here, agent, detach, diagnostics, moved, runs, secrets};
 use crate::config;
 use crate::print::say;
 use crate::problem::{Code, Problem};
@@ -43,8 +43,15 @@ pub struct Args {
     /// Allow running inside an agent that ralph started.
     #[arg(long)]
     nested: bool,
+    /// Run in the background and print the run id.
+    #[arg(long)]
+    detach: bool,
     #[command(flatten)]
     pub output: Output,
+
+    /// Marks the background process of `--detach`, with the id of its run.
+    #[arg(long, hide = true, value_name = "ID", conflicts_with = "detach")]
+    detached: Option<String>,
 }
 
 /// Resumes the run.
@@ -74,8 +81,17 @@ pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
         no_wait: args.no_wait,
         force: args.force,
     };
+    if args.detach {
+        return detach::detach(args.output, &row.id, Some(&row), here);
+    }
+    let background = args.detached.is_some();
+    if background {
+        // A separate session, so that the run survives its terminal.
+        let _ = rustix::process::setsid();
+    }
+    let output = Output { json: args.output.json && !background, ..args.output };
     let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
-    go_on(which, &changes, None, Vec::new(), args.output, here)
+    go_on(which, &changes, None, Vec::new(), output, here)
 }
 
 /// Resumes this run with these limits, where so many of its files are; `typed` is its task if it was given again, `requests` are made at once.

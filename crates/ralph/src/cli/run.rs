@@ -130,7 +130,7 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
         Some((row, start)) => {
             same_as_begun(&row, &start, &resolved)?;
             if args.detach {
-                return detach::detach(args, &row.id, Some(&row), here);
+                return detach::detach(args.output, &row.id, Some(&row), here);
             }
             let short = runs::short(&row.id);
             say(&format!("Resuming run {short}, which was interrupted (use --fresh to start over).\n"));
@@ -141,7 +141,7 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
         None => {
             let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
             match args.detach {
-                true => detach::detach(args, &id, None, here),
+                true => detach::detach(args.output, &id, None, here),
                 false => begin(&id, resolved, args.output(), here),
             }
         }

@@ -9,6 +9,7 @@ use ralph_engine::watch::Watcher;
 use ralph_rules::record::{Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_view::run_lines::RunLines;
+use std::collections::VecDeque;
 
 /// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,9 @@ pub enum Verbosity {
     /// Also what the agent does.
     Verbose,
 }
+
+/// Lines that are printed of what happened before this process looked.
+const CAUGHT_UP: usize = 12;
 
 /// Counts the calls of all runs in the last hour, where that can be known.
 pub type CallsLastHour = Box<dyn FnMut(&State) -> Option<i64> + Send>;
@@ -44,6 +48,21 @@ impl TerminalLines {
         out: RunOutput,
     ) -> TerminalLines {
         TerminalLines { verbosity, run, calls: None, calls_last_hour, screen, out }
+    }
+
+    /// What was written before this process looked: only the last lines of it are printed.
+    pub fn catch_up(&mut self, records: &[Record]) {
+        let mut lines = VecDeque::new();
+        for record in records {
+            lines.extend(self.run.record(record, record.at).lines);
+            let old = lines.len().saturating_sub(CAUGHT_UP);
+            lines.drain(..old);
+        }
+        for line in lines {
+            self.line(&line);
+        }
+        self.calls = (self.calls_last_hour)(self.run.state());
+        self.draw();
     }
 
     fn line(&mut self, text: &str) {

@@ -59,6 +59,13 @@ impl Terminal {
         Terminal { scratch, child, keyboard: File::from(master), parser, bytes, tty: ours }
     }
 
+    /// Types another command in the same place, in a new terminal.
+    pub fn again(mut self, args: &[&str]) -> Terminal {
+        let scratch = std::mem::replace(&mut self.scratch, Scratch::new());
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Terminal::ralph(scratch, &args, (80, 24), &[])
+    }
+
     /// Types.
     pub fn keys(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
