@@ -16,6 +16,7 @@ const KILL_MATRIX: &str = "killed_at_every_";
 pub fn test(summary: &mut Summary) -> Done {
     lint(summary)?;
     release_build(summary)?;
+    tmux(summary);
     let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--skip", KILL_MATRIX]);
     let done = [
         summary.tests("tests", with_binary(&mut tests)),
@@ -25,6 +26,16 @@ pub fn test(summary: &mut Summary) -> Done {
         summary.run("demo", Command::new(release_binary()).arg("demo")),
     ];
     all_of(done)
+}
+
+/// The panel is also driven in tmux. Where that cannot be installed its tests are skipped, and counted.
+fn tmux(summary: &mut Summary) {
+    let there = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
+    if !there {
+        let install = "apt-get install -y tmux || (apt-get update && apt-get install -y tmux)";
+        // The tests themselves say that they were skipped.
+        let _ = summary.attempt("install tmux", Command::new("sh").args(["-c", install]));
+    }
 }
 
 /// Hours, not minutes: run before a release.

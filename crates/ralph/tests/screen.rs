@@ -12,3 +12,5 @@ mod panels;
 mod session;
 #[path = "screen/terminal.rs"]
 mod terminal;
+#[path = "screen/tmux.rs"]
+mod tmux;
