@@ -174,13 +174,13 @@ impl Drop for Terminal {
     }
 }
 
-/// What is typed for a run of the scripted agent.
+/// What is typed for a run of the scripted agent. Its task is one line of a text with a heading, as `init` writes it.
 pub fn run_args(scratch: &Scratch, script: &str, more: &[&str]) -> Vec<String> {
     let path = scratch.root().join("agent.sim");
     std::fs::write(&path, script).unwrap();
     let path = path.to_str().unwrap();
     let limits = ["--max-iterations", "5", "--max-cost", "1", "--verify", "test -f done"];
-    let task = ["run", "Mend the parser", "--agent", "sim"];
+    let task = ["run", "# Task\n\nMend the parser\n\nIt loses quotes.", "--agent", "sim"];
     let args = [&task[..], &limits, more, &["--", "--no-partial-messages", "--script", path]].concat();
     args.into_iter().map(str::to_owned).collect()
 }
