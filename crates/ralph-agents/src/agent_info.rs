@@ -249,6 +249,11 @@ impl AgentInfo {
         if self.setup.is_empty() { install } else { format!("{install}, then {}", self.setup) }
     }
 
+    /// The command that logs in, if one is needed.
+    pub fn login(&self) -> Option<&'static str> {
+        self.setup.split('`').nth(1)
+    }
+
     /// The setting by which a user allows it a tool it was refused; `{tools}` stands for the tools' names.
     pub fn allow_setting(&self) -> String {
         let own = || format!("the agent's own permission flags in `agents.{}.args` of ralph.toml", self.name);
@@ -276,6 +281,15 @@ pub fn event_reader<D: Dialect>(setup: ReaderSetup<'_>) -> Box<dyn Reader> {
 #[cfg(test)]
 mod tests {
     use crate::registry::find;
+
+    #[test]
+    fn the_login_is_the_command_in_the_setup() {
+        let login = |name| find(name).unwrap().login();
+        assert_eq!(
+            (login("codex"), login("claude"), login("goose"), login("sim")),
+            (Some("codex login"), Some("claude"), Some("goose configure"), None)
+        );
+    }
 
     #[test]
     fn allowing_more_tools_keeps_those_allowed_before() {

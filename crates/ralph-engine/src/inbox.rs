@@ -18,13 +18,14 @@ pub struct InboxReader {
     _open: Sender<()>,
 }
 
-/// Starts reading the inbox of a run. If the store cannot be opened again, requests stay unanswered.
-pub fn read(home: &Home, run: &str, sender: EventSender) -> InboxReader {
+/// Starts reading the inbox of a run, after the request that was `taken` already. If the store cannot be opened again,
+/// requests stay unanswered.
+pub fn read(home: &Home, run: &str, taken: Option<RequestId>, sender: EventSender) -> InboxReader {
     let (open, over) = channel::<()>();
     let (home, run) = (home.clone(), run.to_string());
     let poll = move || {
         let Ok(Some(store)) = home.store_if_any() else { return };
-        let (mut last, mut version) = (RequestId(0), None);
+        let (mut last, mut version) = (taken.unwrap_or(RequestId(0)), None);
         while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             let now = store.changed().ok();
             if now.is_some() && now == version {
@@ -48,12 +49,21 @@ fn deliver(store: &dyn Store, run: &str, sender: &EventSender, mut last: Request
         }
         last = request.id;
         if let Ok(asked) = serde_json::from_str::<Request>(&request.body) {
-            let observation =
-                Observation { done: vec![request.id], ..Seen::Asked(Asked { request: asked }).into() };
-            let _ = sender.send(observation);
+            let _ = sender.send(observation(request.id, asked));
         }
     }
     last
+}
+
+fn observation(id: RequestId, request: Request) -> Observation {
+    Observation { done: vec![id], ..Seen::Asked(Asked { request }).into() }
+}
+
+/// Hints that wait for the run: whoever resumes it takes them at once, so that they are in its first prompt.
+pub fn hints(store: &dyn Store, run: &str) -> Vec<Observation> {
+    let asked = store.requests(run).unwrap_or_default().into_iter();
+    let hint = |body: &str| serde_json::from_str(body).ok().filter(|r| matches!(r, Request::Hint { .. }));
+    asked.filter_map(|request| Some(observation(request.id, hint(&request.body)?))).collect()
 }
 
 /// Unanswered requests to stop, pause or continue: whoever resumes the run wants it to continue. Hints stay valid.

@@ -98,6 +98,15 @@ pub enum OpenError {
     },
 }
 
+impl From<Unusable> for OpenError {
+    fn from(error: Unusable) -> OpenError {
+        match error {
+            Unusable::Store(error) => error.into(),
+            Unusable::Unwritable(error) => error.into(),
+        }
+    }
+}
+
 /// A clock that is corrected by less than this was not set back.
 const CLOCK_SLACK: Ms = 2_000;
 
@@ -155,6 +164,13 @@ pub fn resume(
             return Err(OpenError::Over { run: id.into(), reason });
         }
     };
+    // Whoever answers a run has looked at what opened the breaker.
+    let answers = requests.iter().any(|request| matches!(request, Request::Hint { .. }));
+    let hints = inbox::hints(&store, id);
+    let answers = answers || !hints.is_empty();
+    if answers && circuit::open_breaker(&store, &workspace)?.is_some_and(|open| open.run == id) {
+        circuit::reset_breaker(&store, &workspace)?;
+    }
     not_open(&store, &workspace, &started.policy)?;
     let started = match moved_to {
         Some(new) => follow(home, started, new)?,
@@ -182,6 +198,7 @@ pub fn resume(
     if policy != started.policy {
         facts.push(Seen::PolicyChanged(Box::new(PolicyChanged { policy })).into());
     }
+    facts.extend(hints);
     facts.extend(requests.into_iter().map(|request| Seen::Asked(Asked { request }).into()));
     let ended = go(home, &store, started, state, facts, (place, tree, index), deps, watchers);
     if moved_to.is_some() && ended.is_ok() {
@@ -215,7 +232,8 @@ fn go(
     let clock = Clock::from(state.ran);
     let (event_source, sender) = ChannelEvents::new(clock.clone());
     let (watchers, watcher_threads) = Watchers::start(watchers);
-    let reading = inbox::read(home, &id, sender.clone());
+    let taken = facts.iter().flat_map(|fact| &fact.done).max().copied();
+    let reading = inbox::read(home, &id, taken, sender.clone());
     let for_signals = (sender.clone(), clock.clone());
     let ctx = Arc::new(StepContext::new(
         home,
@@ -348,11 +366,9 @@ fn behind(recorded: Ms) -> Option<Ms> {
 
 /// No run starts while the workspace's breaker is open.
 fn not_open(store: &dyn Store, workspace: &Path, policy: &Policy) -> Result<(), OpenError> {
-    match circuit::still_open(store, workspace, policy.breaker.cooldown) {
-        Ok(None) => Ok(()),
-        Ok(Some(open)) => Err(OpenError::CircuitOpen(Box::new(open))),
-        Err(Unusable::Store(error)) => Err(error.into()),
-        Err(Unusable::Unwritable(error)) => Err(error.into()),
+    match circuit::still_open(store, workspace, policy.breaker.cooldown)? {
+        None => Ok(()),
+        Some(open) => Err(OpenError::CircuitOpen(Box::new(open))),
     }
 }
 

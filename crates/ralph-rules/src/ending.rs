@@ -158,6 +158,19 @@ impl Ending {
                 | Reason::WorkspaceLost
                 | Reason::WorkspaceUnwritable
                 | Reason::NeedsReview
+        ) || self.needs_answer()
+    }
+
+    /// Whether the run continues only with a hint: the agent asked for a person, or made no progress by itself.
+    pub fn needs_answer(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::Blocked
+                | Reason::Stall
+                | Reason::SameError5x
+                | Reason::TestSaturation
+                | Reason::OutputDecline
+                | Reason::PermissionDenied
         )
     }
 

@@ -30,21 +30,27 @@ pub struct Replayed {
 pub fn replay(records: &[Record]) -> Replayed {
     let mut state = State::default();
     let mut found = Replayed::default();
+    let mut resuming = false;
     for record in records {
         let today = next(&state);
         let written = match &record.fact {
             Fact::Decided(decision) => Some(decision),
             Fact::Seen(_) => None,
         };
-        // Found calls, changed limits and an acceptance belong to the resumption before them: the rules decide after all of them.
-        let interrupted = match &record.fact {
+        // Found calls, changed limits, hints and an acceptance belong to the resumption before them: the rules decide
+        // after all of them.
+        resuming = match &record.fact {
             Fact::Seen(Seen::Resumed(_) | Seen::CallsFound(_) | Seen::PolicyChanged(_)) => true,
-            Fact::Seen(Seen::Asked(asked)) => asked.request == Request::Accept,
+            Fact::Seen(Seen::Asked(asked)) => match asked.request {
+                Request::Accept => true,
+                Request::Hint { .. } => resuming,
+                _ => false,
+            },
             _ => false,
         };
         let agrees = match written {
             Some(written) => *written == today,
-            None => interrupted || matches!(today.next, Next::Wait { .. }),
+            None => resuming || matches!(today.next, Next::Wait { .. }),
         };
         found.decisions += u64::from(written.is_some());
         if !agrees {

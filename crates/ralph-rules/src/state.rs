@@ -22,7 +22,7 @@ pub use reviews::{Review, Reviews};
 pub use tasks::Tasks;
 pub use trees::Trees;
 
-use crate::breaker::{Circuit, breaker};
+use crate::breaker::{Breaker, Circuit, breaker};
 use crate::claim::{self, Claim};
 use crate::claim_check::ClaimCheck;
 use crate::ending::Reason;
@@ -339,6 +339,10 @@ impl State {
         let gave_up = ending.is_some_and(|ending| ending.gave_up());
         let reviewed = ending.is_some_and(|ending| ending.reason == Reason::NeedsReview);
         self.proof.sent_back |= reviewed;
+        let answered = ending.is_some_and(|ending| ending.needs_answer());
+        if answered {
+            self.answered();
+        }
         self.person.resumed();
         self.faults.resumed(self.now(), gave_up);
         self.tasks.inspected(resumed.plan.as_ref());
@@ -362,9 +366,22 @@ impl State {
             Phase::Verifying(Check::Baseline) => Phase::Ready,
             Phase::Comparing | Phase::Verifying(_) | Phase::Mapping => Phase::Inspected,
             // The files may have changed since somebody was asked to look at them.
-            Phase::Judging if reviewed => Phase::Inspected,
+            Phase::Judging if reviewed || answered => Phase::Inspected,
             other => other,
         };
+    }
+
+    /// A person has looked at a run that could not continue by itself: what led to the stop counts no more.
+    fn answered(&mut self) {
+        self.stall = Stall::default();
+        self.repeat = Repeat::default();
+        self.first_error = None;
+        self.saturation = Saturation::default();
+        self.decline = Decline::default();
+        self.denials = Denials::default();
+        self.circuit.now = Breaker::default();
+        self.faults.iterations = None;
+        self.claim = Claim::default();
     }
 
     fn admitted(&mut self, admitted: &Admitted) {

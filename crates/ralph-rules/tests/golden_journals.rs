@@ -22,7 +22,7 @@ use std::path::PathBuf;
 type Golden = (&'static str, fn() -> Journal, Reason);
 
 /// Each journal and how it ends.
-const RUNS: [Golden; 19] = [
+const RUNS: [Golden; 20] = [
     ("completed_in_3", completed_in_3, Reason::GatePassed),
     ("unverified", unverified, Reason::GatePassed),
     ("stall", stall, Reason::Stall),
@@ -32,6 +32,7 @@ const RUNS: [Golden; 19] = [
     ("tool_changed", tool_changed, Reason::GatePassed),
     ("rate_limit", rate_limit, Reason::GatePassed),
     ("blocked", blocked, Reason::Blocked),
+    ("answered", answered, Reason::GatePassed),
     ("ladder", ladder, Reason::GatePassed),
     ("back_and_forth", back_and_forth, Reason::Stall),
     ("planned", planned, Reason::GatePassed),
@@ -153,6 +154,17 @@ fn rate_limit() -> Journal {
 fn blocked() -> Journal {
     let mut journal = Journal::after_baseline(true, |_| {});
     journal.iteration(&block(Progress::Blocked, Tests::NotRun, false), false, Some(CheckOutcome::Passed));
+    journal
+}
+
+/// Blocked, then answered: the checks run again, and the hint is in the next prompt.
+fn answered() -> Journal {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.iteration(&block(Progress::Blocked, Tests::NotRun, false), true, Some(CheckOutcome::Failed));
+    journal.later(3_600_000).resume();
+    journal.ask(Request::Hint { text: "port 8080".into() });
+    journal.verified(CheckOutcome::Failed);
+    journal.iteration(&done(), true, Some(CheckOutcome::Passed));
     journal
 }
 

@@ -124,7 +124,7 @@ impl fmt::Display for RestoreAction {
 }
 
 /// The plan of a restore.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restore {
     /// Actions, in order.
     pub acts: Vec<RestoreAction>,

@@ -100,6 +100,7 @@ fn headline(records: &[Record], state: &State, alive: bool) -> String {
                 Reason::WorkspaceLost => {
                     " `ralph resume` continues once it is back, `ralph resume -C DIR` where it is now."
                 }
+                _ if ending.needs_answer() => " `ralph resume --hint \"…\"` answers and continues it.",
                 _ if ending.resumable() => " `ralph resume` continues from here.",
                 _ => "",
             };

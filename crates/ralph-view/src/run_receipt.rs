@@ -1,6 +1,7 @@
 //! The closing receipt: outcome, reason, iterations, cost, files, verification, and the commands that come next.
 
 use crate::fact_text::{clock_words, money, seconds};
+use crate::next_steps::next_steps;
 use crate::plain::plain;
 use crate::protected_rows::protected_rows;
 use crate::run_state::short_id;
@@ -197,64 +198,4 @@ fn changes(state: &State) -> String {
     let more = diff.lines().count().saturating_sub(DIFF);
     let tail = if more > 0 { format!("  … and {more} more lines\n") } else { String::new() };
     lines.collect::<String>() + &tail + "\n"
-}
-
-fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> String {
-    let mut text = String::new();
-    let mut line = |command: &str, what: &str| {
-        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<31}")));
-    };
-    let base = state.start.as_ref().and_then(|s| s.base.as_deref()).map(|b| b.get(..12).unwrap_or(b));
-    let kept = !state.start.as_ref().is_some_and(|start| start.is_throwaway());
-    let shows = kept && !state.trees.all.is_empty() && outcome.reason != Reason::WorkspaceLost.name();
-    if let Some(base) = base.filter(|_| shows) {
-        line(&format!("git diff {base}"), "see the changes, committed or not; new files: git status");
-        if outcome.reason != "PROHIBITED_PATH" {
-            line("git add -A && git commit", "keep them");
-        }
-        line("git stash -u", "or set them aside, with everything else uncommitted");
-    }
-    match outcome.reason.as_str() {
-        "PROHIBITED_PATH" => {
-            line("ralph quarantine show", "see the changes to protected paths, and what was restored");
-        }
-        "NEEDS_REVIEW" => {
-            line(&format!("ralph accept {short}"), "complete the run, if the work is right");
-            let used_up = state.start.as_ref().is_some_and(|s| state.calls.done >= s.policy.max_iterations);
-            let more = if used_up { " --max-iterations N" } else { "" };
-            line(&format!("ralph resume {short}{more}"), "or send it back to the agent");
-            line("ralph undo", "or restore the files to their state before the run");
-        }
-        "ORACLE_CHANGED" => {
-            line("ralph undo", "restore the files to their state before the run");
-            line("verify.oracle = \"flag\"", "in your own config.toml, if the task is to change tests");
-        }
-        "STALL" | "SAME_ERROR_5X" | "PERMISSION_DENIED" | "OUTPUT_DECLINE" => {
-            line("ralph circuit reset", "allow new runs here, once the cause is fixed");
-        }
-        "MAX_ITERATIONS" => line("ralph resume --max-iterations N", "continue with a higher limit"),
-        "COST_LIMIT" => line("ralph resume --max-cost USD", "continue with a higher limit"),
-        "TIME_LIMIT" => line("ralph resume --max-time DUR", "continue with a higher limit"),
-        "INTERRUPTED"
-        | "RATE_LIMIT"
-        | "AGENT_UNAVAILABLE"
-        | "DAILY_BUDGET"
-        | "STORE_UNSAFE"
-        | "BASELINE_TIMED_OUT"
-        | "WORKSPACE_UNWRITABLE" => {
-            line(&format!("ralph resume {short}"), "continue from here");
-        }
-        "VERIFY_CANNOT_RUN" => {
-            line(&format!("ralph resume {short}"), "continue, once the command can run");
-            line("ralph run --verify 'CMD'", "or start with another verify command");
-            line("ralph run --force", "or start anyway, if the agent is to make it run");
-        }
-        "WORKSPACE_LOST" => {
-            line(&format!("ralph resume {short}"), "continue, once the workspace is back at its path");
-            line(&format!("ralph resume {short} -C DIR"), "or where it is now");
-        }
-        _ => {}
-    }
-    line(&format!("ralph explain {short}"), "why each decision was made");
-    text
 }

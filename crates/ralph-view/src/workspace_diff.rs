@@ -1,16 +1,19 @@
-//! What an iteration changed, as a unified diff of two snapshots, their contents from the snapshot store. Large and
-//! binary files are only named; a comparison that takes too long gets coarser, never stuck.
+//! What changed between two moments of a workspace, as a unified diff, as counted lines or as names. Contents come from the
+//! snapshot store, for a run that is not over also from the workspace; secrets are redacted. Large and binary files are
+//! only named; a comparison that takes too long gets coarser, never stuck.
 
 use crate::hunk_marks::Marks;
 use crate::plain::plain_lines;
 use crate::style::Style;
 use ralph_engine::receipt::mark;
-use ralph_engine::workspace_files::WorkspaceFiles;
+use ralph_engine::redact::Redactor;
 use ralph_rules::record::{ChangeMap, HunkState, MappedHunk};
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Kind, shown, side_by_side};
-use similar::TextDiff;
+use similar::{ChangeTag, TextDiff};
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::time::Duration;
 
 /// Larger files are only named.
@@ -19,6 +22,8 @@ const LARGEST: u64 = 4 << 20;
 const EXACT: Duration = Duration::from_millis(500);
 /// A NUL this early makes a file binary, as for git.
 const LOOK: usize = 8_000;
+/// Said of two contents that look alike once they are redacted.
+const REDACTED: &str = "only redacted secrets changed";
 
 /// Two moments of a workspace.
 pub struct Moments {
@@ -28,58 +33,77 @@ pub struct Moments {
     pub after: Index,
 }
 
+/// Where the contents of files are, and what must not be shown of them.
+#[derive(Clone, Copy)]
+pub struct Contents<'a> {
+    /// The contents that snapshots have.
+    pub blobs: &'a Blobs,
+    /// The workspace, if the later moment is now: no snapshot has it.
+    pub live: Option<&'a Path>,
+    /// Knows the secrets.
+    pub redactor: &'a Redactor,
+}
+
 /// How a diff is printed.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// The contents.
-    pub blobs: &'a Blobs,
+    pub contents: Contents<'a>,
     /// Colors.
     pub style: Style,
-    /// Contents as they are: fit for `git apply`, not for a terminal.
+    /// Contents as they are but for secrets: not for a terminal.
     pub raw: bool,
     /// Which hunks a check notices: a mark is printed at each.
     pub map: Option<&'a ChangeMap>,
+}
+
+/// A file that differs between two moments.
+#[derive(Clone, Copy)]
+pub struct ChangedFile<'a> {
+    old: Option<Entry<'a>>,
+    new: Option<Entry<'a>>,
+}
+
+/// The lines that differ in a file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangedLines {
+    /// How many were added.
+    pub added: usize,
+    /// How many were removed.
+    pub removed: usize,
+    /// The hunks as a unified diff, with both names.
+    pub diff: String,
 }
 
 struct Page<'a, W> {
     out: W,
     style: Style,
     shown: Shown<'a>,
-    /// The workspace as it is now, for contents that were not saved yet.
-    live: Option<&'a WorkspaceFiles>,
+}
+
+/// Every file that differs, in the order of a walk.
+pub fn changed_files(moments: &Moments) -> impl Iterator<Item = ChangedFile<'_>> {
+    let work = |entry: &Entry<'_>| entry.matters() && entry.kind != Kind::Directory;
+    side_by_side(&moments.before, &moments.after).filter_map(move |(old, new)| {
+        let (old, new) = (old.filter(work), new.filter(work));
+        (old.as_ref().map(what) != new.as_ref().map(what)).then_some(ChangedFile { old, new })
+    })
 }
 
 /// Writes what changed; says how many files did.
 pub fn diff(out: impl Write, moments: &Moments, shown: Shown<'_>) -> io::Result<u32> {
-    diff_pages(Page { out, style: shown.style, shown, live: None }, moments)
-}
-
-/// The same up to this moment: contents that no snapshot has yet are read from the workspace.
-pub fn live_diff(
-    out: impl Write,
-    moments: &Moments,
-    shown: Shown<'_>,
-    workspace: &WorkspaceFiles,
-) -> io::Result<u32> {
-    diff_pages(Page { out, style: shown.style, shown, live: Some(workspace) }, moments)
-}
-
-fn diff_pages(mut page: Page<'_, impl Write>, moments: &Moments) -> io::Result<u32> {
+    let mut page = Page { out, style: shown.style, shown };
     let mut files = 0;
-    let work = |entry: &Entry<'_>| (entry.counts || entry.protected) && entry.kind != Kind::Directory;
-    for (old, new) in side_by_side(&moments.before, &moments.after) {
-        let (old, new) = (old.filter(work), new.filter(work));
-        if old.as_ref().map(what) != new.as_ref().map(what) {
-            files += 1;
-            page.file(old.as_ref(), new.as_ref())?;
-        }
+    for file in changed_files(moments) {
+        files += 1;
+        page.file(&file)?;
     }
     page.out.flush()?;
     Ok(files)
 }
 
 fn what(entry: &Entry<'_>) -> (Kind, u128, bool) {
-    (entry.kind, entry.hash, entry.kind == Kind::File && entry.mode & 0o100 != 0)
+    (entry.kind, entry.hash, entry.executable())
 }
 
 /// git's word for kind and executable bit.
@@ -91,33 +115,64 @@ fn mode(entry: &Entry<'_>) -> &'static str {
     }
 }
 
-impl<W: Write> Page<'_, W> {
-    fn file(&mut self, old: Option<&Entry<'_>>, new: Option<&Entry<'_>>) -> io::Result<()> {
-        let Some(entry) = new.or(old) else { return Ok(()) };
-        let path = shown(entry.path);
-        let (a, b) = (format!("a/{path}"), format!("b/{path}"));
-        let title = self.style.strong(format!("diff --git {a} {b}"));
-        writeln!(self.out, "{title}")?;
-        match (old, new) {
-            (None, Some(new)) => writeln!(self.out, "new file mode {}", mode(new))?,
-            (Some(old), None) => writeln!(self.out, "deleted file mode {}", mode(old))?,
-            (Some(old), Some(new)) if mode(old) != mode(new) => {
-                writeln!(self.out, "old mode {}\nnew mode {}", mode(old), mode(new))?;
-            }
-            _ => {}
-        }
-        let (a, b) =
-            (if old.is_some() { &a } else { "/dev/null" }, if new.is_some() { &b } else { "/dev/null" });
-        let mut marks = Marks::of(self.shown.map.filter(|_| !self.shown.raw), &path);
-        for mark in marks.of_file() {
-            self.mark(mark)?;
-        }
-        match (self.text(old), self.text(new)) {
-            (Ok(before), Ok(after)) => self.texts(&before, &after, (a, b), &mut marks),
-            (Err(why), _) | (_, Err(why)) => writeln!(self.out, "{a} and {b} differ: {why}"),
+impl<'a> ChangedFile<'a> {
+    /// Before, if it was there.
+    pub fn before(&self) -> Option<&Entry<'a>> {
+        self.old.as_ref()
+    }
+
+    /// After, if it is there.
+    pub fn after(&self) -> Option<&Entry<'a>> {
+        self.new.as_ref()
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &'a [u8] {
+        self.new.or(self.old).map_or(b"", |entry| entry.path)
+    }
+
+    /// `added`, `deleted` or `modified`.
+    pub fn how(&self) -> &'static str {
+        match (self.old, self.new) {
+            (None, _) => "added",
+            (_, None) => "deleted",
+            _ => "modified",
         }
     }
 
+    /// git's modes, before and after.
+    pub fn modes(&self) -> (Option<&'static str>, Option<&'static str>) {
+        (self.old.as_ref().map(mode), self.new.as_ref().map(mode))
+    }
+
+    /// Its name on both sides, as git's diffs have it.
+    fn names(&self) -> (String, String) {
+        let name = |side: char, there: bool| match there {
+            true => format!("{side}/{}", shown(self.path())),
+            false => "/dev/null".to_owned(),
+        };
+        (name('a', self.old.is_some()), name('b', self.new.is_some()))
+    }
+
+    /// The lines that differ, or why they are not shown.
+    pub fn lines(&self, contents: Contents<'_>) -> Result<ChangedLines, &'static str> {
+        let (before, after) = (contents.text(self.old.as_ref())?, contents.text(self.new.as_ref())?);
+        let hash = |entry: Option<Entry<'_>>| entry.map(|entry| entry.hash);
+        if before == after && hash(self.old) != hash(self.new) && !before.is_empty() {
+            return Err(REDACTED);
+        }
+        let (a, b) = self.names();
+        let diff = TextDiff::configure().timeout(EXACT).diff_lines(&before, &after);
+        let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+        Ok(ChangedLines {
+            added: count(ChangeTag::Insert),
+            removed: count(ChangeTag::Delete),
+            diff: diff.unified_diff().context_radius(3).header(&a, &b).to_string(),
+        })
+    }
+}
+
+impl Contents<'_> {
     /// A side's text, or why it is not shown.
     fn text(&self, entry: Option<&Entry<'_>>) -> Result<String, &'static str> {
         let Some(entry) = entry else { return Ok(String::new()) };
@@ -127,31 +182,53 @@ impl<W: Write> Page<'_, W> {
         if entry.size > LARGEST {
             return Err("too large to show");
         }
-        let mut bytes = Vec::new();
-        match (self.shown.blobs.open(entry.hash), self.live, std::str::from_utf8(entry.path)) {
-            (Ok(file), ..) => {
-                file.take(LARGEST).read_to_end(&mut bytes).map_err(|_| "its content cannot be read")?;
+        let bytes = match (self.blobs.open(entry.hash), self.live) {
+            (Ok(file), _) => read(file),
+            (Err(_), Some(workspace)) if entry.kind == Kind::Symlink => {
+                ralph_os::NoFollowDir::open(workspace).and_then(|dir| dir.read_link(entry.path))
             }
-            (Err(_), Some(live), Ok(path)) if entry.kind == Kind::File => {
-                bytes = live.read(path, LARGEST).map_err(|_| "its content cannot be read")?.into_bytes();
-            }
-            _ => return Err("its content was not saved, or was pruned"),
-        }
+            (Err(_), Some(workspace)) => ralph_os::open_file_beneath(workspace, entry.path).and_then(read),
+            (Err(_), None) => return Err("its content was not saved, or was pruned"),
+        };
+        let bytes = bytes.map_err(|_| "its content cannot be read")?;
         if bytes.iter().take(LOOK).any(|byte| *byte == 0) {
             return Err("a binary file");
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(self.redactor.redact(&String::from_utf8_lossy(&bytes)).into_owned())
+    }
+}
+
+fn read(file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(LARGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+impl<W: Write> Page<'_, W> {
+    fn file(&mut self, file: &ChangedFile<'_>) -> io::Result<()> {
+        let path = shown(file.path());
+        let title = self.style.strong(format!("diff --git a/{path} b/{path}"));
+        writeln!(self.out, "{title}")?;
+        match file.modes() {
+            (None, Some(new)) => writeln!(self.out, "new file mode {new}")?,
+            (Some(old), None) => writeln!(self.out, "deleted file mode {old}")?,
+            (Some(old), Some(new)) if old != new => writeln!(self.out, "old mode {old}\nnew mode {new}")?,
+            _ => {}
+        }
+        let mut marks = Marks::of(self.shown.map.filter(|_| !self.shown.raw), &path);
+        for mark in marks.of_file() {
+            self.mark(mark)?;
+        }
+        match file.lines(self.shown.contents) {
+            Ok(lines) => self.lines(&lines.diff, &mut marks),
+            Err(why) => {
+                let (a, b) = file.names();
+                writeln!(self.out, "{a} and {b} differ: {why}")
+            }
+        }
     }
 
-    fn texts(
-        &mut self,
-        before: &str,
-        after: &str,
-        (a, b): (&str, &str),
-        marks: &mut Marks<'_>,
-    ) -> io::Result<()> {
-        let diff = TextDiff::configure().timeout(EXACT).diff_lines(before, after);
-        let text = diff.unified_diff().context_radius(3).header(a, b).to_string();
+    fn lines(&mut self, text: &str, marks: &mut Marks<'_>) -> io::Result<()> {
         if self.shown.raw {
             return self.out.write_all(text.as_bytes());
         }

@@ -129,12 +129,11 @@ fn a_receipt_says_how_it_ended_and_what_to_type_next() {
             "no verify command: completion cannot be verified (add --verify)",
         ),
         ("stall", "STOPPED: STALL", "allow new runs here, once the cause is fixed"),
-        ("budget", "STOPPED: COST_LIMIT", "ralph resume --max-cost USD      continue with a higher limit"),
-        (
-            "prohibited_path",
-            "STOPPED: PROHIBITED_PATH",
-            "see the changes to protected paths, and what was restored",
-        ),
+        ("stall", "STOPPED: STALL", "ralph logs 567890ab -i 4            what the agent did last"),
+        ("stall", "STOPPED: STALL", "ralph resume 567890ab --hint \"…\""),
+        ("blocked", "STOPPED: BLOCKED", "answer the agent, and continue"),
+        ("budget", "STOPPED: COST_LIMIT", "ralph resume --max-cost USD         continue with a higher limit"),
+        ("prohibited_path", "STOPPED: PROHIBITED_PATH", "see the agent's version of the protected paths"),
     ];
     for (name, first, next) in table {
         let text = closing(&journal(name));

@@ -2,6 +2,8 @@
 //! agent is the scripted one (`ralph agent-sim --help` has its language). `bed` is the place they run in.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "engine/answers.rs"]
+mod answers;
 #[path = "engine/attacks.rs"]
 mod attacks;
 #[path = "engine/bed.rs"]
@@ -38,6 +40,8 @@ mod protection;
 mod recovery;
 #[path = "engine/reviews.rs"]
 mod reviews;
+#[path = "engine/run_change.rs"]
+mod run_change;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
 #[path = "engine/secrets.rs"]

@@ -1,7 +1,9 @@
 //! Resuming from every phase: an open call is found out about and never begun again, every other open step is begun
 //! again, a wait or a limit is looked at anew.
 
-use crate::journal::{Journal, done, given, more};
+use crate::journal::{Journal, block, done, given, more};
+use ralph_rules::breaker::Breaker;
+use ralph_rules::claim::{Progress, Tests};
 use ralph_rules::ending::Reason;
 use ralph_rules::failure::Class;
 use ralph_rules::money::{Micro, Usage};
@@ -185,6 +187,33 @@ fn crashes_of_the_agent_are_forgotten_on_resume() {
     journal.ended_with(Reason::AgentUnavailable, 69);
     journal.later(6_000).resume();
     journal.goes_on("call_failed");
+}
+
+#[test]
+fn a_blocked_run_that_is_resumed_is_verified_and_called_again() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    let blocked = block(Progress::Blocked, Tests::NotRun, false);
+    journal.iteration(&blocked, true, Some(CheckOutcome::Failed));
+    journal.ended_with(Reason::Blocked, 2);
+    journal.later(60_000).resume();
+    assert_eq!(step(&journal), "verify AsIs", "the files may have changed since");
+    journal.verified(CheckOutcome::Failed);
+    assert_eq!(step(&journal), "admit 002.a1");
+}
+
+#[test]
+fn a_stalled_run_that_is_resumed_counts_anew() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    for next in ["admit 005.a1", "admit 009.a1"] {
+        for _ in 0..4 {
+            journal.iteration(&more(), false, Some(CheckOutcome::Failed));
+        }
+        journal.ended_with(Reason::Stall, 1);
+        assert_eq!(journal.state.circuit.now, Breaker::Open);
+        journal.later(60_000).resume();
+        journal.verified(CheckOutcome::Failed);
+        assert_eq!((step(&journal).as_str(), journal.state.circuit.now), (next, Breaker::Closed));
+    }
 }
 
 #[test]

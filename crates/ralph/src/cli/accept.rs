@@ -1,40 +1,130 @@
-//! `ralph accept`: a person accepts work that a run left for review. The checks run once more; what fails, or what changed
-//! since, is not accepted unseen.
+//! `ralph accept`: a person takes a run's work. If the run left it for review, the checks run once more; what fails, or
+//! what changed since, is not accepted unseen. Then exactly the run's change is committed, and nothing else
+//! (`accept/commit.rs`).
 
+use super::diff::RunChange;
 use super::resolve::Changes;
 use super::resume::go_on;
 use super::run::Output;
 use super::{Here, moved, runs};
+use crate::print::{print, say};
 use crate::problem::{Code, Problem};
+use commit::Committed;
+use ralph_rules::counting::counted;
 use ralph_rules::ending::Reason;
 use ralph_rules::next::Next;
 use ralph_rules::record::{Fact, Record, Request};
 use ralph_rules::step::Step;
+use ralph_store::RunRow;
+use ralph_view::run_state::RunState;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+mod commit;
+mod decide;
+mod git;
+mod message;
 
 /// Arguments of `ralph accept`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Run id (default: the latest run here).
     run: Option<String>,
+    /// Accept work that was left for review without committing it.
+    #[arg(long)]
+    no_commit: bool,
     #[command(flatten)]
     pub output: Output,
 }
 
 /// Accepts the run's work.
 pub fn accept(args: &Args, here: &Here) -> Result<u8, Problem> {
-    let store = runs::store(&here.home()?)?;
+    let home = here.home()?;
+    let store = runs::store(&home)?;
     let row = runs::find(&store, args.run.as_deref(), here)?;
     let waits = row.reason.as_deref() == Some(Reason::NeedsReview.name());
     let cut_short = !waits && row.resumable && was_left_for_review(&runs::records(&store, &row.id)?);
-    if !waits && !cut_short {
-        let ended =
-            row.reason.as_deref().map_or("is not over".into(), |reason| format!("ended with {reason}"));
-        let message = format!("run {} has nothing to accept: it {ended}", runs::short(&row.id));
-        return Err(Problem::new(Code::Usage, message)
-            .hint("only a run that ended with NEEDS_REVIEW can be accepted; `ralph list` shows them"));
+    if waits || cut_short {
+        drop(store);
+        let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
+        let code = go_on(which, &Changes::default(), None, vec![Request::Accept], args.output, here)?;
+        if code != 0 || args.no_commit {
+            return Ok(code);
+        }
+    } else if args.no_commit {
+        return Err(nothing_to_accept(&row));
+    } else if !RunState::named(&row.status).is_some_and(|state| matches!(state, RunState::Ended(_))) {
+        return Err(not_over(&row, runs::is_running(&row, &home)));
     }
-    let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
-    go_on(which, &Changes::default(), None, vec![Request::Accept], args.output, here)
+    commit_change(&row, args.output, here)
+}
+
+fn commit_change(row: &RunRow, output: Output, here: &Here) -> Result<u8, Problem> {
+    let change = RunChange::of(Some(&row.id), here)?;
+    if change.until_now {
+        return Err(not_over(row, false));
+    }
+    let made = commit::commit(&change, here)?;
+    if output.json {
+        print(&(as_json(&made, row).to_string() + "\n"));
+    } else {
+        say(&words(&made, row));
+    }
+    Ok(0)
+}
+
+fn words(made: &Committed, row: &RunRow) -> String {
+    let short = runs::short(&row.id);
+    let mut text = match (&made.commit, made.why_not) {
+        (Some(commit), _) => {
+            let on = made.branch.as_ref().map_or_else(|| "a detached HEAD".to_owned(), Clone::clone);
+            let (files, commit) = (counted(made.files.len(), "file"), commit.get(..12).unwrap_or(commit));
+            format!("Committed run {short}'s change to {on}: {commit} {}, {files}.\n", made.subject)
+        }
+        (None, why) => format!("Run {short}: nothing to commit: {}.\n", why.unwrap_or_default()),
+    };
+    for (path, why) in &made.left_out {
+        let _ = writeln!(text, "  not committed: {path}: {why}");
+    }
+    if !made.hooks.is_empty() {
+        let hooks = made.hooks.join(", ");
+        let _ = writeln!(text, "Git hooks were not run ({hooks}): an agent can change what they execute.");
+    }
+    text
+}
+
+fn as_json(made: &Committed, row: &RunRow) -> Value {
+    let left_out: Vec<Value> =
+        made.left_out.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
+    json!({
+        "v": 1,
+        "type": "commit",
+        "runId": row.id,
+        "commit": made.commit,
+        "branch": made.branch,
+        "subject": made.subject,
+        "files": made.files,
+        "leftOut": left_out,
+        "hooksNotRun": made.hooks,
+        "whyNot": made.why_not,
+    })
+}
+
+fn nothing_to_accept(row: &RunRow) -> Problem {
+    let ended = row.reason.as_deref().map_or("is not over".into(), |reason| format!("ended with {reason}"));
+    let message = format!("run {} was not left for review: it {ended}", runs::short(&row.id));
+    Problem::new(Code::Usage, message)
+        .hint("without --no-commit, `ralph accept` commits what the run changed")
+}
+
+fn not_over(row: &RunRow, running: bool) -> Problem {
+    let short = runs::short(&row.id);
+    if running {
+        return Problem::new(Code::Busy, format!("run {short} is still active"))
+            .hint("wait until it ends, or stop it: ralph stop");
+    }
+    Problem::new(Code::Usage, format!("run {short} was cut short, and nobody inspected what it did last"))
+        .hint(format!("`ralph resume {short}` continues it; `ralph reject {short}` takes its change back"))
 }
 
 /// Whether nobody worked since the run was left for review: an acceptance that was cut short may be repeated.

@@ -130,7 +130,7 @@ pub fn places(here: &Here) -> Places {
 }
 
 /// Git from the path; never one that lies in the workspace, where an agent could put it.
-fn git(here: &Here) -> Option<PathBuf> {
+pub fn git(here: &Here) -> Option<PathBuf> {
     let nowhere = std::path::Path::new("/nonexistent");
     let found = here.env.which("git", nowhere)?.canonicalize().ok()?;
     (!found.starts_with(&here.workspace)).then_some(found)

@@ -77,16 +77,7 @@ pub fn hint(args: &HintArgs, here: &Here) -> Result<u8, Problem> {
                 .hint(format!("put the hint in quotes: ralph hint '{}'", words.join(" "))));
         }
     };
-    let text = if text == "-" { from_stdin()? } else { text.trim().to_string() };
-    if text.is_empty() {
-        return Err(Problem::new(Code::Usage, "the hint is empty")
-            .hint("for example: ralph hint 'The bug is in src/parse.rs, not in the tests'"));
-    }
-    if text.len() > HINT_BYTES {
-        let message = format!("the hint is too long: {} bytes, the maximum is {HINT_BYTES}", text.len());
-        return Err(Problem::new(Code::Usage, message)
-            .hint("write it to a file in the workspace and name that file in the hint"));
-    }
+    let text = checked_hint(text)?;
     let store = runs::store(&here.home()?)?;
     if run.is_none() && runs::is_id(&store, &text)? {
         return Err(Problem::new(Code::Usage, format!("the hint is missing: `{text}` is a run id"))
@@ -101,6 +92,21 @@ pub fn hint(args: &HintArgs, here: &Here) -> Result<u8, Problem> {
     };
     ask(run, &Request::Hint { text: text.clone() }, "will include the hint in its next prompt", here)
         .map_err(quoted)
+}
+
+/// A hint as it was typed, or as stdin has it for `-`; not an empty or overlong one.
+pub fn checked_hint(text: &str) -> Result<String, Problem> {
+    let text = if text == "-" { from_stdin()? } else { text.trim().to_string() };
+    if text.is_empty() {
+        return Err(Problem::new(Code::Usage, "the hint is empty")
+            .hint("for example: ralph hint 'The bug is in src/parse.rs, not in the tests'"));
+    }
+    if text.len() > HINT_BYTES {
+        let message = format!("the hint is too long: {} bytes, the maximum is {HINT_BYTES}", text.len());
+        return Err(Problem::new(Code::Usage, message)
+            .hint("write it to a file in the workspace and name that file in the hint"));
+    }
+    Ok(text)
 }
 
 fn from_stdin() -> Result<String, Problem> {

@@ -2,9 +2,9 @@
 
 use super::workspace::Finds;
 use super::{
-    Here, accept, agents, analyze, ask, attach, block, circuit, completions, config, demo, doctor, examples,
-    explain, init, inside, list, logs, man, prices, prune, quarantine, redact, replay, report, resume, run,
-    stats, status, topics, undo, verify,
+    Here, accept, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff, doctor,
+    examples, explain, init, inside, list, logs, man, prices, prune, quarantine, redact, reject, replay,
+    report, resume, run, stats, status, topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -55,7 +55,7 @@ pub enum RunCommand {
     /// Run the agent until the work is proven done or a limit stops it.
     #[command(before_help = examples::RUN)]
     Run(Box<run::Args>),
-    /// Resume a run that was interrupted or hit a limit.
+    /// Resume a run that was interrupted, hit a limit or needs an answer (--hint).
     #[command(before_help = examples::RESUME)]
     Resume(resume::Args),
     /// Watch a complete run on a throwaway repository (no key, network or agent needed).
@@ -75,6 +75,9 @@ pub enum LookCommand {
     /// Show what the agent said and did, or what it changed.
     #[command(before_help = examples::LOGS)]
     Logs(logs::Args),
+    /// Show what a run changed, and nothing else.
+    #[command(before_help = examples::DIFF)]
+    Diff(diff::Args),
     /// Watch and control a run in the background; leaving does not stop it.
     #[command(before_help = examples::ATTACH)]
     Attach(attach::Args),
@@ -107,7 +110,13 @@ pub enum ControlCommand {
     /// Restore files to their state before a run, or after one of its iterations.
     #[command(before_help = examples::UNDO)]
     Undo(undo::Args),
-    /// Show or restore changes that were removed from protected paths.
+    /// Commit exactly what a run changed, and accept it if it needs a review.
+    #[command(before_help = examples::ACCEPT)]
+    Accept(accept::Args),
+    /// Take back what a run changed and keep it in the quarantine.
+    #[command(before_help = examples::REJECT)]
+    Reject(reject::Args),
+    /// Show or restore changes that were removed from protected paths, or rejected.
     #[command(before_help = examples::QUARANTINE)]
     Quarantine(quarantine::Args),
     /// Show or reset the circuit breaker of this workspace.
@@ -121,9 +130,6 @@ pub enum ProveCommand {
     /// Verify the working tree or a branch and print a receipt, or check a receipt.
     #[command(before_help = examples::VERIFY)]
     Verify(verify::Args),
-    /// Accept work that a run left for review (NEEDS_REVIEW).
-    #[command(before_help = examples::ACCEPT)]
-    Accept(accept::Args),
     /// Replay a run's decisions from its journal and compare.
     #[command(before_help = examples::REPLAY)]
     Replay(replay::Args),
@@ -227,7 +233,6 @@ impl Command {
         match self {
             Command::Control(command) => command.for_people_only(),
             Command::Look(LookCommand::Attach(_)) => Some("attach"),
-            Command::Prove(ProveCommand::Accept(_)) => Some("accept"),
             Command::Settings(SettingsCommand::Config(args)) => args.edits().then_some("config edit"),
             Command::Settings(SettingsCommand::Doctor(args)) => args.mends(),
             Command::Other(OtherCommand::Prune(_)) => Some("prune"),
@@ -254,6 +259,7 @@ impl LookCommand {
             LookCommand::List(args) => list::list(&args, here),
             LookCommand::Status(args) => status::status(&args, here),
             LookCommand::Logs(args) => logs::logs(&args, here),
+            LookCommand::Diff(args) => diff::diff(&args, here),
             LookCommand::Attach(args) => attach::attach(&args, here),
             LookCommand::Explain(args) => explain::explain(&args, here),
             LookCommand::Report(args) => report::report(&args, here),
@@ -270,6 +276,8 @@ impl ControlCommand {
             ControlCommand::Continue(_) => Some("continue"),
             ControlCommand::Hint(_) => Some("hint"),
             ControlCommand::Undo(_) => Some("undo"),
+            ControlCommand::Accept(_) => Some("accept"),
+            ControlCommand::Reject(_) => Some("reject"),
             ControlCommand::Quarantine(_) => None,
             ControlCommand::Circuit(args) => args.resets().then_some("circuit reset"),
         }
@@ -282,6 +290,8 @@ impl ControlCommand {
             ControlCommand::Continue(args) => ask::go_on(&args, here),
             ControlCommand::Hint(args) => ask::hint(&args, here),
             ControlCommand::Undo(args) => undo::undo(&args, here),
+            ControlCommand::Accept(args) => accept::accept(&args, here),
+            ControlCommand::Reject(args) => reject::reject(&args, here),
             ControlCommand::Quarantine(args) => quarantine::quarantine(&args, here),
             ControlCommand::Circuit(args) => circuit::circuit(&args, here),
         }
@@ -292,7 +302,6 @@ impl ProveCommand {
     fn answer(self, here: &Here) -> Result<u8, Problem> {
         match self {
             ProveCommand::Verify(args) => verify::verify(&args, here),
-            ProveCommand::Accept(args) => accept::accept(&args, here),
             ProveCommand::Replay(args) => replay::replay(&args, here),
             ProveCommand::Analyze(args) => analyze::analyze(&args, here),
             ProveCommand::Block(args) => block::block(&args, here),

@@ -24,8 +24,22 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Bytes of output that are searched for the reason of a refusal.
 const WORDS: usize = 64 * 1024;
 
+/// What a run in the background gets from the process that starts it.
+#[derive(Clone, Copy)]
+pub struct Handover<'a> {
+    /// How this process prints.
+    pub output: Output,
+    /// The task, if it was read from stdin.
+    pub task: Option<&'a str>,
+}
+
 /// Starts the run `id`, new or resumed from `row`, and returns once it has started.
-pub fn detach(output: Output, id: &str, row: Option<&RunRow>, here: &Here) -> Result<u8, Problem> {
+pub fn detach(
+    Handover { output, task }: Handover<'_>,
+    id: &str,
+    row: Option<&RunRow>,
+    here: &Here,
+) -> Result<u8, Problem> {
     let home = here.home()?;
     let log = home.run(id).join(LOG);
     let failed = |what: &str, e: &(dyn std::error::Error + 'static)| Problem::new(Code::Busy, what).cause(e);
@@ -36,7 +50,7 @@ pub fn detach(output: Output, id: &str, row: Option<&RunRow>, here: &Here) -> Re
     let both = file.try_clone().map_err(|e| failed("cannot create the run's log", &e))?;
     let program = std::env::current_exe().map_err(|e| failed("cannot find ralph's own executable", &e))?;
     let mut command = Command::new(program);
-    let task = task_on_stdin(args).map_err(|e| failed("cannot hand over the task", &e))?;
+    let task = task_on_stdin(task).map_err(|e| failed("cannot hand over the task", &e))?;
     command.args(typed(std::env::args_os().skip(1), id)).stdin(task).stdout(file).stderr(both);
     let mut child = command.spawn().map_err(|e| failed("cannot start the background process", &e))?;
     match begun(&home, id, row, &mut child)? {
@@ -46,8 +60,8 @@ pub fn detach(output: Output, id: &str, row: Option<&RunRow>, here: &Here) -> Re
 }
 
 /// The task that was read from stdin, for the other process to read once more.
-fn task_on_stdin(args: &Args) -> std::io::Result<Stdio> {
-    let Some(task) = &args.from_stdin else { return Ok(Stdio::null()) };
+fn task_on_stdin(task: Option<&str>) -> std::io::Result<Stdio> {
+    let Some(task) = task else { return Ok(Stdio::null()) };
     let mut file = tempfile::tempfile()?;
     file.write_all(task.as_bytes())?;
     file.rewind()?;

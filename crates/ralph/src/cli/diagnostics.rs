@@ -1,7 +1,7 @@
 //! What ralph logs about itself: how much is printed, and where a run keeps it.
 
 use super::Here;
-use super::command::{Command, ProveCommand, RunCommand};
+use super::command::{Command, ControlCommand, RunCommand};
 use crate::env::{Env, LOG};
 use crate::problem::{Code, Problem};
 use crate::show::StderrLines;
@@ -24,7 +24,7 @@ pub fn is_verbose(command: &Command) -> bool {
     match command {
         Command::Run(RunCommand::Run(args)) => args.output.verbose,
         Command::Run(RunCommand::Resume(args)) => args.output.verbose,
-        Command::Prove(ProveCommand::Accept(args)) => args.output.verbose,
+        Command::Control(ControlCommand::Accept(args)) => args.output.verbose,
         _ => false,
     }
 }

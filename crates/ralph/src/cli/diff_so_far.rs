@@ -3,18 +3,18 @@
 
 use ralph_engine::home::Home;
 use ralph_engine::journal;
+use ralph_engine::redact::Redactor;
 use ralph_engine::snapshots::Snapshots;
-use ralph_engine::workspace_files::WorkspaceFiles;
 use ralph_rules::state::State;
 use ralph_tree::{Index, Protect, Tree};
 use ralph_view::style::Style;
-use ralph_view::workspace_diff::{Moments, Shown, live_diff};
+use ralph_view::workspace_diff::{Contents, Moments, Shown, diff};
 use std::error::Error;
 use std::path::Path;
 
 /// Its lines without colours, or why there are none.
-pub fn diff_so_far(home: &Home, run: &str) -> Vec<String> {
-    let text = match changes(home, run) {
+pub fn diff_so_far(home: &Home, run: &str, redactor: &Redactor) -> Vec<String> {
+    let text = match changes(home, run, redactor) {
         Ok(Some(text)) if text.is_empty() => "No changes so far.".into(),
         Ok(Some(text)) => text,
         Ok(None) => "No changes so far: the agent has not been called yet.".into(),
@@ -24,7 +24,7 @@ pub fn diff_so_far(home: &Home, run: &str) -> Vec<String> {
 }
 
 /// The diff; none before the first snapshot was taken.
-fn changes(home: &Home, run: &str) -> Result<Option<String>, Box<dyn Error>> {
+fn changes(home: &Home, run: &str, redactor: &Redactor) -> Result<Option<String>, Box<dyn Error>> {
     let store = home.store_if_any()?.ok_or("there is no database")?;
     let start = State::of(&journal::read(&store, run)?).start.ok_or("the run has no start record")?;
     let workspace = Path::new(&start.workspace);
@@ -34,8 +34,9 @@ fn changes(home: &Home, run: &str) -> Result<Option<String>, Box<dyn Error>> {
         .leaving_out(start.own_files.clone())
         .leaving_out_dir(home.within(workspace).as_ref());
     let after = tree.walk(Index::load(&home.index(workspace)).as_ref())?;
-    let shown = Shown { blobs: snapshots.store().blobs(), style: Style::default(), raw: false, map: None };
+    let contents = Contents { blobs: snapshots.store().blobs(), live: Some(workspace), redactor };
+    let shown = Shown { contents, style: Style::default(), raw: false, map: None };
     let mut text = Vec::new();
-    live_diff(&mut text, &Moments { before, after }, shown, &WorkspaceFiles::open(workspace)?)?;
+    diff(&mut text, &Moments { before, after }, shown)?;
     Ok(Some(String::from_utf8_lossy(&text).into_owned()))
 }

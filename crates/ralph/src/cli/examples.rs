@@ -32,12 +32,26 @@ pub const RESUME: &str = "\
 Examples:
   ralph resume                        resume the latest run here
   ralph resume --max-iterations 20    with a higher limit
+  ralph resume --hint 'Use port 80'   answer a run that ended with BLOCKED or STALL
   ralph resume --detach               in the background (`ralph attach` shows it)";
 
 pub const ACCEPT: &str = "\
 Examples:
-  ralph accept             verify once more, and complete the latest run here
-  ralph resume 1f0f7559    or send the work back to the agent";
+  ralph accept                commit what the latest run here changed, and nothing else
+  ralph accept --no-commit    only complete a run that was left for review
+  ralph diff                  see the change first";
+
+pub const REJECT: &str = "\
+Examples:
+  ralph reject                take back what the latest run here changed, and keep it in the quarantine
+  ralph reject --dry-run      show what would be restored
+  ralph quarantine show       look at the rejected work later";
+
+pub const DIFF: &str = "\
+Examples:
+  ralph diff                  what the latest run here changed, also without git
+  ralph diff --stat           how many lines in each file
+  ralph diff 7ebeed4a --json  the change of one run, for scripts";
 
 pub const LIST: &str = "\
 Examples:

@@ -1,6 +1,6 @@
 //! `ralph logs`: what the agent said and did, in a run that ended or still runs.
 
-use super::{Here, runs};
+use super::{Here, runs, secrets};
 use crate::print::say;
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
@@ -14,7 +14,7 @@ use ralph_view::log_lines::LogLines;
 use ralph_view::log_raw::LogRaw;
 use ralph_view::run_state::RunState;
 use ralph_view::story::{Story, StoryError, StoryVisitor};
-use ralph_view::workspace_diff::{Moments, Shown, diff};
+use ralph_view::workspace_diff::{Contents, Moments, Shown, diff};
 use std::io::{BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub struct Args {
     /// Show what changed as a diff: in one iteration with --iteration, otherwise in the whole run.
     #[arg(long, conflicts_with_all = ["follow", "tools", "json"])]
     diff: bool,
-    /// Print the agent's raw output; with --diff, unescaped file contents.
+    /// Print the agent's raw output; with --diff, unescaped file contents (secrets stay redacted).
     #[arg(long, conflicts_with_all = ["tools", "json"])]
     raw: bool,
     /// Print records and activities as JSON lines, as `run --json` does.
@@ -177,7 +177,9 @@ fn changed(args: &Args, row: &RunRow, store: &Database, here: &Here) -> Result<u
     // The map is about the files as the run left them, and about all of the run's changes.
     let of_these = |map: &&ChangeMap| map.tree == moments.after.id() && from == 0;
     let map = state.proof.map().filter(of_these);
-    let shown = Shown { blobs: snapshots.store().blobs(), style: here.out_style(), raw, map };
+    let redactor = secrets::redactor_anyway(Path::new(&row.workspace), here);
+    let contents = Contents { blobs: snapshots.store().blobs(), live: None, redactor: &redactor };
+    let shown = Shown { contents, style: here.out_style(), raw, map };
     match diff(buffered_stdout(), &moments, shown) {
         Ok(0) => say("No changes.\n"),
         Ok(_) => {}

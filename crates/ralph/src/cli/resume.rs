@@ -1,16 +1,18 @@
-//! `ralph resume`: resumes a run that was interrupted or hit a limit. The recorded policy is kept; flags may raise limits
+//! `ralph resume`: resumes a run that was interrupted, hit a limit or needs an answer. The recorded policy is kept; flags may raise limits
 //! within the ceilings.
 
 use super::auto_prune::AutoPrune;
+use super::detach::Handover;
 use super::refused::can_be_recorded;
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, agent, detach, diagnostics, moved, runs, secrets};
+use super::{Here, agent, ask, detach, diagnostics, moved, runs, secrets};
 use crate::config;
 use crate::print::say;
 use crate::problem::{Code, Problem};
 use crate::values;
+use ralph_engine::inbox;
 use ralph_engine::moved::FilesNeeded;
 use ralph_engine::open;
 use ralph_engine::run_deps::RunDeps;
@@ -18,6 +20,7 @@ use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{Ms, Request};
 use ralph_rules::state::State;
+use ralph_store::{Database, RunRow};
 use std::sync::Arc;
 
 /// Arguments of `ralph resume`.
@@ -34,6 +37,9 @@ pub struct Args {
     /// New maximum duration, such as 2h.
     #[arg(long, value_name = "DUR", value_parser = values::span)]
     max_time: Option<Ms>,
+    /// Hint for the agent's next prompt; a run that ended with BLOCKED or STALL needs one to continue.
+    #[arg(long, value_name = "TEXT")]
+    hint: Option<String>,
     /// Exit with code 75 instead of waiting for a rate limit.
     #[arg(long)]
     no_wait: bool,
@@ -74,6 +80,10 @@ pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
         )
         .hint("start a new run with `ralph run`"));
     }
+    let hint = args.hint.as_deref().map(ask::checked_hint).transpose()?;
+    if hint.is_none() {
+        needs_no_answer(&store, &row)?;
+    }
     let changes = Changes {
         max_iterations: args.max_iterations,
         max_cost: args.max_cost,
@@ -82,7 +92,8 @@ pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
         force: args.force,
     };
     if args.detach {
-        return detach::detach(args.output, &row.id, Some(&row), here);
+        let handover = Handover { output: args.output, task: None };
+        return detach::detach(handover, &row.id, Some(&row), here);
     }
     let background = args.detached.is_some();
     if background {
@@ -91,7 +102,21 @@ pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     let output = Output { json: args.output.json && !background, ..args.output };
     let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
-    go_on(which, &changes, None, Vec::new(), output, here)
+    let hint = hint.map(|text| Request::Hint { text });
+    go_on(which, &changes, None, hint.into_iter().collect(), output, here)
+}
+
+/// A run that could not continue by itself would stop again: it waits for a hint, here or in its inbox.
+fn needs_no_answer(store: &Database, row: &RunRow) -> Result<(), Problem> {
+    let needs = State::of(&runs::records(store, &row.id)?).ending.is_some_and(|ending| ending.needs_answer());
+    if !needs || !inbox::hints(store, &row.id).is_empty() {
+        return Ok(());
+    }
+    let (short, reason) = (runs::short(&row.id), row.reason.as_deref().unwrap_or_default());
+    let message = format!("run {short} ended with {reason}: it needs an answer to continue");
+    Err(Problem::new(Code::Usage, message)
+        .hint(format!("ralph resume {short} --hint 'what the agent should know or do differently'"))
+        .hint(format!("`ralph logs {short} -i {}` shows what the agent said last", row.iterations)))
 }
 
 /// Resumes this run with these limits, where so many of its files are; `typed` is its task if it was given again, `requests` are made at once.
@@ -118,7 +143,8 @@ pub fn go_on(
     // Accepting calls no agent.
     let reviewer = start.review.as_ref().map(|review| &review.agent);
     let agents = std::iter::once(&start.agent).chain(&start.ladder).chain(reviewer);
-    let called = agents.filter(|_| requests.is_empty());
+    let accepts = requests.contains(&Request::Accept);
+    let called = agents.filter(|_| !accepts);
     for agent in called {
         let program = &agent.program;
         here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
@@ -136,7 +162,7 @@ pub fn go_on(
         }
         policy
     };
-    if !output.quiet && requests.is_empty() {
+    if !output.quiet && !accepts {
         say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
     }
     for warning in

@@ -1,5 +1,6 @@
 //! `ralph run`: runs the agent in this workspace until there is an outcome.
 
+use super::detach::Handover;
 use super::refused::{can_be_recorded, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
@@ -126,11 +127,12 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
         // A separate session, so that the run survives its terminal.
         let _ = rustix::process::setsid();
     }
+    let handover = Handover { output: args.output, task: args.from_stdin.as_deref() };
     match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
         Some((row, start)) => {
             same_as_begun(&row, &start, &resolved)?;
             if args.detach {
-                return detach::detach(args.output, &row.id, Some(&row), here);
+                return detach::detach(handover, &row.id, Some(&row), here);
             }
             let short = runs::short(&row.id);
             say(&format!("Resuming run {short}, which was interrupted (use --fresh to start over).\n"));
@@ -141,7 +143,7 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
         None => {
             let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
             match args.detach {
-                true => detach::detach(args.output, &id, None, here),
+                true => detach::detach(handover, &id, None, here),
                 false => begin(&id, resolved, args.output(), here),
             }
         }

@@ -2,6 +2,7 @@
 
 use super::diff_so_far::diff_so_far;
 use super::run::Output;
+use super::secrets;
 use super::{Here, runs};
 use crate::print::{RunOutput, say};
 use crate::show::{
@@ -83,7 +84,8 @@ pub fn screen(
     let screen = match &guard {
         Some(guard) => {
             let (run, state) = (id.to_string(), home.clone());
-            let diff = Box::new(move || diff_so_far(&state, &run));
+            let redactor = secrets::redactor_anyway(&here.workspace, here);
+            let diff = Box::new(move || diff_so_far(&state, &run, &redactor));
             let targets = KeyTargets { send: send_to(id, home, out), diff, leave };
             LiveScreen::on_terminal(guard.terminal(), out.clone(), style, targets)
         }

@@ -92,11 +92,11 @@ fn a_touched_protected_path_ends_the_run_and_nobody_advises_to_commit_it() {
         "  restored    .env (added)\n",
         "  quarantine  what was there instead: ",
         "see the changes to protected paths, and what was restored",
-        "git diff ",
+        "ralph diff ",
     ] {
         assert!(answer.err.contains(words), "{words} is not in:\n{}", answer.err);
     }
-    assert!(!answer.err.contains("git commit"), "{}", answer.err);
+    assert!(!answer.err.contains("ralph accept"), "{}", answer.err);
 }
 
 #[test]

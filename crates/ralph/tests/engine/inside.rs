@@ -3,13 +3,14 @@
 use crate::bed::{Bed, Done};
 use std::fs;
 
-const FOR_PEOPLE: [&str; 12] = [
+const FOR_PEOPLE: [&str; 13] = [
     "hint 'stop testing'",
     "stop",
     "pause",
     "continue",
     "undo --yes",
     "accept",
+    "reject --yes",
     "circuit reset",
     "config edit",
     "prune --yes",

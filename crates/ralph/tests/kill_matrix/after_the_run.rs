@@ -1,5 +1,5 @@
-//! `ralph undo`, `ralph accept` and `ralph prune`, killed right before what they write, sometimes once more while they are repeated. In
-//! the end the same command leads to the same state, and nothing that anybody wrote is lost.
+//! `ralph undo`, `accept`, `reject` and `prune`, killed right before what they write, sometimes once more while they are
+//! repeated. In the end the same command leads to the same state, and nothing that anybody wrote is lost.
 
 use crate::scene::{cleared, ralph};
 use crate::tracer::{Point, When, trace};
@@ -222,6 +222,80 @@ fn is_undone(place: &Place) -> Found<()> {
 #[test]
 fn an_undo_that_was_killed_anywhere_is_completed_by_the_next_one() {
     matrix(changed_in_every_way, &["undo", "--yes"], is_undone);
+}
+
+/// The files are as before the run, the quarantine has all that the agent wrote, and it can be had back.
+fn is_rejected(place: &Place) -> Found<()> {
+    place.ends_well(&["reject", "--yes"])?;
+    let output = place.ralph(&["quarantine", "list", "--json"]).output().map_err(|e| e.to_string())?;
+    let cases: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?;
+    let mut kept = BTreeMap::new();
+    for case in cases.as_array().into_iter().flatten() {
+        for found in case["found"].as_array().into_iter().flatten().filter(|found| found["file"].is_string())
+        {
+            let file = Path::new(case["folder"].as_str().unwrap()).join(found["file"].as_str().unwrap());
+            let text = fs::read_to_string(file).map_err(|e| e.to_string())?;
+            kept.insert(found["path"].as_str().unwrap().to_owned(), text);
+        }
+    }
+    for (path, (_, _, text)) in
+        place.after.iter().filter(|(path, is)| is.0 != 'd' && place.before.get(*path) != Some(*is))
+    {
+        if kept.get(path) != Some(text) {
+            return Err(format!("{path} is not in the quarantine: {kept:?}"));
+        }
+    }
+    is_undone(place)
+}
+
+#[test]
+fn a_rejection_that_was_killed_anywhere_is_completed_by_the_next_one() {
+    matrix(changed_in_every_way, &["reject", "--yes"], is_rejected);
+}
+
+/// A run's change among the user's own: staged, changed, untracked, and in a file that the run changed too.
+fn among_other_changes() -> Place {
+    let scratch = Scratch::git_repo();
+    let lines: String = (1..=10).map(|n| format!("line {n}\n")).collect();
+    scratch.files(&[("both", &lines), ("staged", "s\n"), ("dirty", "d\n"), ("gone", "g\n")]);
+    scratch.git(&["add", "-A"]);
+    scratch.git(&["commit", "-q", "-m", "Before"]);
+    scratch.files(&[
+        ("both", &lines.replace("line 2", "mine")),
+        ("staged", "staged\n"),
+        ("dirty", "dirty\n"),
+        ("untracked", "u\n"),
+    ]);
+    scratch.git(&["add", "staged"]);
+    let script = "run sed -i 's/line 9/agent/' both; rm gone; mkdir new; echo new > new/file\nclaim progress";
+    Place::new(scratch, script, &["--max-iterations", "1"], 3)
+}
+
+/// The run's change is committed, once; index, files and everything else of the user's are as they were.
+fn is_committed(place: &Place) -> Found<()> {
+    place.ends_well(&["accept"])?;
+    place.is_tidy()?;
+    let git = |args: &[&str]| place.scratch.git(args);
+    let subjects = git(&["log", "--format=%s"]);
+    let committed = git(&["show", "--format=", "--name-status", "--no-renames", "HEAD"]);
+    let both = git(&["show", "HEAD:both"]);
+    let status = git(&["status", "--porcelain"]);
+    let right = subjects == "Work\nBefore\nStart"
+        && committed == "M\tboth\nD\tgone\nA\tnew/file"
+        && both.contains("agent")
+        && both.contains("line 2")
+        && status == " M both\n M dirty\nM  staged\n?? untracked"
+        && git(&["fsck", "--no-dangling"]).is_empty();
+    let now = files(&place.scratch.workspace());
+    match right && now == place.after {
+        true => Ok(()),
+        false => Err(format!("{subjects}\n{committed}\n{status}\n{now:?}")),
+    }
+}
+
+#[test]
+fn a_commit_of_a_run_that_was_killed_anywhere_is_completed_by_the_next_one() {
+    matrix(among_other_changes, &["accept"], is_committed);
 }
 
 /// Work that only a person can judge.

@@ -96,6 +96,22 @@ fn a_record_without_a_body_fits_its_shape() {
 }
 
 #[test]
+fn what_commands_after_a_run_print_fits_its_shape() {
+    let scratch = lived_in();
+    fits("diff", &json(&ralph(&scratch, &["diff", "--json"])));
+    let runs = json(&ralph(&scratch, &["list", "--json"]));
+    for (run, commits) in [(1, true), (0, true), (0, false)] {
+        let accepted = ralph(&scratch, &["accept", runs[run]["id"].as_str().unwrap(), "--json"]);
+        let accepted = json(accepted.lines().last().unwrap());
+        fits("commit", &accepted);
+        assert_eq!(accepted["commit"].is_string(), commits, "{accepted}");
+    }
+    for flag in ["--dry-run", "--yes", "--yes"] {
+        fits("reject", &json(&ralph(&scratch, &["reject", flag, "--json"])));
+    }
+}
+
+#[test]
 fn the_views_in_the_workspace_fit_their_shapes() {
     let scratch = lived_in();
     for (file, name) in [
