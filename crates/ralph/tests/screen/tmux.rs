@@ -86,7 +86,7 @@ fn tmux_shows_the_panel_its_pages_and_the_end() {
         tmux.keys("Enter");
         tmux.awaits("hint from a person: Look");
         tmux.keys("C-c");
-        tmux.awaits("INTERRUPTED");
+        tmux.awaits("stop requested");
         tmux.awaits("ralph explain");
         assert!(!tmux.seen().contains("? help"), "the panel is gone:\n{}", tmux.seen());
     }
