@@ -25,25 +25,30 @@ const INSTALL: &[(&[&str], &str)] = &[
 impl MissingProgram {
     /// What is wrong, and what to install or change.
     pub fn words(&self) -> String {
+        format!("{}; {}", self.what_is_wrong(), self.remedy())
+    }
+
+    /// What is wrong.
+    pub fn what_is_wrong(&self) -> String {
         let program = &self.program;
         match self.why {
-            Absence::NotFound if program.contains('/') => {
-                format!("there is no file `{program}`; correct its path, or create it")
-            }
-            Absence::NotFound => {
-                format!("`{program}` is not installed or not on the PATH; {}", self.install())
-            }
-            Absence::NotExecutable => {
-                format!("`{program}` is not executable; make it so: chmod +x {program}")
-            }
-            Absence::NoModule => {
-                format!(
-                    "Python has no module `{program}`; install it with pip, or activate the environment that has it"
-                )
-            }
-            Absence::NoSubcommand => {
-                format!("cargo has no command `{program}`; install it: cargo install cargo-{program}")
-            }
+            Absence::NotFound if program.contains('/') => format!("there is no file `{program}`"),
+            Absence::NotFound => format!("`{program}` is not installed or not on the PATH"),
+            Absence::NotExecutable => format!("`{program}` is not executable"),
+            Absence::NoModule => format!("Python has no module `{program}`"),
+            Absence::NoSubcommand => format!("cargo has no command `{program}`"),
+        }
+    }
+
+    /// What to install or change.
+    pub fn remedy(&self) -> String {
+        let program = &self.program;
+        match self.why {
+            Absence::NotFound if program.contains('/') => "correct its path, or create it".into(),
+            Absence::NotFound => self.install().into(),
+            Absence::NotExecutable => format!("make it so: chmod +x {program}"),
+            Absence::NoModule => "install it with pip, or activate the environment that has it".into(),
+            Absence::NoSubcommand => format!("install it: cargo install cargo-{program}"),
         }
     }
 

@@ -308,6 +308,13 @@ fn plan_words(which: &str, plan: &PlanSeen) -> String {
     }
 }
 
+/// How to make a cost known, where the tokens and the model are, but not its price.
+fn unpriced_model(call: &CallEnded) -> Option<String> {
+    let model =
+        call.model.as_ref().filter(|_| call.price == PriceFrom::Unpriced && call.usage.total() > 0)?;
+    Some(format!("the price of `{model}` is not known: set it in your config.toml, [prices.\"{model}\"]"))
+}
+
 fn call_words(call: &CallEnded) -> Vec<String> {
     let cost = match call.price {
         PriceFrom::Reported => call.charged.to_string(),
@@ -320,6 +327,7 @@ fn call_words(call: &CallEnded) -> Vec<String> {
     if let Some(failure) = &call.failure {
         lines.push(format!("agent failed: {} ({})", failure.message, failure.class.words()));
     }
+    lines.extend(unpriced_model(call));
     if call.outlived > 0 {
         lines.push(format!("{} leftover processes stopped", call.outlived));
     }

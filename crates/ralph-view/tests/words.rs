@@ -5,6 +5,8 @@ mod golden;
 
 use golden::journal;
 use ralph_engine::outcome::{last_ending, outcome};
+use ralph_rules::ending::{Ending, Reason};
+use ralph_rules::failure::Class;
 use ralph_rules::money::Micro;
 use ralph_rules::record::{Asked, Record};
 use ralph_rules::record::{CallEnded, Fact, Inspected, PriceFrom, Request, Seen};
@@ -49,6 +51,13 @@ fn a_call_says_how_long_it_took_and_what_it_cost() {
         (
             CallEnded { price: PriceFrom::Unpriced, ..call() },
             vec!["agent finished in 0.6s, cost unknown, counted as the $0.50 estimate"],
+        ),
+        (
+            CallEnded { price: PriceFrom::Unpriced, model: Some("gpt-0".into()), ..call() },
+            vec![
+                "agent finished in 0.6s, cost unknown, counted as the $0.50 estimate",
+                "the price of `gpt-0` is not known: set it in your config.toml, [prices.\"gpt-0\"]",
+            ],
         ),
         (
             CallEnded { outlived: 2, denials: vec!["Bash".into(), "Web\x07".into()], ..call() },
@@ -133,7 +142,11 @@ fn a_receipt_says_how_it_ended_and_what_to_type_next() {
         ("stall", "STOPPED: STALL", "ralph resume 567890ab --hint \"…\""),
         ("blocked", "STOPPED: BLOCKED", "answer the agent, and continue"),
         ("budget", "STOPPED: COST_LIMIT", "ralph resume --max-cost USD         continue with a higher limit"),
-        ("prohibited_path", "STOPPED: PROHIBITED_PATH", "see the agent's version of the protected paths"),
+        (
+            "prohibited_path",
+            "STOPPED: PROHIBITED_PATH",
+            "see the changes to protected paths, and what was restored",
+        ),
     ];
     for (name, first, next) in table {
         let text = closing(&journal(name));
@@ -144,6 +157,32 @@ fn a_receipt_says_how_it_ended_and_what_to_type_next() {
             "{text}"
         );
     }
+}
+
+/// The receipt of a run of Claude Code that ended when its first call had failed with this class.
+fn failed_with(class: Class, reason: Reason) -> String {
+    let mut records = journal("rate_limit");
+    let failed = records.iter().position(|record| matches!(record.fact, Fact::Seen(Seen::CallEnded(_))));
+    records.truncate(failed.unwrap() + 1);
+    for record in &mut records {
+        match &mut record.fact {
+            Fact::Seen(Seen::RunStarted(start)) => start.agent.name = "claude".into(),
+            Fact::Seen(Seen::CallEnded(call)) => call.failure.as_mut().unwrap().class = class,
+            _ => {}
+        }
+    }
+    let state = State::of(&records);
+    receipt(&outcome(&state, Ending::new(reason, true), &[]), &state, Style::default())
+}
+
+#[test]
+fn after_a_limit_the_time_to_come_back_is_named_and_after_a_missing_login_the_command() {
+    let limited = failed_with(Class::UsageLimit, Reason::RateLimit);
+    assert!(limited.contains("continue at 01:0"), "{limited}");
+    assert!(!limited.contains("log in"), "{limited}");
+    let login = failed_with(Class::Auth, Reason::AgentUnavailable);
+    let (log_in, resume) = (login.find("log in to Claude Code"), login.find("then continue from here"));
+    assert!(login.contains("  claude   ") && log_in.is_some() && log_in < resume, "{login}");
 }
 
 #[test]

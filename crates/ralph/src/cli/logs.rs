@@ -138,7 +138,8 @@ fn no_iteration(n: u32, row: &RunRow) -> Problem {
     let message = format!("run {} has no iteration {n}", runs::short(&row.id));
     Problem::new(Code::Usage, message).hint(match row.iterations {
         0 => "it has not started an iteration yet".into(),
-        last => format!("--iteration accepts 1 to {last}"),
+        1 => "it has one iteration: --iteration 1".into(),
+        last => format!("it has iterations 1 to {last}"),
     })
 }
 

@@ -73,12 +73,12 @@ pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
         (found, _) => found?,
     };
     if !row.resumable {
-        let reason = row.reason.as_deref().unwrap_or("over");
-        return Err(Problem::new(
-            Code::Usage,
-            format!("cannot resume run {}: it ended with {reason}", runs::short(&row.id)),
-        )
-        .hint("start a new run with `ralph run`"));
+        let why = match row.reason.as_deref().filter(|_| row.status != "COMPLETED") {
+            Some(reason) => format!("it ended with {reason}, which is final"),
+            None => "it is completed".into(),
+        };
+        let message = format!("cannot resume run {}: {why}", runs::short(&row.id));
+        return Err(Problem::new(Code::Usage, message).hint("start a new run with `ralph run`"));
     }
     let hint = args.hint.as_deref().map(ask::checked_hint).transpose()?;
     if hint.is_none() {

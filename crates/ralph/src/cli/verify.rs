@@ -10,6 +10,7 @@ use crate::show::seconds;
 use ralph_engine::proof::map::Tried;
 use ralph_engine::receipt::{Receipt, diff_hash};
 use ralph_engine::snapshots::Snapshots;
+use ralph_engine::verification::ProgramSearch;
 use ralph_engine::verification::standalone::{self, Progress, StandaloneVerify};
 use ralph_engine::{git_checkout, open};
 use ralph_os::{Links, read_regular};
@@ -100,7 +101,8 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         map: args.map.then_some(settings.policy.map_time),
     };
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
-    let receipt = standalone::verify(&request, &redactor, told)
+    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
+    let receipt = standalone::verify(&request, &redactor, |progress| told(progress, search))
         .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
     match args.json {
         true => print_json(&receipt)?,
@@ -124,7 +126,7 @@ fn commands(args: &Args, configured: &[String]) -> Result<Vec<String>, Problem> 
 }
 
 /// Says how a verification came out.
-fn told(progress: Progress<'_>) {
+fn told(progress: Progress<'_>, search: ProgramSearch<'_>) {
     let (check, result) = match progress {
         Progress::Ran(check, result) => (check, result),
         Progress::Tried(tried) => return say(&format!("{}\n", tried_words(tried))),
@@ -138,6 +140,9 @@ fn told(progress: Progress<'_>) {
     say(&format!("`{}` {how} ({})\n", result.command, seconds(result.ms)));
     if result.how != CheckOutcome::Passed {
         say(&format!("{}\n", crate::plain::plain_lines(&result.tail).trim_end()));
+        if let Some(missing) = search.missing_after(result) {
+            say(&format!("it cannot run: {}\n", plain(&missing.words())));
+        }
     }
 }
 

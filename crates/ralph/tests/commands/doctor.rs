@@ -134,10 +134,13 @@ fn a_missing_verify_program_and_a_mistyped_agent_are_found() {
     let answer = scene.ralph(&["doctor", "--json"]);
     let verify = row(&answer, "verify");
     assert_eq!((answer.code, verify["state"].as_str()), (78, Some("bad")), "{}", answer.out);
-    assert!(verify["fact"].as_str().unwrap().starts_with("`no-such-tool` is not installed"), "{verify}");
+    assert!(
+        verify["fact"].as_str().unwrap().contains("cannot run: `no-such-tool` is not installed"),
+        "{verify}"
+    );
     scene
         .scratch
-        .files(&[("ralph.toml", &format!("{LIMITS}[verify]\ncommands = [\"cd . && x\", \"sh -c x\"]\n"))]);
+        .files(&[("ralph.toml", &format!("{LIMITS}[verify]\ncommands = [\"$TOOL x\", \"PATH=bin x\"]\n"))]);
     assert_eq!(row(&scene.ralph(&["doctor", "--json"]), "verify")["state"], "ok");
     scene.scratch.files(&[("ralph.toml", "[agent]\nname = \"cluade\"\n")]);
     let answer = scene.ralph(&["doctor", "--json"]);

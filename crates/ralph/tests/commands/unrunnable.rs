@@ -36,6 +36,13 @@ fn a_verify_command_that_cannot_run_stops_the_run_before_the_first_call() {
 }
 
 #[test]
+fn verify_names_the_missing_program() {
+    let answer = Scene::new().ralph(&["verify", "--verify", "no-such-tool test"]);
+    assert_ne!(answer.code, 0);
+    assert!(answer.err.contains("it cannot run: `no-such-tool` is not installed"), "{}", answer.err);
+}
+
+#[test]
 fn force_calls_the_agent_anyway() {
     let scene = Scene::new();
     let made = "run printf '#!/bin/sh\\ntrue\\n' > made.sh && chmod +x made.sh; claim complete";
