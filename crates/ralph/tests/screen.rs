@@ -8,6 +8,8 @@ mod attached;
 mod ends;
 #[path = "screen/panels.rs"]
 mod panels;
+#[path = "screen/questions.rs"]
+mod questions;
 #[path = "screen/session.rs"]
 mod session;
 #[path = "screen/terminal.rs"]
