@@ -46,7 +46,7 @@ impl MissingProgram {
         match self.why {
             Absence::NotFound if program.contains('/') => "correct its path, or create it".into(),
             Absence::NotFound => self.install().into(),
-            Absence::NotExecutable => format!("make it so: chmod +x {program}"),
+            Absence::NotExecutable => format!("run chmod +x {program}"),
             Absence::NoModule => "install it with pip, or activate the environment that has it".into(),
             Absence::NoSubcommand => format!("install it: cargo install cargo-{program}"),
         }
@@ -68,7 +68,7 @@ mod tests {
             ("npm", Absence::NotFound, "`npm` is not installed or not on the PATH; install Node.js"),
             ("carg", Absence::NotFound, "not on the PATH; install it, or correct the command"),
             ("./test.sh", Absence::NotFound, "there is no file `./test.sh`"),
-            ("./test.sh", Absence::NotExecutable, "chmod +x ./test.sh"),
+            ("./test.sh", Absence::NotExecutable, "is not executable; run chmod +x ./test.sh"),
             ("pytest", Absence::NoModule, "Python has no module `pytest`"),
             ("nextest", Absence::NoSubcommand, "cargo install cargo-nextest"),
         ] {

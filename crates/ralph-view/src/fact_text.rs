@@ -8,8 +8,8 @@ use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{
-    CallEnded, ChangeMap, Check, CheckOutcome, Compared, HunkState, Inspected, MapTotals, Ms, PlanSeen,
-    PriceFrom, Refused, Refuser, Request, ReviewGiven, Seen, Verified, Violation,
+    CallEnded, ChangeMap, Check, CheckOutcome, Compared, FROM_ARGUMENT, HunkState, Inspected, MapTotals, Ms,
+    PlanSeen, PriceFrom, Refused, Refuser, Request, ReviewGiven, Seen, Verified, Violation,
 };
 use ralph_rules::state::{Review, State};
 use ralph_rules::step::Step;
@@ -150,7 +150,8 @@ fn limits(policy: &Policy) -> String {
 fn facts(seen: &Seen) -> Vec<String> {
     match seen {
         Seen::RunStarted(start) => {
-            let from = if start.prompt_from == "argument" { "the command line" } else { &start.prompt_from };
+            let from =
+                if start.prompt_from == FROM_ARGUMENT { "the command line" } else { &start.prompt_from };
             let run = format!(
                 "run started: task from {from}, agent {}, limits {}",
                 start.agent.name,

@@ -54,7 +54,7 @@ pub fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -
 fn by_reason(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
     let step = |command: String, what: &str| (command, what.to_owned());
     let resume = |what: &str| step(format!("ralph resume {short}"), what);
-    let raise = |flag: &str| step(format!("ralph resume {flag}"), "continue with a higher limit");
+    let raise = |flag: &str| step(format!("ralph resume {short} {flag}"), "continue with a higher limit");
     match outcome.reason.as_str() {
         "PROHIBITED_PATH" => {
             vec![step(
@@ -88,8 +88,8 @@ fn by_reason(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
         }
         "VERIFY_CANNOT_RUN" => vec![
             resume("continue, once the command can run"),
-            step("ralph run --verify 'CMD'".into(), "or start with another verify command"),
-            step("ralph run --force".into(), "or start anyway, if the agent is to make it run"),
+            step(format!("ralph resume {short} --force"), "or now, if the agent is to make it run"),
+            step("ralph run --verify 'CMD'".into(), "or start again with another verify command"),
         ],
         "WORKSPACE_LOST" => vec![
             resume("continue, once the workspace is back at its path"),

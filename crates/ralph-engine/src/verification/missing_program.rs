@@ -41,9 +41,12 @@ impl ProgramSearch<'_> {
     pub fn missing_after(&self, result: &CheckResult) -> Option<MissingProgram> {
         let needed = needed_programs(&result.command);
         let mut programs = needed.programs.iter();
+        let first = needed.programs.first();
         match result.exit? {
             code @ (126 | 127) => programs.find_map(|program| {
-                let looked_for = if needed.own_path { None } else { self.missing(program) };
+                // A later file may be what an earlier program was to build, and failed to.
+                let built = program.name.contains('/') && !first.is_some_and(|it| it.name == program.name);
+                let looked_for = if needed.own_path || built { None } else { self.missing(program) };
                 let why = if code == 126 { Absence::NotExecutable } else { Absence::NotFound };
                 let said = || MissingProgram { program: program.name.clone(), why };
                 looked_for.or_else(|| shell_names(&result.tail, &program.name).then(said))
@@ -198,6 +201,7 @@ mod tests {
             ("there -m pytest", 1, "tests/test_a.py: No module named shop\n"),
             ("there -m shop.tests", 1, "there: No module named shop.tests\n"),
             ("npm test || there", 127, "sh: 1: npm: not found\n"),
+            ("there build && ./dist/cli", 127, "sh: 1: tsc: not found\n"),
         ] {
             assert_eq!(found(command, exit, tail), None, "{command} {tail}");
         }
@@ -214,6 +218,7 @@ mod tests {
         assert_eq!(missing("cd bin && ./their"), Some("./their".into()));
         assert_eq!(missing("there && ./made"), None, "it may be made by the first");
         assert_eq!(missing("echo a && true"), None);
+        assert_eq!(missing("time there"), None, "a word of bash");
         assert_eq!(ProgramSearch { path: None, ..search }.missing_before("npm test"), None);
     }
 }

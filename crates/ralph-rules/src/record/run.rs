@@ -20,7 +20,7 @@ pub struct RunStarted {
     pub workspace: String,
     /// The user's prompt, unchanged.
     pub prompt: String,
-    /// Where the prompt came from: a file name, `argument`, `stdin`, or [`THROWAWAY`].
+    /// Where the prompt came from: a file name, [`FROM_ARGUMENT`], [`FROM_STDIN`], or [`THROWAWAY`].
     pub prompt_from: String,
     /// Who works.
     pub agent: AgentChoice,
@@ -86,8 +86,18 @@ pub struct ReviewGiven {
     pub rounds: u32,
 }
 
+/// Where a prompt came from that was typed.
+pub const FROM_ARGUMENT: &str = "argument";
+/// Where a prompt came from that was read from stdin.
+pub const FROM_STDIN: &str = "stdin";
 /// Where the prompt of a run came from whose workspace is deleted when it has ended.
 pub const THROWAWAY: &str = "ralph demo";
+
+/// The file that a prompt came from, if it was one.
+pub fn prompt_file(prompt_from: &str) -> Option<&str> {
+    let file = ![FROM_ARGUMENT, FROM_STDIN, THROWAWAY, ""].contains(&prompt_from);
+    file.then_some(prompt_from)
+}
 
 impl RunStarted {
     /// Whether the workspace is deleted when the run has ended.

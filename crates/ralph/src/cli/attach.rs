@@ -70,7 +70,7 @@ fn ended(state: &State, row: &RunRow, left: bool) -> Result<u8, Problem> {
 }
 
 fn detached(short: &str) -> String {
-    format!("Left run {short}, which continues. `ralph attach {short}` shows it again.\n")
+    format!("Run {short} continues in the background; `ralph attach {short}` shows it again.\n")
 }
 
 fn not_active(row: &RunRow) -> Problem {

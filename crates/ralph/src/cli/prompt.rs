@@ -6,6 +6,7 @@ use crate::config::Settings;
 use crate::print::say;
 use crate::problem::{Code, Problem};
 use ralph_os::{Links, ReadError, open_regular};
+use ralph_rules::record::{FROM_ARGUMENT, FROM_STDIN};
 use std::fs::File;
 use std::io::{Error, ErrorKind, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -13,8 +14,6 @@ use std::path::{Path, PathBuf};
 /// A prompt larger than this is a mistake, or an endless device.
 const MOST: u64 = 1 << 20;
 
-/// Where a task is from that was read from stdin, as the journal names it.
-pub const STDIN: &str = "stdin";
 /// Flags that name files. They are relative to where they are typed; settings in files are relative to the workspace.
 const FILE_FLAGS: [&str; 2] = ["prompt.file", "plan.file"];
 
@@ -55,13 +54,13 @@ fn from_stdin() -> Result<String, Problem> {
 /// The prompt and where it is from.
 pub fn prompt(args: &Args, settings: &Settings, here: &Here) -> Result<(String, String), Problem> {
     if let Some(task) = &args.from_stdin {
-        return Ok((task.clone(), STDIN.into()));
+        return Ok((task.clone(), FROM_STDIN.into()));
     }
     if let Some(task) = &args.task {
         return match task.trim() {
             "" => Err(Problem::new(Code::Usage, "the task is empty")
                 .hint("give a task, or omit it to use PROMPT.md")),
-            _ => Ok((task.clone(), "argument".into())),
+            _ => Ok((task.clone(), FROM_ARGUMENT.into())),
         };
     }
     let file = PathBuf::from(&settings.prompt_file);

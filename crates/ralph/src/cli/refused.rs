@@ -5,6 +5,7 @@ use crate::problem::{Code, Problem};
 use ralph_engine::circuit::OpenBreaker;
 use ralph_engine::home::Home;
 use ralph_engine::open::OpenError;
+use ralph_rules::record::prompt_file;
 use ralph_store::{Store, disk_free};
 use ralph_tree::LockError;
 use serde_json::{Value, json};
@@ -94,9 +95,9 @@ pub fn guidance(open: &OpenBreaker, here: &Here) -> Vec<String> {
     if let Some(error) = &open.error {
         lines.push(format!("the last error was: {error}"));
     }
-    lines.push(match open.prompt.as_str() {
-        "" | "argument" | "stdin" => "check that the task is clear, and that it is not done already".into(),
-        file => {
+    lines.push(match prompt_file(&open.prompt) {
+        None => "check that the task is clear, and that it is not done already".into(),
+        Some(file) => {
             format!("check that the task in {file} is clear, and that the plan still has open items")
         }
     });

@@ -104,7 +104,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
     warnings.extend(start_warnings::blind(&chosen, &ladder, review.as_ref()));
-    warnings.extend(start_warnings::unpriced(&deps, &chosen));
+    warnings.extend(start_warnings::unpriced(&deps, (&chosen, &ladder, review.as_ref())));
     warnings.extend(start_warnings::part_of_repository(&here.workspace));
     warnings.extend(state_inside(&here.workspace, here));
     let protect = protect(settings);

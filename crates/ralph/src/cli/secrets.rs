@@ -6,7 +6,7 @@ use crate::config::{self, Settings};
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_engine::redact::{Redactor, Secret, secrets_in_env, secrets_in_env_files, secrets_in_file};
-use ralph_rules::record::RunStarted;
+use ralph_rules::record::{RunStarted, prompt_file};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -49,8 +49,8 @@ pub fn redactor_anyway(workspace: &Path, here: &Here) -> Redactor {
 pub fn whole(start: RunStarted, redactor: &Redactor, typed: Option<&str>) -> RunStarted {
     let kept = start.prompt.clone();
     let from_file = || {
-        let read = super::prompt::read(Path::new(&start.workspace), Path::new(&start.prompt_from));
-        read.ok().filter(|_| start.prompt_from != "argument")
+        let file = Path::new(prompt_file(&start.prompt_from)?);
+        super::prompt::read(Path::new(&start.workspace), file).ok()
     };
     let same = |text: &String| redactor.redact(text) == kept;
     let prompt = typed.map(ToOwned::to_owned).filter(same);

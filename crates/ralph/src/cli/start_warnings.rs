@@ -1,7 +1,7 @@
 //! What a person should know of a run before it starts and cannot see in its settings.
 
 use crate::init::ignore::repository;
-use ralph_engine::run_deps::RunDeps;
+use ralph_engine::run_deps::{AgentBinding, RunDeps};
 use ralph_rules::estimate::DEFAULT;
 use ralph_rules::record::{AgentChoice, ReviewGiven};
 use std::collections::BTreeSet;
@@ -23,11 +23,18 @@ pub fn blind(chosen: &AgentChoice, ladder: &[AgentChoice], review: Option<&Revie
     blind.collect::<BTreeSet<&str>>().into_iter().map(words).collect()
 }
 
-/// A warning if nothing will tell what a call costs: the agent reports neither its cost nor its model, or a model whose
-/// price nobody knows.
-pub fn unpriced(deps: &RunDeps, chosen: &AgentChoice) -> Option<String> {
-    let (binding, name) = (&deps.agent, &chosen.name);
-    let info = binding.agent;
+/// A warning for each agent whose calls have a cost that nothing will tell.
+pub fn unpriced(deps: &RunDeps, chosen: (&AgentChoice, &[AgentChoice], Option<&ReviewGiven>)) -> Vec<String> {
+    let (first, ladder, review) = chosen;
+    let choices = std::iter::once(first).chain(ladder).chain(review.map(|review| &review.agent));
+    let bindings = std::iter::once(&deps.agent).chain(&deps.rungs).chain(&deps.reviewer);
+    let warnings = choices.zip(bindings).filter_map(|(choice, binding)| unpriced_one(choice, binding, deps));
+    warnings.collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+/// The agent reports neither its cost nor its model, or a model whose price nobody knows.
+fn unpriced_one(chosen: &AgentChoice, binding: &AgentBinding, deps: &RunDeps) -> Option<String> {
+    let (info, name) = (binding.agent, &chosen.name);
     if info.abilities.cost || info.model.configured.is_none() {
         return None;
     }

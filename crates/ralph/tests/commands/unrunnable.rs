@@ -20,12 +20,12 @@ fn a_verify_command_that_cannot_run_stops_the_run_before_the_first_call() {
         ("no-such-tool test", "`no-such-tool` is not installed or not on the PATH"),
         ("sh -c 'no-such-tool test'", "`no-such-tool` is not installed"),
         ("cd . && ./gone.sh", "there is no file `./gone.sh`"),
-        ("./test.sh", "`./test.sh` is not executable; make it so: chmod +x ./test.sh"),
+        ("./test.sh", "`./test.sh` is not executable; run chmod +x ./test.sh"),
     ] {
         let answer = scene.sim("Work", &["--verify", verify], WORK);
         assert_eq!(answer.code, 78, "{verify}: {}", answer.err);
         assert!(answer.err.contains("VERIFY_CANNOT_RUN") && answer.err.contains(words), "{}", answer.err);
-        assert!(answer.err.contains("ralph run --force"), "{}", answer.err);
+        assert!(answer.err.contains(" --force"), "{}", answer.err);
         assert_eq!(calls(&scene), 0, "{verify}");
     }
     let script = scene.scratch.workspace().join("test.sh");

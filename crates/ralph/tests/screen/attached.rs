@@ -29,7 +29,7 @@ fn a_run_in_the_background_is_watched_left_and_steered() {
     terminal.compare("attach_1_panel");
     terminal.keys("q");
     assert_eq!(terminal.end(), 0);
-    terminal.awaits("which continues");
+    terminal.awaits("continues in the background");
     assert!(terminal.is_as_before() && !terminal.hides_cursor());
     assert!(terminal.asks(&["status"]).contains("status     RUNNING"), "leaving does not stop it");
 

@@ -58,11 +58,12 @@ fn a_wait_shows_when_it_ends_and_the_iteration_is_the_one_under_way() {
     let mut terminal = Terminal::ralph(scratch, &args, (80, 24), &[]);
     terminal.awaits("◷");
     terminal.awaits("1 of 5");
-    let waits = terminal.seen();
-    let line = waits.lines().find(|line| line.starts_with('◷')).unwrap();
-    let (_, until) = line.split_once("waiting until ").unwrap();
-    let clock: Vec<&str> = until.get(..8).unwrap().split(':').collect();
-    assert!(clock.len() == 3 && clock.iter().all(|part| part.parse::<u8>().is_ok()), "{line}");
+    terminal.awaits_that("a clock time after `waiting until`", |seen| {
+        let line = seen.lines().find(|line| line.starts_with('◷'))?;
+        let (_, until) = line.split_once("waiting until ")?;
+        let clock: Vec<&str> = until.get(..8)?.split(':').collect();
+        (clock.len() == 3 && clock.iter().all(|part| part.parse::<u8>().is_ok())).then_some(())
+    });
     let status = terminal.asks(&["status"]);
     assert!(status.contains("status     WAITING (until "), "{status}");
     terminal.keys("c");

@@ -12,7 +12,7 @@ const BRANCHES: &[&str] = &["if", "while", "until", "case", "for", "select", "fu
 const BUILT_IN: &[&str] = &[
     ":", "[", "[[", "alias", "bg", "builtin", "cd", "command", "echo", "exec", "exit", "export", "false",
     "fg", "getopts", "hash", "jobs", "kill", "let", "local", "popd", "printf", "pushd", "pwd", "read",
-    "readonly", "return", "set", "shift", "shopt", "test", "times", "trap", "true", "type", "ulimit",
+    "readonly", "return", "set", "shift", "shopt", "test", "time", "times", "trap", "true", "type", "ulimit",
     "umask", "unalias", "unset", "wait",
 ];
 /// Programs that start another one from the `PATH`; others, such as `npx`, bring what they start.
