@@ -8,7 +8,7 @@ FROM rust:1.95-alpine AS build
 RUN apk add --no-cache musl-dev
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked --package ralph && cp target/release/ralph /ralph
+RUN cargo build --profile dist --locked --package ralph && cp target/dist/ralph /ralph
 
 FROM alpine:3.22
 RUN apk add --no-cache ca-certificates git && adduser -D -u 10001 ralph && mkdir /work && chown ralph /work
