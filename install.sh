@@ -21,7 +21,7 @@ target() {
         Linux/aarch64 | Linux/arm64) echo aarch64-unknown-linux-musl ;;
         Darwin/x86_64) echo x86_64-apple-darwin ;;
         Darwin/arm64) echo aarch64-apple-darwin ;;
-        *) fail "there is no release for $(uname -s) on $(uname -m); build it with: cargo install --path crates/ralph" ;;
+        *) fail "there is no release for $(uname -s) on $(uname -m); build it with: cargo install --locked --path crates/ralph" ;;
     esac
 }
 
