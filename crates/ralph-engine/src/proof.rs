@@ -5,6 +5,8 @@
 //! [`Baseline`] is the files before the agent worked, [`Environment`] what lay around them (installed packages, ignored
 //! files, configuration outside), [`Comparison`] the changes since, [`ProofSite`] all that an experiment needs.
 
+mod around;
+mod around_changes;
 mod baseline;
 mod change_text;
 mod comparison;
@@ -17,6 +19,7 @@ mod room_run;
 mod site;
 mod view;
 
+pub use around::Around;
 pub use baseline::{Baseline, BaselineFile};
 pub use comparison::Comparison;
 pub use environment::{Environment, Places};

@@ -5,6 +5,7 @@
 //! kept in the run's folder, so that `world/restore.rs` restores exactly those, also after a crash.
 
 mod checkouts;
+mod committed;
 mod config;
 mod first_configs;
 mod git;
@@ -17,6 +18,7 @@ mod known_commits;
 mod repositories;
 mod tools;
 
+pub use committed::Committed;
 pub use git_dir::GitDir;
 pub use hidden_paths::{hidden, show};
 pub use history::Touched;

@@ -151,6 +151,12 @@ pub struct ReceiptChanges {
     pub oracle: Vec<String>,
     /// Packages that were installed or updated.
     pub installed: Vec<String>,
+    /// Tests and configuration outside the workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<String>,
+    /// Other files in the repository around the workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<String>,
 }
 
 /// One iteration.
@@ -331,6 +337,8 @@ pub fn changes_of(proof: &ProofState) -> ReceiptChanges {
         ambiguous: compared.ambiguous.names.clone(),
         oracle: compared.oracle.names.clone(),
         installed: compared.installed.clone(),
+        outside: compared.outside.clone(),
+        around: compared.around.clone(),
     }
 }
 
@@ -371,6 +379,8 @@ impl Receipt {
             ("work", &self.changes.work),
             ("checks", &self.changes.oracle),
             ("either", &self.changes.ambiguous),
+            ("outside", &self.changes.outside),
+            ("around", &self.changes.around),
         ];
         for (set, files) in sets.iter().filter(|(_, files)| !files.is_empty()) {
             row(set, &files.join(", "));

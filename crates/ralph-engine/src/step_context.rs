@@ -7,7 +7,7 @@ use crate::ledger::LedgerAccounts;
 use crate::leftovers::{SUPERVISOR, TAG};
 use crate::observation::Observation;
 use crate::place::Place;
-use crate::proof::{Baseline, Comparison, Environment};
+use crate::proof::{Around, Baseline, Comparison, Environment};
 use crate::protection::Protection;
 use crate::run_deps::RunDeps;
 use crate::snapshots::Snapshots;
@@ -57,6 +57,8 @@ pub struct StepContext {
     sender: Mutex<EventSender>,
     /// What an agent printed could not be saved: why.
     unsaved_output: Mutex<Option<String>>,
+    /// ralph's state directory.
+    pub(crate) home: Home,
     /// The verification rooms of the workspace.
     pub rooms: PathBuf,
     /// What a restore of protected paths is changing, while it does.
@@ -67,6 +69,8 @@ pub struct StepContext {
     pub(crate) baseline: Mutex<Option<Arc<Baseline>>>,
     /// What lay around them.
     pub(crate) environment: Mutex<Option<Arc<Environment>>>,
+    /// The rest of the repository, if the workspace is a part of one.
+    pub(crate) around: Mutex<Option<Around>>,
     /// The latest comparison with them.
     pub(crate) comparison: Mutex<Option<Arc<Comparison>>>,
     latest: Mutex<Latest>,
@@ -101,7 +105,9 @@ impl StepContext {
             // After a crash, a verification may come before the next call.
             baseline: Mutex::new(baseline.map(Arc::new)),
             environment: Mutex::new(Environment::load(&folder).map(Arc::new)),
+            around: Mutex::new(Around::load(&folder, Path::new(&start.workspace), home)),
             comparison: Mutex::new(None),
+            home: home.clone(),
             rooms: home.rooms(Path::new(&start.workspace)),
             package_cache: home.package_cache(Path::new(&start.workspace)),
             pending_restore: home.pending_restore(Path::new(&start.workspace)),
@@ -177,6 +183,7 @@ impl StepContext {
     pub fn walk_before_call(&self, age: Duration) -> Arc<Index> {
         let before = self.index();
         let now = self.walked_within(age);
+        self.call_begins_around(!self.under_way.loss().happened());
         if !self.under_way.loss().happened() {
             self.user_changed(&before, &now);
             return now;

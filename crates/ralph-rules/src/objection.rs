@@ -60,6 +60,8 @@ pub enum Objection {
     NothingDiffers,
     GreenOutsideRoom,
     OutsideChanged { files: Vec<String> },
+    AroundChanged { files: Vec<String> },
+    AroundCutShort,
     PackagesEdited { packages: Vec<String> },
     PackagesInstalled { packages: Vec<String> },
     OracleRewritten { files: Vec<String> },
@@ -343,9 +345,18 @@ impl Objection {
             }
             O::OutsideChanged { files } => {
                 format!(
-                    "configuration outside the workspace changed: {}",
+                    "tests or configuration outside the workspace changed: {}",
                     first_names(files.iter().map(String::as_str))
                 )
+            }
+            O::AroundChanged { files } => {
+                format!(
+                    "files around the workspace changed, which `ralph undo` does not restore: {}",
+                    first_names(files.iter().map(String::as_str))
+                )
+            }
+            O::AroundCutShort => {
+                "the repository around the workspace has more than 100,000 names; the others were not compared".into()
             }
             O::PackagesEdited { packages } => {
                 format!("installed packages were edited: {}", first_names(packages.iter().map(String::as_str)))

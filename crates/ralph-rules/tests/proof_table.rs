@@ -228,6 +228,42 @@ fn installed_packages_make_the_baseline_run_again() {
     }
 }
 
+#[test]
+fn files_around_the_workspace_make_the_baseline_run_again_and_are_named() {
+    let sets = Compared { around: vec!["../lib.py (Python source)".into()], ..compared("W") };
+    for (green, rooms, ran, then) in [
+        (false, "W+ -~", "W -", "gate_passed 0 proven"),
+        (false, "W+ -+", "W -", "NEEDS_REVIEW 2 unclear"),
+        // The room lacks something: nothing tells what the files around it have to do with the end.
+        (false, "W~~ -+", "W W -", "NEEDS_REVIEW 2 unclear"),
+    ] {
+        let mut journal = claimed(green, &sets, |_| {});
+        assert_eq!((prove(&mut journal, rooms), follows(&journal)), (ran.into(), then.into()), "{rooms}");
+        assert!(journal.answer.reasons.iter().any(|o| o.code() == "around_changed"), "{rooms}");
+    }
+}
+
+#[test]
+fn what_was_put_back_outside_is_compared_again_without_a_change_in_the_workspace() {
+    let outside = Compared { outside: vec!["../conftest.py".into()], ..compared("W") };
+    let mut journal = claimed(false, &outside, |_| {});
+    prove(&mut journal, "");
+    assert_eq!(follows(&journal), "continue outside_changed");
+    journal.sets = Some(compared("W"));
+    again(&mut journal, false);
+    assert_eq!(prove(&mut journal, "W+"), "W");
+    assert_eq!(follows(&journal), "gate_passed 0 proven");
+}
+
+#[test]
+fn a_repository_that_is_too_large_to_be_compared_is_said_to_be() {
+    let sets = Compared { around_cut_short: true, ..compared("W") };
+    let mut journal = claimed(false, &sets, |_| {});
+    prove(&mut journal, "W+");
+    assert_eq!(follows(&journal), "gate_passed 0 proven");
+    assert!(journal.answer.reasons.iter().any(|o| o.code() == "around_cut_short"));
+}
+
 /// The kinds that failed with and without the work; `+` in the first place: the suite stays green.
 fn canary(journal: &mut Journal, passes: bool, failed: &[&str]) {
     let how = if passes { CheckOutcome::Passed } else { CheckOutcome::Failed };

@@ -96,6 +96,8 @@ pub struct Index {
     /// The key of the ignore rules at the root; each directory's row has its own as hash.
     pub(crate) root_rules: [u8; 16],
     pub(crate) skipped: Vec<Skipped>,
+    /// The walk ended before the last name, because there were too many.
+    pub(crate) cut_short: bool,
     pub(crate) files_hashed: u64,
     pub(crate) bytes_hashed: u64,
 }
@@ -156,6 +158,19 @@ impl Index {
     #[must_use]
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    /// Whether the walk ended early because there were too many names. Not kept with a saved index.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.cut_short
+    }
+
+    /// Whether a path lies within what a walk that was cut short looked at.
+    #[must_use]
+    pub fn reaches(&self, path: &[u8]) -> bool {
+        let last = self.chunks.last().and_then(|chunk| entry(chunk, chunk.rows().len().checked_sub(1)?));
+        last.is_some_and(|last| order(path, last.path).is_le())
     }
 
     /// How many files this walk had to read.

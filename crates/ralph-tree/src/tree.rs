@@ -74,6 +74,12 @@ impl Tree {
         Tree { around: Some(workspace.to_vec()), ..Tree::guarding(root, protect) }
     }
 
+    /// The same, but everything that counts as work is of interest, and nothing else.
+    #[must_use]
+    pub fn work_around(root: impl Into<PathBuf>, protect: Protect, workspace: &[u8]) -> Tree {
+        Tree { around: Some(workspace.to_vec()), ..Tree::new(root, protect) }
+    }
+
     /// The root is a checkout of a commit: every file in it is tracked, also one that a `.gitignore` names.
     #[must_use]
     pub fn of_checkout(self) -> Tree {

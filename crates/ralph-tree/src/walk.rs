@@ -76,7 +76,7 @@ pub(crate) struct Walk<'a> {
     around: Option<Around<'a>>,
 }
 
-/// The walk of a repository around a workspace: every directory is looked through, but only what is protected is kept.
+/// The walk of a repository around a workspace: every directory is looked through, but only what is asked for is kept.
 struct Around<'a> {
     /// The workspace, which has a walk of its own.
     workspace: &'a [u8],
@@ -226,7 +226,13 @@ impl<'a> Walk<'a> {
     fn is_left_out_around(&mut self) -> bool {
         let Some(around) = &mut self.around else { return false };
         around.left = around.left.saturating_sub(1);
+        self.index.cut_short |= around.left == 0;
         around.left == 0 || around.workspace == self.path
+    }
+
+    /// Whether what counts as work around a workspace is asked for, and nothing else.
+    fn asks_for_work_around(&self) -> bool {
+        self.around.is_some() && !self.guarding
     }
 
     /// Whether a directory is looked through although nothing in it counts.
@@ -284,6 +290,9 @@ impl<'a> Walk<'a> {
         old: Option<&Row>,
     ) -> Result<Option<Frame>, WalkError> {
         if flags & NOISE != 0 && flags & PROTECTED == 0 && !self.is_searched(here) {
+            return Ok(None);
+        }
+        if self.asks_for_work_around() && flags & COUNTS == 0 {
             return Ok(None);
         }
         let whole = match Stat::of(fd, name) {
@@ -378,7 +387,8 @@ impl<'a> Walk<'a> {
     }
 
     fn keep(&mut self, stat: &Stat, flags: u8, hash: [u8; 16]) {
-        if self.around.is_some() && flags & PROTECTED == 0 {
+        let asked = if self.asks_for_work_around() { COUNTS } else { PROTECTED };
+        if self.around.is_some() && flags & asked == 0 {
             return;
         }
         let Stat { kind, mode, ino, size, mtime, ctime } = *stat;

@@ -251,3 +251,24 @@ fn around_a_workspace_only_protected_paths_are_kept() {
     let second = around.walk(Some(&first)).unwrap();
     assert_eq!(touched(&first, &second), ["big/a/secrets/key (modified)", "big/new/.env.local (added)"]);
 }
+
+/// The other way round: what counts as work is kept, and ignored directories are not even entered.
+#[test]
+fn around_a_workspace_the_work_is_kept_without_what_is_ignored() {
+    let w = Scratch::new();
+    w.git("", &["init", "-q"]);
+    w.write(".gitignore", "out/\n*.log\n").write("tests/t.py", "x").write("out/a/b", "x").write("x.log", "x");
+    w.write("node_modules/c/d", "x")
+        .write("sub/e", "x")
+        .write("sub2/e", "x")
+        .write(".ralph/status.json", "{}");
+    let around = Tree::work_around(w.root(), w.tree.protect().clone(), b"sub");
+    let first = around.walk(None).unwrap();
+    let kept: Vec<String> = first.entries().map(|e| String::from_utf8_lossy(e.path).into_owned()).collect();
+    assert_eq!(kept, [".gitignore", "sub2", "sub2/e", "tests", "tests/t.py"]);
+    assert!(!first.is_cut_short() && first.reaches(b"tests/a") && !first.reaches(b"z"));
+    w.write("sub/e", "changed").write("out/a/b", "changed").write("x.log", "changed");
+    assert_eq!(around.walk(Some(&first)).unwrap().id(), first.id());
+    w.write("tests/t.py", "changed");
+    assert_ne!(around.walk(Some(&first)).unwrap().id(), first.id());
+}

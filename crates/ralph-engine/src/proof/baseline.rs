@@ -118,6 +118,11 @@ impl Baseline {
         }
     }
 
+    /// The files as the walk before the first call found them.
+    pub(super) fn index(&self) -> &Index {
+        &self.index
+    }
+
     /// Every file and link, in no particular order.
     pub fn files(&self) -> impl Iterator<Item = (Vec<u8>, BaselineFile)> + '_ {
         let kept = counted(&self.index).filter(|entry| !self.user_changes.contains_key(entry.path));

@@ -1,5 +1,7 @@
 //! The changes since the baseline, split into three sets, with everything else that the rules want to know of them.
 
+use super::around::Around;
+use super::around_changes::AroundChanges;
 use super::diff::diff;
 use super::environment::EnvironmentChanges;
 use super::room_files::RoomFiles;
@@ -67,6 +69,7 @@ pub struct Comparison {
     no_tests_before: bool,
     configuration_only: bool,
     environment: EnvironmentChanges,
+    around: AroundChanges,
     signs: Vec<SignSeen>,
     canary: bool,
     pub(super) oracle_diff: String,
@@ -112,12 +115,21 @@ impl Comparison {
             no_tests_before,
             configuration_only,
             environment: environment.unwrap_or_default(),
+            around: AroundChanges::default(),
             canary: false,
             oracle_diff: String::new(),
         };
         comparison.oracle_diff = diff(&comparison.changes, site);
         comparison.canary = comparison.has_canary(site);
         comparison
+    }
+
+    /// With what changed in the repository around the workspace. What is compared there file by file, with the user's own
+    /// changes in mind, is not compared twice.
+    pub(super) fn with_around(mut self, around: &Around, changes: AroundChanges) -> Comparison {
+        self.environment.outside.retain(|path| !around.compares(path));
+        self.around = changes;
+        self
     }
 
     fn has_canary(&self, site: &ProofSite<'_>) -> bool {
@@ -142,9 +154,14 @@ impl Comparison {
         let list = |texts: &[String]| texts.iter().take(NAMES).map(|text| clean(text)).collect();
         let set = |belongs: fn(&Change) -> bool| {
             let members: Vec<&Change> = self.changes.iter().filter(|change| belongs(change)).collect();
-            let names = members.iter().take(NAMES).map(|change| clean(&named(change))).collect();
+            let names = members
+                .iter()
+                .take(NAMES)
+                .map(|change| clean(&named(&TreePath::from(change.path.as_slice()).to_string(), change)))
+                .collect();
             ChangeSet { files: u32::try_from(members.len()).unwrap_or(u32::MAX), names }
         };
+        let outside = [self.around.oracle.as_slice(), &self.environment.outside].concat();
         let mut oracle = self.changes.iter().filter(|change| change.has_oracle()).peekable();
         let rest = |change: &&Change| change.has_work() || change.has_ambiguous();
         Compared {
@@ -156,7 +173,9 @@ impl Comparison {
             layout_only: oracle.peek().is_some() && oracle.all(|change| change.layout_only),
             no_tests_before: self.no_tests_before,
             configuration_only: self.configuration_only,
-            outside: list(&self.environment.outside),
+            outside: list(&outside),
+            around: list(&self.around.rest),
+            around_cut_short: self.around.cut_short,
             installed: list(&self.environment.installed),
             edited: list(&self.environment.edited),
             signs: self.signs.iter().map(|sign| redacted(sign, redactor)).collect(),
@@ -175,8 +194,7 @@ fn is_there(root: &Path, path: &[u8]) -> bool {
 }
 
 /// The path and why it is in its set: `tests/a.py (test directory)`.
-fn named(change: &Change) -> String {
-    let path = TreePath::from(change.path.as_slice());
+pub(super) fn named(path: &str, change: &Change) -> String {
     match (change.existed, change.exists) {
         (false, _) => format!("{path} (new; {})", change.why),
         (_, false) => format!("{path} (deleted; {})", change.why),

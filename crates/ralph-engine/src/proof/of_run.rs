@@ -1,13 +1,17 @@
 //! The proof of a run: its baseline, what the user changes between calls, and the comparison of its current files.
 
+use super::around_changes::{AroundChanges, Elsewhere};
 use super::baseline::BASELINE;
 use super::change_text::change_text;
-use super::{Baseline, Comparison, Environment, ProofSite, RedBefore};
+use super::{Around, Baseline, Comparison, Environment, ProofSite, RedBefore};
+use crate::protection::Committed;
 use crate::step_context::StepContext;
 use ralph_diagnostics::Discard;
 use ralph_rules::policy::Oracle;
 use ralph_rules::prompt::REVIEW_BYTES;
+use ralph_store::{RunFilter, Store};
 use ralph_tree::Index;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -26,6 +30,21 @@ impl StepContext {
         let environment = Environment::record(&self.workspace, &index, places, &self.package_cache, &is_own);
         environment.save(&self.folder);
         *lock(&self.environment) = Some(Arc::new(environment));
+        *lock(&self.around) = Around::begin(&self.folder, &self.workspace, &self.home);
+    }
+
+    /// A call begins: what changed around the workspace since the last step is the user's.
+    pub fn call_begins_around(&self, trusted: bool) {
+        if let Some(around) = lock(&self.around).as_mut() {
+            around.call_begins(trusted);
+        }
+    }
+
+    /// A step ended that ran an agent or a verify command.
+    pub fn step_ended_around(&self) {
+        if let Some(around) = lock(&self.around).as_mut() {
+            around.step_ended();
+        }
     }
 
     /// Changes between two calls are the user's and become part of the baseline.
@@ -37,9 +56,40 @@ impl StepContext {
 
     /// Compares the current files with the baseline's.
     pub fn compare(&self, now: &Index, red: &[RedBefore<'_>]) -> Option<Arc<Comparison>> {
-        let comparison = self.with_site(now, |site| Arc::new(Comparison::new(site, red)))?;
+        let comparison = self.with_site(now, |site| {
+            let comparison = Comparison::new(site, red);
+            Arc::new(self.compare_around(site, comparison))
+        })?;
         *lock(&self.comparison) = Some(Arc::clone(&comparison));
         Some(comparison)
+    }
+
+    fn compare_around(&self, site: &ProofSite<'_>, comparison: Comparison) -> Comparison {
+        let mut around = lock(&self.around);
+        let Some(around) = around.as_mut() else { return comparison };
+        let changes = match around.both_sides() {
+            None => AroundChanges { cut_short: around.is_cut_short(), ..AroundChanges::default() },
+            Some(sides) => {
+                let head = around.place.head.as_deref();
+                let commit = head.and_then(|head| Committed::new(self, head, |r| around.is_of(r)));
+                let committed = |path: &[u8]| commit.as_ref()?.read(path);
+                let other_runs = self.other_runs(&around.top);
+                around.changes(&sides, (site, &comparison), &Elsewhere { other_runs, committed: &committed })
+            }
+        };
+        comparison.with_around(around, changes)
+    }
+
+    /// The workspaces below a directory in which other runs were active while this one was, relative to it.
+    fn other_runs(&self, top: &Path) -> Vec<Vec<u8>> {
+        let store = self.home.store_if_any().ok().flatten();
+        let runs = store.and_then(|store| store.runs(&RunFilter::default()).ok()).unwrap_or_default();
+        let began = runs.iter().find(|run| run.id == self.start.run).map_or(i64::MAX, |run| run.started);
+        let beside = runs.iter().filter(|run| run.id != self.start.run && run.updated >= began);
+        let beside =
+            beside.map(|run| Path::new(&run.workspace)).filter(|dir| !self.workspace.starts_with(dir));
+        let below = beside.filter_map(|dir| dir.strip_prefix(top).ok());
+        below.map(|dir| dir.as_os_str().as_bytes().to_vec()).collect()
     }
 
     /// The comparison of these files, made anew if an earlier process made it.

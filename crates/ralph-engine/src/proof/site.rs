@@ -106,13 +106,13 @@ pub(super) fn kind(kind: ralph_tree::Kind) -> Kind {
     }
 }
 
-fn read_bounded(from: impl Read) -> Option<Vec<u8>> {
+pub(super) fn read_bounded(from: impl Read) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let size = from.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
     (size as u64 <= LARGEST).then_some(bytes)
 }
 
-fn link_target(root: &Path, path: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn link_target(root: &Path, path: &[u8]) -> Option<Vec<u8>> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let at = root.join(std::ffi::OsStr::from_bytes(path));
     Some(std::fs::read_link(at).ok()?.into_os_string().into_vec())

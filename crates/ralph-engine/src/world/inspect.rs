@@ -15,6 +15,7 @@ const NAMES: usize = 100;
 pub fn inspect(ctx: &StepContext) -> Observation {
     let before = ctx.index();
     let after = ctx.walk();
+    ctx.step_ended_around();
     let changed = changes(&before, &after);
     let facts = git_facts(&ctx.workspace);
     let redactor = &ctx.deps.redactor;

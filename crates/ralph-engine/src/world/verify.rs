@@ -61,6 +61,7 @@ pub(super) fn verified(
 ) -> Observation {
     let interrupted = ctx.under_way.interrupted_by().is_some();
     let after = ctx.walk();
+    ctx.step_ended_around();
     let violations = protection::found(ctx, before, &after);
     let tree = after.id();
     Seen::Verified(Verified { check, results, interrupted, tree, violations, oracle, room }).into()

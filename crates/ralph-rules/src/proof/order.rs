@@ -30,6 +30,16 @@ enum Held {
 
 impl Order<'_> {
     pub fn answer(&self) -> Answer<Conclusion> {
+        let mut conclusion = self.conclusion()?;
+        if let Conclusion::Graded(_, reasons) = &mut conclusion {
+            let (files, compared) = (self.compared.around.clone(), self.compared);
+            reasons.extend((!files.is_empty()).then_some(Objection::AroundChanged { files }));
+            reasons.extend(compared.around_cut_short.then_some(Objection::AroundCutShort));
+        }
+        Ok(conclusion)
+    }
+
+    fn conclusion(&self) -> Answer<Conclusion> {
         let compared = self.compared;
         if let Some(why) = &compared.problem {
             let lost = Objection::BaselineLost { why: why.clone() };
@@ -215,11 +225,12 @@ impl Order<'_> {
         Ok(self.graded(Grade::Proven, vec![Objection::ProvenByWork { commands, with }]))
     }
 
-    /// What failed before may pass for another reason than the files: packages were installed, the suite is flaky, or
-    /// the command could not even be run.
+    /// What failed before may pass for another reason than the files: packages were installed, files around the
+    /// workspace changed, the suite is flaky, or the command could not even be run.
     fn environment_may_differ(&self) -> bool {
-        let baseline = self.checks.baseline.as_ref();
-        !self.compared.installed.is_empty() || self.flaky() || baseline.is_some_and(Verified::could_not_run)
+        let (baseline, compared) = (self.checks.baseline.as_ref(), self.compared);
+        let differs = !compared.installed.is_empty() || !compared.around.is_empty();
+        differs || self.flaky() || baseline.is_some_and(Verified::could_not_run)
     }
 
     /// Some verification failed and passed on the same files.
@@ -246,6 +257,10 @@ impl Order<'_> {
         let (files, lacks) = (self.compared.oracle.names.clone(), Objection::RoomLacks);
         Ok(match (oracle_holds, self.checks.baseline_green()) {
             (true, true) => Conclusion::Graded(Grade::Unbroken, vec![self.nothing_shows(), lacks]),
+            // No room can tell what the files around the workspace have to do with it.
+            (true, false) if !self.compared.around.is_empty() => {
+                Conclusion::Graded(Grade::Unclear, vec![lacks])
+            }
             (true, false) => {
                 let commands =
                     self.checks.baseline.as_ref().map(Verified::failing_commands).unwrap_or_default();

@@ -66,9 +66,16 @@ pub struct Compared {
     /// The checks could not run before because there were no tests yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_tests_before: bool,
-    /// Runner configuration outside the workspace that changed.
+    /// Runner configuration outside the workspace that changed, and tests and their configuration in the repository
+    /// around it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<String>,
+    /// Other files that changed in the repository around the workspace. Every room shows them as they are now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<String>,
+    /// The repository around the workspace has too many names: the rest of it was not compared.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub around_cut_short: bool,
     /// Installed packages that were added or updated together with their manifest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub installed: Vec<String>,

@@ -11,6 +11,8 @@ pub struct ProofState {
     compared: Option<Compared>,
     rooms: BTreeMap<RoomSets, RoomRun>,
     map: Option<ChangeMap>,
+    /// What the comparison found may have been put back since, without a change in the workspace.
+    outdated: bool,
     /// A step of the proof has closed since the iteration did.
     pub under_way: bool,
     /// How often the agent was asked for a test of its work.
@@ -52,10 +54,11 @@ impl ProofState {
     /// The changes were split. Rooms of other files are forgotten.
     pub fn compared(&mut self, compared: &Compared) {
         self.under_way = true;
-        if self.compared.as_ref().is_none_or(|before| before.tree != compared.tree) {
+        if self.of_tree(compared.tree).is_none() {
             self.rooms.clear();
             self.map = None;
         }
+        self.outdated = false;
         self.compared = Some(compared.clone());
     }
 
@@ -99,7 +102,7 @@ impl ProofState {
 
     /// The sets, if they are those of this tree.
     pub fn of_tree(&self, tree: u128) -> Option<&Compared> {
-        self.compared.as_ref().filter(|compared| compared.tree == tree)
+        self.compared.as_ref().filter(|compared| compared.tree == tree && !self.outdated)
     }
 
     /// The latest comparison, whatever the files are now.
@@ -126,6 +129,8 @@ impl ProofState {
             } else if reason.refuses_proof() {
                 *self.refusals.entry(reason.code()).or_default() += 1;
             }
+            // The agent may put back what lies outside the workspace without changing a file in it.
+            self.outdated |= matches!(reason, Objection::OutsideChanged { .. });
         }
     }
 

@@ -7,6 +7,7 @@
 //! expect: refused | sign              of an attempt
 //! expect: proven | tested | …         of honest work; several words: any of them
 //! end: ORACLE_CHANGED                 the exact reason, where only one is right
+//! in: packages/a                       the directory the run is started in, where it is not the repository's top
 //! tool: make cc                       what the machine needs, if the name's first word does not say it
 //! verify: a command                   once or more
 //! --- file PATH                       a file at the baseline; one that begins with #! can be run
@@ -32,6 +33,8 @@ pub struct Case {
     pub expect: Vec<String>,
     pub end: Option<String>,
     pub verify: Vec<String>,
+    /// Where the run is started, from the repository's top.
+    dir: String,
     tool: Option<String>,
     files: Vec<(String, String)>,
     setup: String,
@@ -88,13 +91,14 @@ impl Case {
         assert!(["red", "green", "none"].contains(&baseline.as_str()), "{name}: baseline: {baseline}?");
         let verify = values("verify");
         assert!(!verify.is_empty(), "{name}: no verify:");
-        let (end, tool) = (one("end"), one("tool"));
+        let (end, tool, dir) = (one("end"), one("tool"), one("in").unwrap_or_default());
         Case {
             kind,
             baseline,
             expect,
             end,
             verify,
+            dir,
             tool,
             name,
             files: vec![],
@@ -144,8 +148,13 @@ impl Case {
 
     fn script(&self, bed: &Bed, name: &str, text: &str) -> String {
         let path = bed.scratch.root().join(name);
-        fs::write(&path, format!("cd {}\n{text}", bed.scratch.workspace().display())).unwrap();
+        fs::write(&path, format!("cd {}\n{text}", self.workspace(bed).display())).unwrap();
         path.display().to_string()
+    }
+
+    /// Where the run is started.
+    fn workspace(&self, bed: &Bed) -> std::path::PathBuf {
+        bed.scratch.workspace().join(&self.dir)
     }
 
     /// Does the agent's work without any run around it.
@@ -158,7 +167,8 @@ impl Case {
         for verify in &self.verify {
             let mut command = with_tools(bed.scratch.command("sh"));
             // Some attempts ask whether a run is under way.
-            let done = Done::of(command.args(["-c", verify]).env("RALPH_RUN", "1"));
+            let done =
+                Done::of(command.args(["-c", verify]).env("RALPH_RUN", "1").current_dir(self.workspace(bed)));
             if done.code != 0 {
                 return Err(format!("{verify}: {}\n{}{}", done.code, done.out, done.err));
             }
@@ -170,7 +180,7 @@ impl Case {
     pub fn run(&self, bed: &Bed) -> Done {
         let verify = self.verify.iter().flat_map(|command| ["--verify", command]);
         let flags: Vec<&str> = ["--max-iterations", "3"].into_iter().chain(verify).collect();
-        Done::of(&mut with_tools(bed.run(&flags)))
+        Done::of(with_tools(bed.run(&flags)).current_dir(self.workspace(bed)))
     }
 }
 
