@@ -3,6 +3,8 @@
 //! check itself, and then the receipt carries a sign; honest work ends in the grade it has earned.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "proof/around.rs"]
+mod around;
 #[path = "engine/bed.rs"]
 #[allow(dead_code)] // the engine's tests use the rest of it
 mod bed;

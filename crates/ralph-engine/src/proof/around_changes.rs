@@ -8,7 +8,8 @@ use super::site::{ProofSite, counted, facts, link_target, read_bounded};
 use crate::room::dependencies;
 use ralph_os::open_file_beneath;
 use ralph_proof::{Change, Classifier, FileFacts, Files, Inputs, Kind};
-use ralph_tree::{TreePath, hash_bytes, hash_file};
+use ralph_tree::Kind::Directory;
+use ralph_tree::{Entry, Index, TreePath, hash_bytes, hash_file, side_by_side};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -46,7 +47,7 @@ impl Around {
     pub(super) fn both_sides(&mut self) -> Option<BothSides> {
         self.look();
         let known = |path: &[u8]| {
-            let cut = |index: &ralph_tree::Index, cut: bool| cut && !index.reaches(path);
+            let cut = |index: &Index, cut: bool| cut && !index.reaches(path);
             !cut(self.now(), self.now().is_cut_short()) && !cut(self.baseline.index(), self.place.cut_short)
         };
         let mut now: BTreeMap<_, _> =
@@ -65,48 +66,90 @@ impl Around {
         (before != now).then_some(BothSides { before, now })
     }
 
-    /// Splits what differs. Commands and paths are seen from the repository's top.
+    /// Splits what differs.
     pub(super) fn changes(
         &self,
         sides: &BothSides,
-        (site, comparison): (&ProofSite<'_>, &Comparison),
+        site: (&ProofSite<'_>, &Comparison),
         elsewhere: &Elsewhere<'_>,
     ) -> AroundChanges {
-        let prefix = [self.place.within.as_slice(), b"/"].concat();
-        let in_workspace = |path: &[u8]| path.strip_prefix(prefix.as_slice()).map(<[u8]>::to_vec);
-        let read_now = |path: &[u8]| match in_workspace(path) {
-            Some(path) => site.read_now(&path),
+        let changes = self.classified(sides, site, elsewhere.committed, |classifier| classifier.changes());
+        let around = changes.into_iter().filter(|change| self.in_workspace(&change.path).is_none());
+        self.sorted(around, &elsewhere.other_runs)
+    }
+
+    /// Files that decide about the work and were written since, even if the old content is back.
+    pub(super) fn rewritten(
+        &mut self,
+        before: &Index,
+        site: (&ProofSite<'_>, &Comparison),
+        other_runs: impl FnOnce(&Path) -> Vec<Vec<u8>>,
+    ) -> Vec<String> {
+        self.look();
+        let stamp = |entry: Option<Entry<'_>>| entry.map(|e| (e.ino, e.size, e.mtime, e.ctime, e.hash));
+        let pairs = side_by_side(before, self.now()).filter(|(old, new)| stamp(*old) != stamp(*new));
+        let files = pairs.filter_map(|(old, new)| new.or(old)).filter(|entry| entry.kind != Directory);
+        let mut files: Vec<Vec<u8>> = files.map(|entry| entry.path.to_vec()).collect();
+        if files.is_empty() {
+            return Vec::new();
+        }
+        let other_runs = other_runs(&self.top);
+        files.retain(|path| !other_runs.iter().any(|dir| is_inside(path, dir)));
+        let of = |index: &Index| counted(index).map(|e| (e.path.to_vec(), facts(&e))).collect();
+        let sides = BothSides { before: of(before), now: of(self.now()) };
+        self.classified(&sides, site, &|_| None, |classifier| files.retain(|path| classifier.guards(path)));
+        files.iter().map(|path| from_workspace(&self.place.within, path)).collect()
+    }
+
+    /// Asks the classification of the whole repository. Commands and paths are seen from its top.
+    fn classified<T>(
+        &self,
+        sides: &BothSides,
+        (site, comparison): (&ProofSite<'_>, &Comparison),
+        committed: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
+        ask: impl FnOnce(&Classifier<'_>) -> T,
+    ) -> T {
+        let read_now = |path: &[u8]| match self.in_workspace(path) {
+            Some(path) => site.read_now(path),
             None => read(&self.top, path, sides.now.get(path)?),
         };
-        let read_before = |path: &[u8]| match in_workspace(path) {
-            Some(path) => site.read_before(&path),
+        let read_before = |path: &[u8]| match self.in_workspace(path) {
+            Some(path) => site.read_before(path),
             None if sides.before.get(path) == sides.now.get(path) => read_now(path),
             None => {
                 let was = sides.before.get(path)?;
-                (elsewhere.committed)(path).filter(|bytes| hash_bytes(bytes) == was.hash)
+                committed(path).filter(|bytes| hash_bytes(bytes) == was.hash)
             }
         };
-        let whole = |around: &BTreeMap<Vec<u8>, FileFacts>, inside: Vec<(Vec<u8>, FileFacts)>| {
-            let inside = inside.into_iter().map(|(path, facts)| ([&prefix, path.as_slice()].concat(), facts));
-            around.clone().into_iter().chain(inside).collect::<Vec<_>>()
-        };
-        let inside_before = site.baseline.files().map(|(path, file)| (path, file.facts())).collect();
-        let inside_now = counted(site.now).map(|entry| (entry.path.to_vec(), facts(&entry))).collect();
-        let before = Files::new(whole(&sides.before, inside_before), Box::new(read_before));
-        let now = Files::new(whole(&sides.now, inside_now), Box::new(read_now));
+        let inside_before = site.baseline.files().map(|(path, file)| (path, file.facts()));
+        let inside_now = counted(site.now).map(|entry| (entry.path.to_vec(), facts(&entry)));
+        let before = Files::new(self.whole(&sides.before, inside_before), Box::new(read_before));
+        let now = Files::new(self.whole(&sides.now, inside_now), Box::new(read_now));
         let python = site.places.python_sites(site.workspace, &comparison.dependencies);
-        let installed = |name: &str| dependencies::has_module(name, &python);
-        let commands = self.commands_from_top(site.commands);
-        let classifier = Classifier::new(Inputs {
+        ask(&Classifier::new(Inputs {
             before: &before,
             now: &now,
-            commands: &commands,
+            commands: &self.commands_from_top(site.commands),
             oracle_paths: site.oracle_paths,
             work_paths: site.work_paths,
-            installed: &installed,
-        });
-        let changes = classifier.changes().into_iter().filter(|change| in_workspace(&change.path).is_none());
-        self.sorted(changes, &elsewhere.other_runs)
+            installed: &|name| dependencies::has_module(name, &python),
+        }))
+    }
+
+    /// A path of the repository as one of the workspace, if it lies there.
+    fn in_workspace<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
+        path.strip_prefix(self.place.within.as_slice())?.strip_prefix(b"/")
+    }
+
+    /// The files of the whole repository.
+    fn whole(
+        &self,
+        around: &BTreeMap<Vec<u8>, FileFacts>,
+        inside: impl Iterator<Item = (Vec<u8>, FileFacts)>,
+    ) -> Vec<(Vec<u8>, FileFacts)> {
+        let from_top = |path: Vec<u8>| [self.place.within.as_slice(), b"/", path.as_slice()].concat();
+        let inside = inside.map(|(path, facts)| (from_top(path), facts));
+        around.clone().into_iter().chain(inside).collect()
     }
 
     fn sorted(&self, changes: impl Iterator<Item = Change>, other_runs: &[Vec<u8>]) -> AroundChanges {

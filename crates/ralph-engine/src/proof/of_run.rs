@@ -80,6 +80,25 @@ impl StepContext {
         comparison.with_around(around, changes)
     }
 
+    /// What lies around the workspace before the commands run in a room; none if it is a whole repository.
+    pub fn look_around(&self) -> Option<Index> {
+        let mut around = lock(&self.around);
+        let around = around.as_mut()?;
+        around.look();
+        Some(around.now().clone())
+    }
+
+    /// Files around the workspace that decide about the work and were written since.
+    pub fn rewritten_around(
+        &self,
+        before: Option<&Index>,
+        (site, comparison): (&ProofSite<'_>, &Comparison),
+    ) -> Vec<String> {
+        let mut around = lock(&self.around);
+        let (Some(around), Some(before)) = (around.as_mut(), before) else { return Vec::new() };
+        around.rewritten(before, (site, comparison), |top| self.other_runs(top))
+    }
+
     /// The workspaces below a directory in which other runs were active while this one was, relative to it.
     fn other_runs(&self, top: &Path) -> Vec<Vec<u8>> {
         let store = self.home.store_if_any().ok().flatten();

@@ -28,7 +28,10 @@ pub fn in_room(ctx: &StepContext, (sets, again): (RoomSets, bool), deadline: Ms,
                 output: &|n| Some(ctx.folder.join(file_name(sets, id, n))),
                 token: &token(),
             };
-            run.run(site, &comparison, &runner(ctx, deadline, id), &mut |_| ())
+            let around = ctx.look_around();
+            let mut result = run.run(site, &comparison, &runner(ctx, deadline, id), &mut |_| ())?;
+            result.seen.rewritten.extend(ctx.rewritten_around(around.as_ref(), (site, &comparison)));
+            Ok(result)
         })
     });
     let RoomResult { results, seen } = result.unwrap_or_else(|| Err(lost())).unwrap_or_else(|why| {

@@ -55,7 +55,7 @@ pub fn part_of_repository(workspace: &Path) -> Option<String> {
     let root = repository(workspace).filter(|root| *root != workspace)?;
     let root = root.display();
     Some(format!(
-        "this is a part of the repository {root}: files elsewhere in it are neither protected nor compared (-C {root} works \
-         on all of it)"
+        "this is a part of the repository {root}: changes elsewhere in it are compared, but `ralph undo` does not restore \
+         them (-C {root} works on all of it)"
     ))
 }
