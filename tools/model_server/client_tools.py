@@ -64,7 +64,8 @@ def edit(tools, path, before, after):
     name = first(EDITS, tools)
     keys = properties(tools[name]) if name else {}
     if name is None or first(BEFORES, keys) is None:
-        patch = ["*** Update File: " + path, "@@", "-" + before, "+" + after]
+        lines = ["-" + line for line in before.splitlines()] + ["+" + line for line in after.splitlines()]
+        patch = ["*** Update File: " + path, "@@", *lines]
         return patched(tools, patch) or shell(tools, f"sed -i {shlex.quote(f's/{before}/{after}/')} {shlex.quote(path)}")
     args = {first(PATHS, keys) or "path": path, first(BEFORES, keys): before, first(AFTERS, keys): after}
     return name, filled(tools[name], args)

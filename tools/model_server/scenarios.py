@@ -1,58 +1,18 @@
 """What the model does, as data. A scenario is a list of steps; the one that is played follows from the request itself
 (how many tool results came since the last message of the user), so neither retries nor side requests put a script out
-of step. Two more things a scenario may say:
+of step. More things a scenario may say:
 
   again    other steps for a call of `ralph` that is not its first: its prompt says so (see AGAIN)
   closed   the answer as long as the test keeps the door closed (`--door FILE`), whatever the client tries
+  limited  the answer to any call but the first, for `seconds` from when it is first asked for
   headers  added to every answer; a value "@+N" is the time N seconds ahead
 """
 
+from first_hours import FIRST_HOURS
+from steps import block, cut_off, edit, error, limit, raw, read, say, sh, slowly, write
+
 # Stands in every prompt of ralph's but the first.
 AGAIN = "[Ralph Loop Context - Iteration"
-
-
-def sh(command):
-    return {"do": "sh", "command": command}
-
-
-def write(path, text):
-    return {"do": "write", "path": path, "text": text}
-
-
-def read(path):
-    return {"do": "read", "path": path}
-
-
-def edit(path, before, after):
-    return {"do": "edit", "path": path, "before": before, "after": after}
-
-
-def say(text):
-    return {"do": "say", "text": text}
-
-
-def cut_off(stop, text):
-    return {"do": "say", "text": text, "stop": stop}
-
-
-def slowly(seconds, text):
-    return {"do": "say", "text": text, "seconds": seconds}
-
-
-def error(status, kind, message, **headers):
-    headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    return {"do": "error", "status": status, "kind": kind, "message": message, "headers": headers}
-
-
-def raw(status, body):
-    return {"do": "raw", "status": status, "body": body}
-
-
-def block(status, tests, leave, advice):
-    return (
-        f"---RALPH_STATUS---\nSTATUS: {status}\nTASKS_COMPLETED_THIS_LOOP: 1\nFILES_MODIFIED: 1\nTESTS_STATUS: {tests}\n"
-        f"WORK_TYPE: IMPLEMENTATION\nEXIT_SIGNAL: {leave}\nRECOMMENDATION: {advice}\n---END_RALPH_STATUS---"
-    )
 
 
 DONE = say("The greeting is written. All tests pass and all stories are complete.\n\n"
@@ -61,19 +21,6 @@ MORE = say("The greeting is written; the parser is next.\n\n"
            + block("IN_PROGRESS", "FAILING", "false", "Next: write the parser"))
 STUCK = say("I cannot go on.\n\n" + block("BLOCKED", "NOT_RUN", "false", "Database credentials are needed"))
 GREET = write("greeting.txt", "hello\n")
-
-
-def limit(window, header, ahead):
-    """Anthropic's answer to a subscriber whose window is used up."""
-    reset = f"@+{ahead}"
-    return error(
-        429, "rate_limit_error", "This request would exceed your account's rate limit. Please try again later.",
-        anthropic_ratelimit_unified_status="rejected", anthropic_ratelimit_unified_reset=reset,
-        anthropic_ratelimit_unified_representative_claim=window, retry_after=str(ahead),
-        **{f"anthropic_ratelimit_unified_{header}_status": "rejected",
-           f"anthropic_ratelimit_unified_{header}_reset": reset,
-           f"anthropic_ratelimit_unified_{header}_utilization": "1.0"},
-    )
 
 
 def standing(status, used):
@@ -103,24 +50,13 @@ NO_CREDIT = ("Your credit balance is too low to access the Anthropic API. Please
 SLEEP = "python3 -c 'import time; time.sleep(300)'"
 
 SCENARIOS = {
+    **FIRST_HOURS,
     # work, done with the client's own tools
     "ok": {"steps": [GREET, DONE]},
     # The first call of a run writes the wrong thing and claims to be done; the second mends it.
     "work": {
         "steps": [write("greeting.txt", "helo\n"), DONE],
         "again": [read("greeting.txt"), edit("greeting.txt", "helo", "hello"), DONE],
-    },
-    # docs/tutorial.md: the first call believes it is done too early, the second reads what the test said.
-    "tutorial": {
-        "steps": [read("slug.py"), edit("slug.py", 'title.lower().replace(" ", "-")',
-                                        '"".join(c for c in title.lower() if c.isalnum() or c == " ").replace(" ", "-")'),
-                  say("Punctuation is dropped now, so all tests pass.\n\n"
-                      + block("COMPLETE", "PASSING", "true", "All tasks complete"))],
-        "again": [read("slug.py"), edit("slug.py", '.replace(" ", "-")', ".split()"),
-                  edit("slug.py", "return ", "return \"-\".join("), edit("slug.py", ".split()", ".split())"),
-                  sh("python3 -m unittest discover 2>&1 | tail -1"),
-                  say("Runs of blanks become one dash; the tests pass.\n\n"
-                      + block("COMPLETE", "PASSING", "true", "All tasks complete"))],
     },
     "shell": {"steps": [sh("printf 'hello\\n' > greeting.txt && cat greeting.txt"), DONE]},
     "commit": {"steps": [sh("printf 'hello\\n' > greeting.txt && git add -A && git -c user.name=a -c user.email=a@localhost "

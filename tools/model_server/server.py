@@ -63,9 +63,17 @@ class Stage:
         self.workspace, self.door, self.plain = workspace, door, plain
         self.log, self.requests = log, requests
         self.lock = threading.Lock()
+        self.ends = {}  # when a scenario's limit ends
 
     def closed(self):
         return self.door is not None and os.path.exists(self.door)
+
+    def limited(self, scenario, seconds):
+        """Whether the limit of a scenario holds; it begins with the first request that asks."""
+        with self.lock:
+            # Limits end at whole seconds: that is how a client is told.
+            end = self.ends.setdefault(scenario, int(time.time()) + seconds)
+        return time.time() < end
 
     def note(self, path, entry):
         if path:
@@ -80,6 +88,8 @@ class Stage:
         steps = script["steps"]
         if "again" in script and AGAIN in api.said(body):
             steps = script["again"]
+            if "limited" in script and self.limited(scenario, script["limited"]["seconds"]):
+                return script["limited"]["answer"]
         is_side = not tools and not self.plain  # titles, topics, summaries, probes of a quota
         if is_side and steps[0]["do"] not in FAILURES and "stop" not in steps[0]:
             return {"do": "say", "text": client_tools.title(api.form(body))}

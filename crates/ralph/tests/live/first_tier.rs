@@ -6,6 +6,9 @@ use crate::clis::{CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE};
 use crate::{every_case, tests, tier_is_complete};
 use ralph_agents::Tier;
 
+#[path = "first_hours.rs"]
+mod first_hours;
+
 tier_is_complete!(Tier::First, CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE);
 
 mod claude {

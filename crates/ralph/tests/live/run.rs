@@ -114,6 +114,11 @@ impl Done {
         result
     }
 
+    /// What it printed.
+    pub fn out(&self) -> &str {
+        &self.out
+    }
+
     /// How its calls closed.
     pub fn calls(&self) -> Vec<Value> {
         self.records("call_ended")
