@@ -367,7 +367,9 @@ impl Receipt {
             let _ = writeln!(text, "- **{name}**: {value}");
         };
         let some = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".into());
-        row("ended", &some(&self.reason));
+        if let Some(reason) = &self.reason {
+            row("ended", reason);
+        }
         row("base", &some(&self.base));
         row("head", &some(&self.head));
         row("tree", &self.tree);
@@ -397,7 +399,10 @@ impl Receipt {
         }
         let unknown = if self.cost_is_complete { "" } else { ", a part of it unknown" };
         let iterations = counted(self.iterations.len(), "iteration");
-        row("cost", &format!("${:.4}{unknown}, {iterations}", self.cost_usd));
+        // Without a run there is nothing to pay for.
+        if self.reason.is_some() {
+            row("cost", &format!("${:.4}{unknown}, {iterations}", self.cost_usd));
+        }
         for ReceiptNoSnapshot { iteration, why } in &self.no_snapshot {
             row("undo", &format!("no snapshot before iteration {iteration}: {why}"));
         }

@@ -36,6 +36,12 @@ fn a_working_tree_is_verified_whoever_made_it() {
     let (code, green) = verify(&bed, &CHECK);
     assert_eq!((code, green["verdict"].as_str()), (0, Some("proven")), "{green}");
     assert_eq!((green["proof"].as_str(), green["filesChanged"].as_u64()), (Some("proven"), Some(2)));
+    // The base failed and the files of now pass: that is the work, not chance.
+    assert_eq!(
+        (green["flaky"].as_bool(), green["reasons"].as_array().map(Vec::len)),
+        (Some(false), Some(1)),
+        "{green}"
+    );
     assert_eq!(
         (green["commands"].as_array().unwrap().len(), green["rooms"].as_array().unwrap().len()),
         (2, 2)
