@@ -234,7 +234,11 @@ impl Objection {
             ),
             O::ContradictoryClaim { what } => format!("the claim contradicts itself: {what}"),
             O::Blocked { recommendation } if recommendation.is_empty() => "the agent is blocked".into(),
-            O::Blocked { recommendation } => format!("the agent is blocked: {recommendation}"),
+            O::Blocked { recommendation } => {
+                // ralph itself asks for a recommendation that begins with this word.
+                let need = recommendation.strip_prefix("Blocked:").map_or(recommendation.as_str(), str::trim_start);
+                format!("the agent is blocked: {need}")
+            }
             O::ProhibitedPath { paths } => {
                 format!(
                     "protected paths were changed: {}",
@@ -307,8 +311,12 @@ impl Objection {
                     1 => "1 new test fails without this change and passes with it".to_owned(),
                     n => format!("{n} new tests fail without this change and pass with it"),
                 };
-                let earlier = earlier.filter(|n| *n > 0).map(|n| format!("; all {n} earlier ones pass"));
-                format!("{new}{}", earlier.unwrap_or_default())
+                let earlier = match earlier {
+                    None | Some(0) => String::new(),
+                    Some(1) => "; the earlier one still passes".to_owned(),
+                    Some(n) => format!("; all {n} earlier ones still pass"),
+                };
+                format!("{new}{earlier}")
             }
             O::NothingShowsWork => "the checks pass without the work, too; no test shows it".into(),
             O::NothingToShow { documentation, checks } => match (documentation, checks) {

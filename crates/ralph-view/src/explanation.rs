@@ -1,13 +1,13 @@
 //! Explains a run: every decision with the facts and reasons behind it, and why it stopped.
 
-use crate::fact_text::{clock_time, decision_words, fact_words, reason_words, review_title};
+use crate::fact_text::{clock_time, clock_until, decision_words, fact_words, reason_words, review_title};
 use crate::plain::plain;
 use crate::style::Style;
 use ralph_engine::outcome::last_ending;
-use ralph_engine::run_state::RunState;
+use ralph_engine::run_state::{RunState, is_between_steps};
 use ralph_rules::ending::{Reason, Status};
 use ralph_rules::grounds::{Grounds, grounds};
-use ralph_rules::next::Next;
+use ralph_rules::next::{Next, Wake, next};
 use ralph_rules::record::{Envelope, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
@@ -48,6 +48,7 @@ pub fn explanation(records: &[Record], alive: bool, style: Style) -> String {
     let mut then = State::default();
     for record in records {
         let time = style.faint(clock_time(record.at, zone));
+        let woke = is_between_steps(&then) && matches!(record.fact, Fact::Seen(Seen::Woke));
         match &record.fact {
             Fact::Seen(seen) => {
                 for line in fact_words(seen) {
@@ -79,6 +80,13 @@ pub fn explanation(records: &[Record], alive: bool, style: Style) -> String {
             }
         }
         then.apply(record);
+        // Waiting is not recorded as a decision: the state says it by itself.
+        if let (false, Fact::Seen(_), Next::Wait { wake: Wake { at: Some(at), .. } }) =
+            (woke, &record.fact, next(&then).next)
+        {
+            let until = clock_until(at, record.at, zone);
+            let _ = writeln!(text, "{time}  {} wait until {until}", style.note("→"));
+        }
     }
     text
 }

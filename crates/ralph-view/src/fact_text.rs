@@ -112,7 +112,7 @@ fn step_words(step: &Step) -> String {
         }
         Step::Extend { to, .. } => format!("raise the reservation to {to}"),
         Step::Inspect { .. } => "inspect the workspace".into(),
-        Step::Restore { paths } => format!("restore {} protected paths", paths.len()),
+        Step::Restore { paths } => format!("restore {}", counted(paths.len() as u64, "protected path")),
         Step::Verify { check: Check::Baseline, .. } => "verify before the first iteration".into(),
         Step::Verify { check: Check::AsIs, .. } => "verify".into(),
         Step::Verify { check: Check::WithBaselineOracle, .. } => "verify with the original tests".into(),
@@ -191,7 +191,7 @@ fn facts(seen: &Seen) -> Vec<String> {
             let kept = restored
                 .quarantine
                 .as_ref()
-                .map(|_| "what was there instead is in quarantine: `ralph quarantine show`".to_owned());
+                .map(|_| "the agent's version is in quarantine: `ralph quarantine show`".to_owned());
             let rows = [("restored", &restored.restored), ("left as is", &restored.left)];
             let rows = rows.into_iter().filter(|(_, paths)| !paths.is_empty());
             rows.map(|(what, paths)| format!("{what}: {}", first_names(paths))).chain(kept).collect()

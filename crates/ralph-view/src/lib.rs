@@ -20,6 +20,7 @@ pub mod run_receipt;
 pub mod run_state;
 pub mod story;
 pub mod style;
+pub mod text_diff;
 pub mod transcript;
 pub mod view_fold;
 pub mod view_shapes;

@@ -12,8 +12,9 @@ use ralph_rules::failure::Class;
 use ralph_rules::record::Ms;
 use ralph_rules::state::{Phase, State};
 use std::fmt::Write;
+use std::path::Path;
 
-/// Width of the column of commands.
+/// Width of the column of commands, at least.
 const COMMANDS: usize = 34;
 
 /// A command and what it is good for.
@@ -25,7 +26,8 @@ pub fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -
     let mut step = |command: String, what: &str| steps.push((command, what.to_owned()));
     let kept = !state.start.as_ref().is_some_and(|start| start.is_throwaway());
     let changed = kept && !state.trees.all.is_empty() && outcome.reason != Reason::WorkspaceLost.name();
-    let in_git = state.start.as_ref().is_some_and(|start| start.base.is_some());
+    let in_git =
+        state.start.as_ref().is_some_and(|start| start.base.is_some() || is_in_git(&start.workspace));
     if changed {
         step(format!("ralph diff {short}"), "see what the run changed, and nothing else");
     }
@@ -44,8 +46,9 @@ pub fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -
         ));
     }
     steps.push((format!("ralph explain {short}"), "why each decision was made".to_owned()));
+    let width = steps.iter().map(|(command, _)| command.chars().count()).fold(COMMANDS, usize::max);
     steps.iter().fold(String::new(), |mut text, (command, what)| {
-        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<COMMANDS$}")));
+        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<width$}")));
         text
     })
 }
@@ -56,12 +59,7 @@ fn by_reason(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
     let resume = |what: &str| step(format!("ralph resume {short}"), what);
     let raise = |flag: &str| step(format!("ralph resume {short} {flag}"), "continue with a higher limit");
     match outcome.reason.as_str() {
-        "PROHIBITED_PATH" => {
-            vec![step(
-                "ralph quarantine show".into(),
-                "see the changes to protected paths, and what was restored",
-            )]
-        }
+        "PROHIBITED_PATH" => protected(state, short),
         "NEEDS_REVIEW" => {
             let used_up = state.start.as_ref().is_some_and(|s| state.calls.done >= s.policy.max_iterations);
             let more = if used_up { " --max-iterations N" } else { "" };
@@ -99,6 +97,29 @@ fn by_reason(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
     }
 }
 
+/// What became of the protected paths, and the two ways on.
+fn protected(state: &State, short: &str) -> Vec<Step> {
+    let mut steps = vec![(
+        "ralph quarantine show".to_owned(),
+        "see the agent's version of the protected paths".to_owned(),
+    )];
+    // What is in a commit is not the quarantine's to write back.
+    let case = state.trees.quarantine.as_ref().filter(|_| state.trees.violations.is_empty());
+    if let Some(case) = case.and_then(|folder| folder.rsplit('/').next()) {
+        let what = "write the agent's version back, if it is right".to_owned();
+        steps.push((format!("ralph quarantine restore {short}/{case}"), what));
+    }
+    steps.push(("ralph run".into(), "start again, once the task says what to do instead".into()));
+    steps
+}
+
+/// A repository without a commit has no base, but it can be committed to.
+fn is_in_git(workspace: &str) -> bool {
+    // A file in worktrees and submodules.
+    let is_repository = |git: &Path| git.is_file() || git.join("HEAD").is_file();
+    Path::new(workspace).ancestors().any(|dir| is_repository(&dir.join(".git")))
+}
+
 fn answer(short: &str, what: &str) -> Step {
     (format!("ralph resume {short} --hint \"…\""), what.to_owned())
 }
@@ -111,6 +132,9 @@ fn stuck(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
         steps.push((plan.file.clone(), "the plan: is its next task clear and possible?".to_owned()));
     }
     steps.push(answer(short, "say what to do differently, and continue"));
+    if state.start.as_ref().is_some_and(|start| start.verify.is_empty()) {
+        steps.push(("ralph run --verify 'CMD'".into(), "or start again with a command that decides".into()));
+    }
     if outcome.reason != Reason::TestSaturation.name() {
         steps.push(("ralph circuit reset".into(), "or allow new runs here, once the cause is fixed".into()));
     }

@@ -19,7 +19,7 @@ pub fn protected_rows(state: &State) -> Vec<(&'static str, String)> {
     ];
     let mut rows: Vec<_> = rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     if let Some(folder) = trees.quarantine.as_ref().filter(|_| !rows.is_empty()) {
-        rows.push(("quarantine", format!("what was there instead: {folder}")));
+        rows.push(("quarantine", format!("the agent's version: {folder}")));
     }
     rows
 }
@@ -67,6 +67,6 @@ mod tests {
         let rows = protected_rows(&state);
         assert_eq!(rows[0], ("restored", ".env (modified), .git/config (changed by husky)".into()));
         assert_eq!(rows[1], ("left as is", "migrations/1.sql (in a commit 0123456789)".into()));
-        assert_eq!(rows[2], ("quarantine", "what was there instead: /q/001.1".into()));
+        assert_eq!(rows[2], ("quarantine", "the agent's version: /q/001.1".into()));
     }
 }

@@ -11,7 +11,7 @@ use crate::print::{print, say};
 use crate::problem::{Code, Problem};
 use commit::Committed;
 use ralph_rules::counting::counted;
-use ralph_rules::ending::Reason;
+use ralph_rules::ending::{Reason, Status};
 use ralph_rules::next::Next;
 use ralph_rules::record::{Fact, Record, Request};
 use ralph_rules::step::Step;
@@ -83,6 +83,9 @@ fn words(made: &Committed, row: &RunRow) -> String {
         }
         (None, why) => format!("Run {short}: nothing to commit: {}.\n", why.unwrap_or_default()),
     };
+    if let Some(reason) = made.commit.as_ref().and(unfinished(row)) {
+        let _ = writeln!(text, "The run ended with {reason} and did not prove this change.");
+    }
     for (path, why) in &made.left_out {
         let _ = writeln!(text, "  not committed: {path}: {why}");
     }
@@ -91,6 +94,12 @@ fn words(made: &Committed, row: &RunRow) -> String {
         let _ = writeln!(text, "Git hooks were not run ({hooks}): an agent can change what they execute.");
     }
     text
+}
+
+/// Why the run ended, if neither verification nor a person has approved its work.
+fn unfinished(row: &RunRow) -> Option<&str> {
+    let completed = RunState::named(&row.status) == Some(RunState::Ended(Status::Completed));
+    row.reason.as_deref().filter(|reason| !completed && *reason != Reason::NeedsReview.name())
 }
 
 fn as_json(made: &Committed, row: &RunRow) -> Value {

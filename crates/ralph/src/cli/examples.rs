@@ -14,6 +14,7 @@ pub const INIT: &str = "\
 Examples:
   ralph init                                 detect, ask, write ralph.toml and PROMPT.md
   ralph init --yes \"Make the tests pass\"     do not ask; use this task
+  ralph init --verify 'cargo test' \"…\"       nothing to detect yet: say what decides
   ralph init --dry-run                       show the files without writing them";
 
 pub const RUN: &str = "\

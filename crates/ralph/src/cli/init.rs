@@ -21,7 +21,9 @@ use ralph_rules::money::Micro;
 use std::fmt::Write;
 use std::path::Path;
 
+mod given;
 mod offer_commit;
+use given::Given;
 use offer_commit::offer_commit;
 
 /// A `.gitignore` larger than this is not ours to add to.
@@ -38,6 +40,8 @@ pub struct Args {
     /// Do not ask; use what was detected and the default limits.
     #[arg(short, long)]
     yes: bool,
+    #[command(flatten)]
+    given: Given,
 }
 
 /// The default limits: enough for a first evening, small enough to lose.
@@ -63,11 +67,12 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     let asks = at_terminal() && !args.yes && !args.dry_run;
     let here = &place(asks, here)?;
     let mut task = args.task.clone();
-    let mut seen = look(here);
+    let mut seen = look(&args.given, here)?;
     let fresh = !is_there(&here.workspace.join("ralph.toml"));
+    seen.notes.extend(args.given.without_effect().filter(|_| !fresh));
     if fresh && asks {
         say(&told(&seen, here.err_style()));
-        ask(&mut seen, &mut task).map_err(|e| unanswered(&e))?;
+        ask(&mut seen, &mut task, &args.given).map_err(|e| unanswered(&e))?;
     } else if fresh {
         say(&told(&seen, here.err_style()));
     }
@@ -98,7 +103,7 @@ fn usable(here: &Here) -> Result<(), Problem> {
     Ok(())
 }
 
-fn look(here: &Here) -> Seen {
+fn look(given: &Given, here: &Here) -> Result<Seen, Problem> {
     let found = detect::detect(&here.workspace, &here.env);
     let config = config::load_files(&here.workspace, &here.env);
     let mut notes: Vec<String> = found.iter().flat_map(|f| f.notes.iter().cloned()).collect();
@@ -111,9 +116,11 @@ fn look(here: &Here) -> Seen {
         .filter(|info| info.program.is_some_and(|program| here.env.which(program, &here.workspace).is_some()))
         .map(|info| info.name)
         .collect();
-    let own = here.env.settings.contains_key("RALPH_AGENT")
-        || config.as_ref().is_some_and(|config| config.is_set("agent.name"));
-    let agent = installed.first().copied().unwrap_or("claude");
+    let wanted = given.agent()?;
+    let own = wanted.is_none()
+        && (here.env.settings.contains_key("RALPH_AGENT")
+            || config.as_ref().is_some_and(|config| config.is_set("agent.name")));
+    let agent = wanted.or(installed.first().copied()).unwrap_or("claude");
     let (most, dearest) = config.as_ref().map_or((ITERATIONS, COST), |config| {
         (config.settings.ceilings.max_iterations, config.settings.ceilings.max_cost)
     });
@@ -122,10 +129,13 @@ fn look(here: &Here) -> Seen {
         others: installed.iter().filter(|name| own || **name != agent).map(ToString::to_string).collect(),
         max_iterations: ITERATIONS.min(most),
         max_cost_usd: dollars(COST.min(dearest)),
-        verify: verify(&found, &mut notes),
+        verify: match given.verify.is_empty() {
+            true => verify(&found, &mut notes),
+            false => given.verify.clone(),
+        },
     };
     missing_tools(&choices.verify, here, &mut notes);
-    Seen { found, choices, installed, notes }
+    Ok(Seen { found, choices, installed, notes })
 }
 
 /// The tests; if there are none, builds and linters.
@@ -160,7 +170,11 @@ fn missing_tools(verify: &[String], here: &Here, notes: &mut Vec<String>) {
 fn told(seen: &Seen, style: Style) -> String {
     let mut text = style.strong("Detected") + "\n";
     if seen.found.is_empty() {
-        text.push_str("  no known stack; any repository works once you set a verify command\n");
+        let what = match seen.choices.verify.is_empty() {
+            true => "any repository works once you set a verify command".to_owned(),
+            false => format!("verified by {}", plain(&seen.choices.verify.join("; "))),
+        };
+        let _ = writeln!(text, "  no known stack; {what}");
     }
     for found in &seen.found {
         let _ = writeln!(text, "  {:<28} {}", plain(&found.words()), style.faint(plain(&found.by)));
@@ -183,10 +197,10 @@ fn told(seen: &Seen, style: Style) -> String {
     text
 }
 
-fn ask(seen: &mut Seen, task: &mut Option<String>) -> std::io::Result<()> {
+fn ask(seen: &mut Seen, task: &mut Option<String>, given: &Given) -> std::io::Result<()> {
     let mut questions = Questions::new(std::io::stdin().lock(), std::io::stderr());
     let choices = &mut seen.choices;
-    if let (Some(agent), true) = (&mut choices.agent, seen.installed.len() != 1) {
+    if let (Some(agent), true) = (&mut choices.agent, seen.installed.len() != 1 && given.agent.is_none()) {
         let known = |name: &str| {
             ralph_agents::registry::find(name).map(|_| name.to_string()).map_err(|e| e.to_string())
         };
@@ -207,7 +221,9 @@ fn ask(seen: &mut Seen, task: &mut Option<String>) -> std::io::Result<()> {
     let offered = if choices.verify.is_empty() { "none".into() } else { choices.verify.join("; ") };
     let what = "Verify command (- for none)";
     let command = |text: &str| Ok(if text == "-" { Vec::new() } else { vec![text.to_string()] });
-    if let Some(verify) = questions.ask(what, &plain(&offered), command)? {
+    if given.verify.is_empty()
+        && let Some(verify) = questions.ask(what, &plain(&offered), command)?
+    {
         choices.verify = verify;
     }
     if task.is_none() {
@@ -319,7 +335,8 @@ fn farewell(seen: &Seen, start: &Start<'_>, here: &Here) -> String {
     for what in &seen.notes {
         note(what);
     }
-    if seen.choices.verify.is_empty() && seen.notes.is_empty() {
+    let no_verify = seen.choices.verify.is_empty() && seen.notes.is_empty();
+    if no_verify {
         note(
             "no verify command: completion cannot be verified until you add one under [verify] in ralph.toml",
         );
@@ -338,7 +355,11 @@ fn farewell(seen: &Seen, start: &Start<'_>, here: &Here) -> String {
     }
     let first = match start {
         Start { dry_run: true, .. } => "Nothing was written. To write the files:",
+        Start { task: None, kept: false, .. } if no_verify => {
+            "Write your task into PROMPT.md and a verify command into ralph.toml, then run:"
+        }
         Start { task: None, kept: false, .. } => "Write your task into PROMPT.md, then run:",
+        _ if no_verify => "Add a verify command to ralph.toml, then run:",
         _ => "Next, run:",
     };
     let _ = writeln!(text, "\n{first}\n\n  {}", style.strong(command(start, here)));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+mod difference;
 mod restore;
 
 /// Arguments of `ralph quarantine`.
@@ -150,6 +151,10 @@ fn show(wanted: Option<&str>, json: bool, here: &Here) -> Result<u8, Problem> {
     }
     if !case.commits.is_empty() {
         text.push_str(COMMITS);
+    }
+    let differences = difference::differences(&kept, here);
+    if !differences.is_empty() {
+        let _ = write!(text, "\n{differences}");
     }
     print(&text);
     if case.found.iter().any(|found| found.file.is_some() && found.commit.is_none()) {

@@ -72,6 +72,20 @@ fn nothing_known_is_said_and_still_something_to_start_from() {
 }
 
 #[test]
+fn what_is_given_is_not_detected() {
+    let mut scene = Scene::new();
+    only_installed(&mut scene, &["claude", "codex", "cargo"]);
+    assert_eq!(scene.show(&["init", "--agent", "cdex"]).code, 64);
+    let given = ["init", "--agent", "codex", "--verify", "cargo test", "--verify", "cargo doc", "Write it"];
+    assert_eq!(scene.show(&given).code, 0);
+    assert!(scene.scratch.read("PROMPT.md").contains("    cargo test\n    cargo doc\n"));
+    let settings = scene.scratch.read("ralph.toml");
+    assert!(settings.contains("name = \"codex\"") && settings.contains("\"cargo doc\""), "{settings}");
+    assert_eq!(scene.show(&given).code, 0);
+    scene.compare("init_given");
+}
+
+#[test]
 fn lines_that_git_ignores_already_are_not_written_again() {
     let mut scene = Scene::new();
     scene.scratch = Scratch::git_repo();

@@ -90,13 +90,35 @@ fn a_touched_protected_path_ends_the_run_and_nobody_advises_to_commit_it() {
         "STOPPED: PROHIBITED_PATH",
         "protected path changed: .env (added)",
         "  restored    .env (added)\n",
-        "  quarantine  what was there instead: ",
-        "see the changes to protected paths, and what was restored",
+        "  quarantine  the agent's version: ",
+        "see the agent's version of the protected paths",
+        "/001.1  write the agent's version back, if it is right",
+        "start again, once the task says what to do instead",
         "ralph diff ",
     ] {
         assert!(answer.err.contains(words), "{words} is not in:\n{}", answer.err);
     }
     assert!(!answer.err.contains("ralph accept"), "{}", answer.err);
+}
+
+#[test]
+fn work_of_a_run_that_stopped_can_be_committed_and_its_end_is_named() {
+    let mut scene = Scene::new();
+    scene.scratch = Scratch::git_repo();
+    assert_eq!(scene.sim("x", &["--verify", "true"], "write a x; write .env S=1; claim complete").code, 4);
+    let accepted = scene.ralph(&["accept"]);
+    assert_eq!(accepted.code, 0, "{}", accepted.err);
+    let ended = "The run ended with PROHIBITED_PATH and did not prove this change.\n";
+    assert!(accepted.err.ends_with(ended), "{}", accepted.err);
+}
+
+#[test]
+fn the_first_commit_of_a_repository_can_be_a_run() {
+    let mut scene = Scene::new();
+    scene.scratch = Scratch::new();
+    scene.scratch.git(&["init", "-q", "-b", "main"]);
+    let answer = scene.sim("x", &["--verify", "true"], "write a x; claim complete");
+    assert!(answer.err.contains("  ralph accept "), "{}", answer.err);
 }
 
 #[test]
