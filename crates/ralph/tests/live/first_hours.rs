@@ -10,6 +10,8 @@ mod transcript;
 use crate::clis::{CLAUDE, CODEX};
 use hour::Hour;
 
+const README: &str = include_str!("../../../../README.md");
+const FIRST: &str = include_str!("../../../../docs/first-hours/1-red-python.md");
 const A_KEY: bool = false;
 const A_SUBSCRIPTION: bool = true;
 
@@ -36,4 +38,16 @@ fn a_run_that_is_limited_waits_and_continues() {
 #[test]
 fn a_run_that_touches_a_protected_path() {
     Hour { page: "5-protected-path", cli: &CLAUDE, folder: "orders", subscriber: A_KEY }.passes();
+}
+
+#[test]
+fn the_readme_shows_a_part_of_the_first_one() {
+    let steady = |text: &str| steady::steady(&[text]).concat();
+    let excerpt =
+        README.split("```text\n").find_map(|block| block.strip_prefix("$ ralph init")?.split("```").next());
+    let mut page = FIRST.lines().map(steady);
+    for line in excerpt.unwrap().lines().skip(1).filter(|line| !line.is_empty()) {
+        let line = steady(line);
+        assert!(page.any(|of_page| of_page == line), "the page does not say, or not here: {line}");
+    }
 }
