@@ -45,7 +45,7 @@ impl ProgramSearch<'_> {
         match result.exit? {
             code @ (126 | 127) => programs.find_map(|program| {
                 // A later file may be what an earlier program was to build, and failed to.
-                let built = program.name.contains('/') && !first.is_some_and(|it| it.name == program.name);
+                let built = program.name.contains('/') && first.is_none_or(|it| it.name != program.name);
                 let looked_for = if needed.own_path || built { None } else { self.missing(program) };
                 let why = if code == 126 { Absence::NotExecutable } else { Absence::NotFound };
                 let said = || MissingProgram { program: program.name.clone(), why };
