@@ -8,7 +8,7 @@ use super::shell::{self, Simple, UNKNOWN};
 const DEEPEST: usize = 3;
 /// Words of a text that runs some of its commands only sometimes, or names them itself.
 const BRANCHES: &[&str] = &["if", "while", "until", "case", "for", "select", "function"];
-/// What a shell does itself.
+/// What a shell does itself; `time` is a word of bash.
 const BUILT_IN: &[&str] = &[
     ":", "[", "[[", "alias", "bg", "builtin", "cd", "command", "echo", "exec", "exit", "export", "false",
     "fg", "getopts", "hash", "jobs", "kill", "let", "local", "popd", "printf", "pushd", "pwd", "read",
@@ -156,7 +156,7 @@ mod tests {
             ("(cd web && npm test); make", &["?:npm", "?:make"]),
             ("cd $DIR && make", &["?:make"]),
             ("timeout 60 env A=b pytest -q", &["timeout", "env", "pytest"]),
-            ("time cargo test", &["time", "cargo"]),
+            ("time cargo test", &["cargo"]),
             ("npx jest", &["npx"]),
             ("uv run pytest", &["uv"]),
             ("cargo test | tee log", &["cargo", "tee"]),
