@@ -356,6 +356,8 @@ impl Site {
             configuration_only: sometimes(6),
             no_tests_before: sometimes(6),
             outside: list(sometimes(40)),
+            around: list(sometimes(10)),
+            around_cut_short: sometimes(40),
             installed: list(sometimes(10)),
             edited: list(sometimes(40)),
             signs: if sometimes(6) { vec![sign] } else { Vec::new() },
