@@ -1,7 +1,8 @@
 //! Files that a checkout brought along or took away: `git worktree add`, `git submodule update` and `git clone` make
 //! directories whose files may have the names of protected paths. They are no tampering if their directory is new and
 //! they are as the commit checked out there has them; and none if the directory of a work tree is gone and the
-//! repository still has them.
+//! repository still has them. Only a path that would be protected at the checkout's top as well is let through: a
+//! repository that begins at `migrations/`, or at `src/` with `auth/` in it, takes the place of what is protected here.
 
 use super::git::Git;
 use crate::step_context::StepContext;
@@ -23,20 +24,25 @@ pub fn checked_out(
     let mut all = BTreeSet::new();
     let Some(program) = ctx.deps.git.as_deref().filter(|_| !found.is_empty()) else { return all };
     let beside = |repository: &Repository| Git::beside(program, repository, &ctx.folder.join("history.git"));
+    let like_its_own = |dir: &[u8], path: &[u8]| {
+        path.strip_prefix(dir).is_some_and(|path| ctx.tree.protect().protects(path, false))
+    };
     for dir in apart(after, before) {
-        let new = below(found, How::Added, &dir);
+        let mut new = below(found, How::Added, &dir);
+        new.retain(|path| like_its_own(&dir, path));
         if !new.is_empty() {
             all.extend(as_committed(ctx, after, &dir, &new, beside).unwrap_or_default());
         }
     }
+    let is_protected = |dir: &[u8]| ctx.tree.protect().protects(dir.strip_suffix(b"/").unwrap_or(dir), true);
     let kept = ctx.protection.repositories();
     let Some(main) = kept.histories.first().map(|history| &history.repository) else { return all };
     for dir in apart(before, after) {
         let gone = below(found, How::Deleted, &dir);
-        if gone.is_empty() {
+        let files: Vec<&[u8]> = gone.iter().copied().filter(|path| !path.ends_with(b"/.git")).collect();
+        if gone.is_empty() || is_protected(&dir) || !files.iter().all(|path| like_its_own(&dir, path)) {
             continue;
         }
-        let files: Vec<&[u8]> = gone.iter().copied().filter(|path| !path.ends_with(b"/.git")).collect();
         let safe = beside(main).and_then(|git| still_kept(ctx, before, &files, &git));
         if safe.unwrap_or(false) {
             all.extend(gone.iter().map(|path| path.to_vec()));
