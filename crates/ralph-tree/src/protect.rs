@@ -29,7 +29,8 @@ pub struct Protect {
     key: [u8; 32],
 }
 
-/// The parts of a glob that are plain names, from its beginning up to the first wildcard, in lower case.
+/// The parts of a glob that are plain names, from its beginning up to the first wildcard, in lower case; `*` for any name
+/// where that was asked for.
 #[derive(Debug, Clone)]
 struct Literal {
     anchored: bool,
@@ -84,12 +85,20 @@ impl Protect {
             let given = given.as_ref();
             let glob = plain(given).map_err(|why| bad(given, why.to_owned()))?;
             builder.add_line(None, &glob).map_err(|error| bad(given, reason(&error)))?;
-            literals.extend(Literal::of(&glob));
+            literals.extend(Literal::of(&glob, false));
             hasher.update(glob.as_bytes()).update(b"\0");
             all.push(given.to_owned());
         }
         let matcher = builder.build().map_err(|error| bad("", reason(&error)))?;
         Ok(Protect { matcher, literals, globs: all, key: *hasher.finalize().as_bytes() })
+    }
+
+    /// The same globs, and a `*` between two slashes leads through every directory there, even a noise directory.
+    #[must_use]
+    pub fn entering_every_star(mut self) -> Protect {
+        let globs = self.globs.iter().filter_map(|given| plain(given).ok());
+        self.literals = globs.filter_map(|glob| Literal::of(&glob, true)).collect();
+        self
     }
 
     /// The globs, as they were given.
@@ -151,7 +160,7 @@ fn reason(error: &ignore::Error) -> String {
 }
 
 impl Literal {
-    fn of(glob: &str) -> Option<Literal> {
+    fn of(glob: &str, stars: bool) -> Option<Literal> {
         if glob.starts_with('!') {
             return None;
         }
@@ -161,7 +170,7 @@ impl Literal {
         let body = floating.unwrap_or(body).trim_start_matches('/');
         let parts: Vec<Vec<u8>> = body
             .split('/')
-            .take_while(|part| !part.contains(['*', '?', '[', '{', '\\']))
+            .take_while(|part| stars && *part == "*" || !part.contains(['*', '?', '[', '{', '\\']))
             .map(|part| part.to_ascii_lowercase().into_bytes())
             .collect();
         (!parts.is_empty()).then_some(Literal { anchored, parts })
@@ -174,7 +183,7 @@ impl Literal {
         let mut heads = lengths.filter_map(|n| self.parts.get(..n));
         heads.any(|head| {
             let tail = path.get(path.len() - head.len()..).unwrap_or_default();
-            let same = tail.iter().zip(head).all(|(a, b)| *a == b.as_slice());
+            let same = tail.iter().zip(head).all(|(a, b)| *a == b.as_slice() || b.as_slice() == b"*");
             same && (!self.anchored || head.len() == path.len())
         })
     }

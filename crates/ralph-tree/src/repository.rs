@@ -26,6 +26,12 @@ pub const OBEYED: &[&str] = &[
     "/objects/info/http-alternates",
     "/commondir",
     "/gitdir",
+    // Remotes as git wrote them before it had a config, which it still reads.
+    "/remotes/",
+    "/branches/",
+    // Of linked work trees: a config of their own, and where everything else lies.
+    "/worktrees/*/config.worktree",
+    "/worktrees/*/commondir",
 ];
 
 /// Where a repository keeps its refs.

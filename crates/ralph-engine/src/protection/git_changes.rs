@@ -29,6 +29,7 @@ pub fn meaning(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> Mea
         b"config" => change.of_config().unwrap_or(Meaning::Tampering),
         // Git says by itself that a checkout is sparse.
         b"info/sparse-checkout" => Meaning::Ordinary,
+        _ if is_commondir(path) => change.of_commondir().unwrap_or(Meaning::Tampering),
         _ if is_worktree_config(path) => change.of_worktree_config().unwrap_or(Meaning::Tampering),
         _ if path.starts_with(b"hooks/") => change.of_hook().map_or(Meaning::Tampering, Meaning::Tool),
         _ => Meaning::Tampering,
@@ -38,6 +39,11 @@ pub fn meaning(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> Mea
 /// `config.worktree`, of the main work tree or a linked one.
 fn is_worktree_config(path: &[u8]) -> bool {
     path == b"config.worktree" || path.starts_with(b"worktrees/") && path.ends_with(b"/config.worktree")
+}
+
+/// Where a linked work tree finds the repository it belongs to.
+fn is_commondir(path: &[u8]) -> bool {
+    path.starts_with(b"worktrees/") && path.ends_with(b"/commondir")
 }
 
 struct Change<'a> {
@@ -72,6 +78,20 @@ impl Change<'_> {
 
     fn of_worktree_config(&self) -> Option<Meaning> {
         Some(config::meaning_for_worktree(&self.before()?, &self.after()?))
+    }
+
+    /// A work tree that is made or removed as a whole. Without this file its directory would be a repository of its own.
+    fn of_commondir(&self) -> Option<Meaning> {
+        let made = || self.after().is_some_and(|content| content.trim_ascii() == b"../..");
+        let ordinary = match (self.old, self.new) {
+            (None, Some(_)) => made(),
+            (_, None) => {
+                let file = self.is.dir.join(OsStr::from_bytes(self.path));
+                file.parent()?.symlink_metadata().is_err()
+            }
+            (Some(_), Some(_)) => false,
+        };
+        ordinary.then_some(Meaning::Ordinary)
     }
 
     /// A hook that a tool installs, or takes away again, or keeps under another name.

@@ -2,12 +2,8 @@
 
 use super::repositories::walk;
 use ralph_tree::{Index, OBEYED, Protect, Repository, Tree};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-
-/// Of more linked work trees the configs are not looked at.
-const MOST_WORKTREES: usize = 256;
 
 /// A directory besides the workspace with files that must not change: a repository's own, such as `.git`, or the rest of
 /// the repository around a workspace that is a part of it.
@@ -73,22 +69,44 @@ impl GitDir {
 /// The files in a directory that git obeys; empty if it cannot be read.
 fn obeyed(dir: &Path, earlier: Option<&Index>) -> Arc<Index> {
     static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
-    let linked = linked_worktrees(dir);
-    if linked.is_empty() {
-        return Arc::new(walk(dir, GLOBS.get_or_init(|| Protect::new(OBEYED).ok()).as_ref(), earlier));
-    }
-    let own = linked.iter().map(|name| format!("/worktrees/{name}/config.worktree"));
-    let globs = Protect::new(OBEYED.iter().map(ToString::to_string).chain(own)).ok();
+    let globs = GLOBS.get_or_init(|| Protect::new(OBEYED).ok().map(Protect::entering_every_star));
     Arc::new(walk(dir, globs.as_ref(), earlier))
 }
 
-/// The names under which a repository keeps its linked work trees, each with a config of its own: git derives them from
-/// directories.
-fn linked_worktrees(dir: &Path) -> Vec<String> {
-    let plain = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._- ".contains(&b));
-    let names = fs::read_dir(dir.join("worktrees")).into_iter().flatten().flatten();
-    let names = names.filter_map(|entry| entry.file_name().into_string().ok()).filter(plain);
-    let mut names: Vec<String> = names.take(MOST_WORKTREES).collect();
-    names.sort();
-    names
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn every_linked_work_tree_is_looked_at_whatever_its_name_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let odd =
+            ["feat#12", "{a,b}", "[x]", "a*b", "!x", "back\\slash", "target", "node_modules", ".git", "ä b"];
+        let many = (0..300).map(|n| format!("w{n}").into_bytes());
+        let mut names: Vec<Vec<u8>> = odd.iter().map(|name| name.as_bytes().to_vec()).chain(many).collect();
+        names.push(b"line\nbreak".to_vec());
+        if cfg!(target_os = "linux") {
+            names.push(b"\xff".to_vec());
+        }
+        for name in &names {
+            let own = dir.path().join("worktrees").join(OsStr::from_bytes(name));
+            fs::create_dir_all(own.join("logs")).unwrap();
+            for file in ["config.worktree", "commondir", "HEAD", "logs/config.worktree"] {
+                fs::write(own.join(file), "").unwrap();
+            }
+        }
+        let index = obeyed(dir.path(), None);
+        let has = |name: &[u8], file: &str| {
+            let path = [b"worktrees/", name, b"/", file.as_bytes()].concat();
+            index.get(&path).is_some_and(|entry| entry.protected)
+        };
+        for name in &names {
+            let found =
+                ["config.worktree", "commondir", "HEAD", "logs/config.worktree"].map(|file| has(name, file));
+            assert_eq!(found, [true, true, false, false], "{}", String::from_utf8_lossy(name));
+        }
+    }
 }
