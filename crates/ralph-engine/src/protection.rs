@@ -11,6 +11,7 @@ mod first_configs;
 mod git;
 mod git_changes;
 mod git_dir;
+mod harmless_aliases;
 mod harmless_keys;
 mod hidden_paths;
 mod history;

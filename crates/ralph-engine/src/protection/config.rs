@@ -2,7 +2,8 @@
 //! (`harmless_keys.rs`). Everything else (filters, hooks, helpers, the address of a known remote) makes git do other things
 //! than the user set up.
 
-use super::harmless_keys::{ALIASED, HARMLESS, Values};
+use super::harmless_aliases::is_harmless_alias;
+use super::harmless_keys::{HARMLESS, Values};
 use super::tools;
 use std::collections::BTreeSet;
 
@@ -120,7 +121,7 @@ impl Setting {
             Values::Address => is_plain_address(value),
             Values::AsBefore => known.earlier().any(|s| s == self),
             Values::NewAddress => is_plain_address(value) && self.is_new(known),
-            Values::Alias => is_plain_alias(value) && self.is_new(known),
+            Values::Alias => is_harmless_alias(value) && self.is_new(known),
         }
     }
 
@@ -151,14 +152,6 @@ impl Setting {
 /// An address that git fetches from by itself, without running a helper that the address names.
 fn is_plain_address(value: &str) -> bool {
     !value.contains("::") && !value.starts_with('-') && !value.contains(['"', '`', '$', ';', '|', '&'])
-}
-
-/// An alias that neither runs a program nor writes a file.
-fn is_plain_alias(value: &str) -> bool {
-    let mut words = value.split_whitespace();
-    let plain =
-        |word: &str| !word.starts_with("--output") && !word.starts_with("-o") && !word.starts_with("-c");
-    words.next().is_some_and(|command| ALIASED.contains(&command)) && words.all(plain)
 }
 
 /// Every setting in order. None where a line cannot be read for sure: then nothing is taken for harmless.

@@ -25,7 +25,7 @@ pub enum Values {
     NewAddress,
     /// What the key said before: it may be removed and come back.
     AsBefore,
-    /// A new alias of a command that runs nothing else.
+    /// A new alias that only shows something, or is short for the beginning of a command (`harmless_aliases.rs`).
     Alias,
 }
 
@@ -134,23 +134,4 @@ pub const HARMLESS: &[(&str, Values)] = &[
     ("gitflow.branch.*", Any),
     ("gitflow.prefix.*", Any),
     ("alias.*", Alias),
-];
-
-/// Commands that an alias may stand for: none of them has an option that names a program.
-pub const ALIASED: &[&str] = &[
-    "add",
-    "blame",
-    "branch",
-    "checkout",
-    "commit",
-    "describe",
-    "diff",
-    "log",
-    "reflog",
-    "restore",
-    "rev-parse",
-    "shortlog",
-    "show",
-    "status",
-    "switch",
 ];
