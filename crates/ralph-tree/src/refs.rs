@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ralph_os::{Links, ReadError, read_regular, read_start};
 
@@ -35,6 +35,8 @@ pub struct Refs {
     pub local: BTreeSet<String>,
     /// What remote-tracking refs name.
     pub remote: BTreeSet<String>,
+    /// The branches, each with what it names.
+    pub branches: BTreeMap<String, String>,
     /// What could not be read, by its shown path, with the reason.
     pub unread: BTreeMap<String, String>,
     /// How long HEAD's and the stash's logs were.
@@ -50,9 +52,10 @@ impl Refs {
         let mut refs = Refs::default();
         for (dir, name) in repository.directories() {
             refs.head(&dir.join("HEAD"), &format!("{name}/HEAD"));
+            // A packed ref may be older than the loose one, which counts.
+            refs.packed(&dir.join("packed-refs"), &format!("{name}/packed-refs"));
             refs.loose(dir, &name, repository);
             refs.tables(&dir.join("reftable"), &format!("{name}/reftable"));
-            refs.packed(&dir.join("packed-refs"), &format!("{name}/packed-refs"));
             for work_tree in fs::read_dir(dir.join("worktrees")).into_iter().flatten().flatten() {
                 let called = shown(work_tree.file_name().as_bytes());
                 refs.head(&work_tree.path().join("HEAD"), &format!("{name}/worktrees/{called}/HEAD"));
@@ -72,7 +75,9 @@ impl Refs {
         let unread: String =
             self.unread.iter().map(|(path, why)| format!("unread {path}\t{why}\n")).collect();
         let named = lines("local", &self.local) + &lines("remote", &self.remote);
-        format!("{named}logs {head} {stash}\n{unread}")
+        let branches: String =
+            self.branches.iter().map(|(name, id)| format!("branch {id} {name}\n")).collect();
+        format!("{named}{branches}logs {head} {stash}\n{unread}")
     }
 
     /// The same, read back; what cannot be read is left out.
@@ -87,6 +92,9 @@ impl Refs {
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["local", id] => refs.local.extend(object_name(id.as_bytes())),
                 ["remote", id] => refs.remote.extend(object_name(id.as_bytes())),
+                ["branch", id, name] => {
+                    refs.branches.extend(object_name(id.as_bytes()).map(|id| (name.to_owned(), id)));
+                }
                 ["logs", head, stash] => refs.logs = [head, stash].map(|n| n.parse().unwrap_or(0)),
                 _ => continue,
             };
@@ -182,7 +190,9 @@ impl Refs {
                 return;
             }
         };
-        for path in entries.flatten().map(|entry| entry.path()) {
+        // Their names begin with a number that grows.
+        let paths: BTreeSet<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        for path in paths {
             if path.extension().is_none_or(|end| end != "ref") {
                 continue;
             }
@@ -214,6 +224,9 @@ impl Refs {
     }
 
     fn add(&mut self, called: &str, id: String) {
+        if let Some(name) = called.strip_prefix("refs/heads/") {
+            self.branches.insert(name.to_owned(), id.clone());
+        }
         // `git maintenance` fetches into `refs/prefetch/`.
         let fetched = called.starts_with("refs/remotes/") || called.starts_with("refs/prefetch/");
         if fetched { &mut self.remote } else { &mut self.local }.insert(id);

@@ -18,14 +18,17 @@ pub enum Meaning {
     Tampering,
 }
 
-/// What the difference between two configs means. `first` is the config when the run began: an address that was replaced
-/// in two steps is replaced all the same.
-pub fn meaning(first: &[u8], before: &[u8], after: &[u8]) -> Meaning {
+/// What the difference between two configs means. `first` is the config when the run began, with the branches there were
+/// (if known): an address that was replaced in two steps is replaced all the same.
+pub fn meaning(first: &[u8], branches: Option<&BTreeSet<String>>, before: &[u8], after: &[u8]) -> Meaning {
     let (Some(first), Some(before), Some(after)) = (settings(first), settings(before), settings(after))
     else {
         return Meaning::Tampering;
     };
-    let known = Known { first: &first, before: &before, after: &after };
+    let known = Known { first: &first, branches, before: &before, after: &after };
+    if known.pushes_go_to_a_new_remote() {
+        return Meaning::Tampering;
+    }
     let rest = |settings: &[Setting]| -> Vec<Setting> {
         settings.iter().filter(|s| !s.is_harmless(&known)).cloned().collect()
     };
@@ -44,7 +47,7 @@ pub fn meaning(first: &[u8], before: &[u8], after: &[u8]) -> Meaning {
 pub fn meaning_for_worktree(before: &[u8], after: &[u8]) -> Meaning {
     let of_files = |text: &[u8]| settings(text).is_some_and(|all| all.iter().all(Setting::is_of_files));
     match of_files(before) && of_files(after) {
-        true => meaning(before, before, after),
+        true => meaning(before, None, before, after),
         false => Meaning::Tampering,
     }
 }
@@ -52,6 +55,8 @@ pub fn meaning_for_worktree(before: &[u8], after: &[u8]) -> Meaning {
 /// The configs that a setting is judged in.
 struct Known<'a> {
     first: &'a [Setting],
+    /// When the run began.
+    branches: Option<&'a BTreeSet<String>>,
     before: &'a [Setting],
     after: &'a [Setting],
 }
@@ -64,6 +69,32 @@ impl<'a> Known<'a> {
     /// The remotes of a config.
     fn remotes(settings: &[Setting]) -> BTreeSet<&str> {
         settings.iter().filter(|s| s.section == "remote" && s.key == "url").map(|s| s.sub.as_str()).collect()
+    }
+
+    /// The remote that git takes for a branch without one: the only one, otherwise `origin`.
+    fn default_remote(settings: &[Setting]) -> Option<&str> {
+        let all = settings.iter().filter(|s| s.section == "remote" && !s.sub.is_empty());
+        let all: BTreeSet<&str> = all.map(|s| s.sub.as_str()).collect();
+        let only = all.first().filter(|_| all.len() == 1);
+        only.or_else(|| all.get("origin")).copied()
+    }
+
+    /// There were remotes, and a push that names none goes to one now that was not there.
+    fn pushes_go_to_a_new_remote(&self) -> bool {
+        let now = Known::default_remote(self.after).filter(|now| !self.had_remote(now));
+        !Known::remotes(self.first).is_empty() && now.is_some() && now != Known::default_remote(self.before)
+    }
+
+    /// A remote was there when the run began, perhaps under another name.
+    fn had_remote(&self, name: &str) -> bool {
+        let address = |s: &&Setting| s.section == "remote" && s.key == "url";
+        let had = |s: &Setting| self.first.iter().filter(address).any(|first| first.value == s.value);
+        let mut now = self.after.iter().filter(address).filter(|s| s.sub == name).peekable();
+        Known::remotes(self.first).contains(name) || now.peek().is_some() && now.all(had)
+    }
+
+    fn is_new_branch(&self, name: &str) -> bool {
+        self.branches.is_some_and(|branches| !branches.contains(name))
     }
 }
 
@@ -113,14 +144,13 @@ impl Setting {
             Values::Switch => matches!(value, "true" | "false" | "yes" | "no" | "on" | "off" | "0" | "1"),
             Values::Number => !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()),
             Values::OneOf(list) => list.contains(&value),
-            Values::Ref => value.starts_with("refs/"),
+            Values::Followed => value.starts_with("refs/") && self.is_own_branch(known),
             Values::Tracking => value
                 .split_once(':')
                 .is_none_or(|(_, to)| to.starts_with("refs/remotes/") || to.starts_with("refs/tags/")),
-            Values::Remote => value == "." || self.names_a_remote(known),
-            Values::Address => is_plain_address(value),
+            Values::Remote => self.names_a_remote(known),
             Values::AsBefore => known.earlier().any(|s| s == self),
-            Values::NewAddress => is_plain_address(value) && self.is_new(known),
+            Values::NewAddress => is_plain_address(value) && self.is_new(known) && self.has_free_name(known),
             Values::Alias => is_harmless_alias(value) && self.is_new(known),
         }
     }
@@ -135,17 +165,40 @@ impl Setting {
         }
     }
 
+    /// What the user names in a push is not this remote: git looks for a remote of that name before it takes the name for
+    /// an address or a path.
+    fn has_free_name(&self, known: &Known<'_>) -> bool {
+        let named = |s: &Setting| matches!(s.key.as_str(), "remote" | "pushremote" | "pushdefault");
+        let is_path =
+            self.sub.contains(':') || self.sub.split('/').any(|part| matches!(part, "" | "." | ".."));
+        let is_free = !is_path && !known.first.iter().any(|s| named(s) && s.value == self.sub);
+        self.section != "remote" || is_free || known.first.contains(self)
+    }
+
+    /// A new branch may follow any remote. One that was there follows those that were there, because its user may push it
+    /// without a look at where it goes; and the first remote of all redirects nothing.
     fn names_a_remote(&self, known: &Known<'_>) -> bool {
-        let of_branch = |s: &&Setting| s.section == "branch" && s.sub == self.sub;
-        let had: Vec<&Setting> = known
-            .earlier()
-            .filter(of_branch)
-            .filter(|s| matches!(s.key.as_str(), "remote" | "pushremote"))
-            .collect();
-        if had.is_empty() {
-            return Known::remotes(known.after).contains(self.value.as_str());
+        let remote = self.value.as_str();
+        if known.earlier().any(|s| s == self) {
+            return true;
         }
-        had.contains(&self) || Known::remotes(known.first).contains(self.value.as_str())
+        if known.is_new_branch(&self.sub) {
+            return remote == "." || Known::remotes(known.after).contains(remote);
+        }
+        let of_branch = |s: &Setting| s.section == "branch" && s.sub == self.sub;
+        let followed =
+            known.earlier().any(|s| of_branch(s) && matches!(s.key.as_str(), "remote" | "pushremote"));
+        match Known::remotes(known.first).is_empty() {
+            true => !followed && Known::remotes(known.after).contains(remote),
+            false => self.key == "remote" && known.had_remote(remote),
+        }
+    }
+
+    /// What a branch follows is what it was, or has the same name: otherwise a push may go to another branch.
+    fn is_own_branch(&self, known: &Known<'_>) -> bool {
+        known.is_new_branch(&self.sub)
+            || self.value.strip_prefix("refs/heads/") == Some(&self.sub)
+            || known.earlier().any(|s| s == self)
     }
 }
 

@@ -73,7 +73,11 @@ impl Change<'_> {
         }
         let before = self.before()?;
         let first = FirstConfigs::load(&self.ctx.folder).of(&self.was.dir);
-        Some(config::meaning(first.as_deref().unwrap_or(&before), &before, &self.after()?))
+        let (config, branches) = match &first {
+            Some(first) => (first.config.as_slice(), first.branches.as_ref()),
+            None => (before.as_slice(), None),
+        };
+        Some(config::meaning(config, branches, &before, &self.after()?))
     }
 
     fn of_worktree_config(&self) -> Option<Meaning> {

@@ -13,15 +13,13 @@ pub enum Values {
     Number,
     /// One of these.
     OneOf(&'static [&'static str]),
-    /// The name of a ref.
-    Ref,
+    /// The name of a ref. For a branch that was there when the run began: the same name, or what it was.
+    Followed,
     /// Refs of a remote go to `refs/remotes/` or `refs/tags/`.
     Tracking,
-    /// A remote. For a branch that has one already: a remote that was there when the run began.
+    /// A remote. For a branch that was there when the run began: a remote that was there, too.
     Remote,
-    /// An address that runs nothing.
-    Address,
-    /// The same, of a remote that was not there.
+    /// An address that runs nothing, of a remote or submodule that was not there.
     NewAddress,
     /// What the key said before: it may be removed and come back.
     AsBefore,
@@ -29,7 +27,7 @@ pub enum Values {
     Alias,
 }
 
-use Values::{Address, Alias, Any, AsBefore, NewAddress, Number, OneOf, Ref, Remote, Switch, Tracking};
+use Values::{Alias, Any, AsBefore, Followed, NewAddress, Number, OneOf, Remote, Switch, Tracking};
 
 /// Keys that cannot run code or redirect a push, with their harmless values; the first row that fits decides. `*` is any
 /// name. A key that is not here is never harmless.
@@ -41,13 +39,17 @@ pub const HARMLESS: &[(&str, Values)] = &[
     ("advice.*", Any),
     ("color.*", Any),
     ("color.*.*", Any),
-    ("gui.*", Any),
+    // What git gui writes by itself; `gui.diffopts` could name a file to write.
+    ("gui.geometry", Any),
+    ("gui.wmstate", Any),
+    ("gui.encoding", Any),
+    ("gui.recentrepo", Any),
     ("gitg.*", Any),
     ("gitk.*", Any),
     // Git reads no further key of a branch; editors keep theirs here.
     ("branch.*.remote", Remote),
     ("branch.*.pushremote", Remote),
-    ("branch.*.merge", Ref),
+    ("branch.*.merge", Followed),
     ("branch.*.rebase", OneOf(&["true", "false", "merges"])),
     ("branch.*.mergeoptions", Values::None),
     ("branch.*.*", Any),
@@ -62,7 +64,7 @@ pub const HARMLESS: &[(&str, Values)] = &[
     ("remote.*.skipdefaultupdate", Switch),
     ("remote.*.gh-resolved", Any),
     ("remote.*.glab-resolved", Any),
-    ("submodule.*.url", Address),
+    ("submodule.*.url", NewAddress),
     ("submodule.*.active", Switch),
     ("submodule.*.branch", Any),
     ("submodule.*.update", OneOf(&["checkout", "rebase", "merge", "none"])),
@@ -125,7 +127,8 @@ pub const HARMLESS: &[(&str, Values)] = &[
     ("fetch.prunetags", Switch),
     ("fetch.parallel", Number),
     ("fetch.writecommitgraph", Switch),
-    ("push.default", OneOf(&["simple", "current", "upstream", "nothing"])),
+    // Not `upstream`: a push would go to whatever branch is followed.
+    ("push.default", OneOf(&["simple", "current", "nothing"])),
     ("push.autosetupremote", Switch),
     ("push.followtags", Switch),
     ("http.postbuffer", Number),

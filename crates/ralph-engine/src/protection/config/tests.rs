@@ -4,8 +4,14 @@ use super::*;
 
 const BASE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = /srv/x.git\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[alias]\n\tst = status\n";
 
+/// With the branches `main`, which follows origin, and `feature`, which follows nothing.
+fn meaning(first: &str, before: &str, after: &str) -> Meaning {
+    let branches = ["main", "feature"].map(ToOwned::to_owned).into();
+    super::meaning(first.as_bytes(), Some(&branches), before.as_bytes(), after.as_bytes())
+}
+
 fn added(text: &str) -> Meaning {
-    meaning(BASE.as_bytes(), BASE.as_bytes(), format!("{BASE}{text}").as_bytes())
+    meaning(BASE, BASE, &format!("{BASE}{text}"))
 }
 
 #[test]
@@ -27,11 +33,15 @@ fn what_ordinary_work_writes_is_harmless_and_may_be_removed() {
         "[maintenance]\n\tauto = false\n\tstrategy = incremental\n[gc]\n\tauto = 0\n",
         "[core]\n\tautocrlf = input\n[commit]\n\tgpgsign = false\n[pull]\n\trebase = true\n",
         "[alias]\n\tlg = log --oneline --graph\n",
+        "[remote \"up\"]\n\turl = /srv/up.git\n[branch \"a\"]\n\tremote = up\n\tpushRemote = up\n\tmerge = refs/heads/b\n",
+        "[branch \"feature\"]\n\tremote = origin\n\tmerge = refs/heads/feature\n",
+        "[push]\n\tdefault = current\n\tautoSetupRemote = true\n",
+        "[gui]\n\twmstate = normal\n\tgeometry = 1x1+0+0 1 1\n",
         "[include]\n",
     ] {
         assert_eq!(added(text), Meaning::Ordinary, "{text}");
         let with = format!("{BASE}{text}");
-        let removed = meaning(with.as_bytes(), with.as_bytes(), BASE.as_bytes());
+        let removed = meaning(&with, &with, BASE);
         assert_eq!(removed, Meaning::Ordinary, "removed: {text}");
     }
 }
@@ -48,6 +58,22 @@ fn what_runs_code_or_redirects_a_push_is_not() {
         "[remote \"evil\"]\n\turl = https://evil.example\n[branch \"main\"]\n\tremote = evil\n",
         "[remote \"evil\"]\n\turl = https://evil.example\n[branch \"main\"]\n\tpushRemote = evil\n",
         "[remote \"evil\"]\n\turl = https://evil.example\n[remote]\n\tpushDefault = evil\n",
+        "[remote \"evil\"]\n\turl = https://evil.example\n[branch \"feature\"]\n\tremote = evil\n",
+        "[remote \"evil\"]\n\turl = https://evil.example\n[branch \"feature\"]\n\tpushRemote = evil\n",
+        "[branch \"feature\"]\n\tpushRemote = origin\n",
+        "[branch \"feature\"]\n\tremote = .\n",
+        "[branch \"feature\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
+        "[branch \"feature\"]\n\tmerge = refs/heads/main\n",
+        "[push]\n\tdefault = upstream\n",
+        "[push]\n\tdefault = tracking\n",
+        "[push]\n\tdefault = matching\n",
+        "[remote \"up\"]\n\turl = /srv/up.git\n\tmirror = true\n",
+        "[remote \"up\"]\n\turl = /srv/up.git\n\tpush = refs/heads/*:refs/heads/*\n",
+        "[remote \"up\"]\n\turl = /srv/up.git\n\treceivepack = evil\n",
+        "[remote \"origin\"]\n\tproxy = evil\n",
+        "[remote \"origin\"]\n\tvcs = evil\n",
+        "[core]\n\tgitProxy = evil\n",
+        "[core]\n\taskPass = evil\n",
         "[core]\n\tfsmonitor = true\n",
         "[core]\n\thooksPath = /tmp\n",
         "[core]\n\thooksPath = ../.husky\n",
@@ -65,6 +91,11 @@ fn what_runs_code_or_redirects_a_push_is_not() {
         "[remote \"up\"]\n\turl = ext::sh -c evil\n",
         "[remote \"up\"]\n\tuploadpack = evil\n",
         "[remote \"up\"]\n\tfetch = +refs/*:refs/*\n",
+        "[remote \"https://good.example/x.git\"]\n\turl = https://evil.example\n",
+        "[remote \"git@good.example:x\"]\n\turl = https://evil.example\n",
+        "[remote \"../x.git\"]\n\turl = https://evil.example\n",
+        "[remote \"/srv/x.git\"]\n\turl = https://evil.example\n",
+        "[remote \".\"]\n\turl = https://evil.example\n",
         "[remote \"origin\"]\n\tpushurl = https://evil.example\n",
         "[remote \"origin\"]\n\turl = https://evil.example\n",
         "[submodule \"a\"]\n\tupdate = !evil\n",
@@ -73,6 +104,10 @@ fn what_runs_code_or_redirects_a_push_is_not() {
         "[alias]\n\tx = !evil\n",
         "[alias]\n\tx = -c core.pager=evil log\n",
         "[alias]\n\tx = log --output=/tmp/x\n",
+        "[alias]\n\tx = log '--output=/tmp/x'\n",
+        "[alias]\n\tx = log \\\"--output=/tmp/x\\\"\n",
+        "[alias]\n\tx = log \\\\--output=/tmp/x\n",
+        "[alias \"x\"]\n\tcommand = log\n",
         "[alias]\n\tst = log\n",
         "[url \"https://evil.example\"]\n\tinsteadOf = https://good.example\n",
         "[credential]\n\thelper = evil\n",
@@ -81,19 +116,35 @@ fn what_runs_code_or_redirects_a_push_is_not() {
         "[gpg]\n\tprogram = evil\n",
         "[status]\n\tshowUntrackedFiles = no\n",
         "[http]\n\tproxy = evil\n",
+        "[http]\n\tsslVerify = false\n",
+        "[http \"https://good.example\"]\n\textraHeader = evil\n",
+        "[protocol]\n\tallow = always\n",
+        "[protocol \"ext\"]\n\tallow = always\n",
+        "[sequence]\n\teditor = evil\n",
+        "[init]\n\ttemplateDir = /tmp\n",
+        "[uploadpack]\n\tpackObjectsHook = evil\n",
+        "[gpg \"ssh\"]\n\tdefaultKeyCommand = evil\n",
+        "[diff \"x\"]\n\ttextconv = evil\n",
+        "[difftool \"x\"]\n\tcmd = evil\n",
+        "[pager]\n\tlog = evil\n",
+        "[interactive]\n\tdiffFilter = evil\n",
+        "[gui]\n\tdiffopts = --output=/tmp/x\n",
+        "[guitool \"x\"]\n\tcmd = evil\n",
+        "[gitflow \"path\"]\n\thooks = /tmp\n",
+        "[safe]\n\tdirectory = *\n",
         "[unheardof]\n\tx = y\n",
     ] {
         assert_eq!(added(text), Meaning::Tampering, "{text}");
     }
     let moved = BASE.replace("/srv/x", "/srv/y");
-    assert_eq!(meaning(BASE.as_bytes(), BASE.as_bytes(), moved.as_bytes()), Meaning::Tampering);
+    assert_eq!(meaning(BASE, BASE, &moved), Meaning::Tampering);
 }
 
 #[test]
 fn an_address_is_not_replaced_in_two_steps_either() {
     let without = BASE.replace("[remote \"origin\"]\n\turl = /srv/x.git\n", "");
     let evil = BASE.replace("/srv/x.git", "/srv/evil.git");
-    let meaning = |before: &str, after: &str| meaning(BASE.as_bytes(), before.as_bytes(), after.as_bytes());
+    let meaning = |before: &str, after: &str| meaning(BASE, before, after);
     assert_eq!(meaning(BASE, &without), Meaning::Ordinary, "removed");
     assert_eq!(meaning(&without, &evil), Meaning::Tampering);
     assert_eq!(meaning(&without, BASE), Meaning::Ordinary, "as it was");
@@ -104,11 +155,59 @@ fn an_address_is_not_replaced_in_two_steps_either() {
 }
 
 #[test]
+fn what_names_no_remote_is_not_pushed_to_a_new_one() {
+    let remote = |name: &str, url: &str| format!("[remote \"{name}\"]\n\turl = /srv/{url}.git\n");
+    let (good, evil) = (|name| remote(name, "good"), |name| remote(name, "evil"));
+    for (first, after, expected) in [
+        (good("origin"), good("origin") + &evil("more"), Meaning::Ordinary),
+        (good("origin"), String::new(), Meaning::Ordinary),
+        (good("origin"), good("renamed"), Meaning::Ordinary),
+        (good("github"), good("github") + &evil("more"), Meaning::Ordinary),
+        (String::new(), evil("origin"), Meaning::Ordinary),
+        (good("github"), good("github") + &evil("origin"), Meaning::Tampering),
+        (good("origin"), evil("more"), Meaning::Tampering),
+        (good("a") + &good("b"), good("a") + &good("b") + &evil("origin"), Meaning::Tampering),
+    ] {
+        assert_eq!(meaning(&first, &first, &after), expected, "{first} to {after}");
+    }
+    let both = good("origin") + &evil("more");
+    assert_eq!(meaning(&good("origin"), &both, &evil("more")), Meaning::Tampering, "in two steps");
+}
+
+#[test]
+fn a_remote_that_a_branch_names_already_is_not_defined() {
+    let names = "[branch \"main\"]\n\tremote = gone\n";
+    let defined = format!("{names}[remote \"gone\"]\n\turl = /srv/evil.git\n");
+    assert_eq!(meaning(names, names, &defined), Meaning::Tampering);
+    assert_eq!(meaning(&defined, names, &defined), Meaning::Ordinary, "as it was");
+}
+
+#[test]
+fn a_branch_that_was_there_follows_the_first_remote_of_all_and_a_renamed_one() {
+    let first = "[remote \"up\"]\n\turl = /srv/up.git\n[branch \"feature\"]\n\tremote = up\n\tmerge = refs/heads/feature\n";
+    assert_eq!(meaning("", "", first), Meaning::Ordinary);
+    let renamed = BASE.replace("origin", "renamed");
+    assert_eq!(meaning(BASE, BASE, &renamed), Meaning::Ordinary);
+    let unknown = super::meaning(b"[core]\n", None, b"[core]\n", b"[branch \"a\"]\n\tremote = .\n");
+    assert_eq!(unknown, Meaning::Tampering, "the branches are not known");
+}
+
+#[test]
+fn the_address_of_a_known_submodule_stays() {
+    let with = |url: &str| format!("{BASE}[submodule \"a\"]\n\tactive = true\n\turl = {url}\n");
+    assert_eq!(meaning(BASE, BASE, &with("/srv/a")), Meaning::Ordinary, "init");
+    assert_eq!(meaning(&with("/srv/a"), &with("/srv/a"), BASE), Meaning::Ordinary, "deinit");
+    assert_eq!(meaning(&with("/srv/a"), BASE, &with("/srv/a")), Meaning::Ordinary, "and init again");
+    assert_eq!(meaning(&with("/srv/a"), &with("/srv/a"), &with("/srv/evil")), Meaning::Tampering);
+    assert_eq!(meaning(&with("/srv/a"), BASE, &with("/srv/evil")), Meaning::Tampering, "in two steps");
+}
+
+#[test]
 fn hooks_of_husky_are_husky_s() {
     for value in [".husky", ".husky/_", "web/.husky/_"] {
         assert_eq!(added(&format!("[core]\n\thooksPath = {value}\n")), Meaning::Tool("husky"), "{value}");
     }
     let with = format!("{BASE}[core]\n\thooksPath = .husky\n");
     let other = format!("{BASE}[core]\n\thooksPath = .husky/_\n[user]\n\tname = A\n");
-    assert_eq!(meaning(with.as_bytes(), with.as_bytes(), other.as_bytes()), Meaning::Tool("husky"));
+    assert_eq!(meaning(&with, &with, &other), Meaning::Tool("husky"));
 }
