@@ -16,6 +16,7 @@ mod harmless_keys;
 mod hidden_paths;
 mod history;
 mod known_commits;
+mod repeated_changes;
 mod repositories;
 mod tools;
 
@@ -214,7 +215,7 @@ fn histories(ctx: &StepContext, files: &Index, was: &Repositories, is: &Reposito
         let program = ctx.deps.git.as_deref();
         let looked = program.ok_or_else(|| io::Error::other("git is not installed")).and_then(|program| {
             let git = Git::beside(program, &was.repository, &ctx.folder.join("history.git"))?;
-            history::touched(&git, &was.repository, &before, &range)
+            history::touched(&git, &was.repository, &before, &is.refs, &range)
         });
         // Commits that cannot be read must not pass for harmless.
         let cannot = |error: io::Error| {

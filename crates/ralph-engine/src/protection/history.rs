@@ -1,13 +1,14 @@
 //! Commits made while a step ran: each one that a ref of the user's can reach now, or that HEAD or the stash named in
 //! between, is compared with its parents. A commit that touches a protected path is a violation even if a later one
 //! takes it back, because the path's content is then in the user's history. A commit that only records what lay there, or
-//! makes a change once more that the user's history has already (`git rebase`), is none.
+//! repeats one of the user's (`repeated_changes.rs`), is none.
 //!
 //! Whose a commit is: what any ref named before the step is not the step's. A fetch that only moves remote-tracking refs
 //! is no violation: those refs are a copy of what a server said. But what they gained during a step proves nothing later
 //! either, because an agent can write them too, and such a commit is looked at when a ref of the user's takes it up.
 
 use super::git::Git;
+use super::repeated_changes::Repeats;
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Index, Protect, Refs, Repository, TreePath};
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,7 @@ pub fn touched(
     git: &Git,
     repository: &Repository,
     before: &Before<'_>,
+    now: &Refs,
     (tips, known): &(Vec<String>, Vec<String>),
 ) -> io::Result<Vec<Touched>> {
     let mut ends = String::new();
@@ -105,32 +107,29 @@ pub fn touched(
     let mut names = Names { git, before, known: BTreeMap::new() };
     let mut all = Vec::new();
     for (change, path, lay_there) in found {
-        if !names.only_records(&change, lay_there)? {
-            all.push((change, path));
+        let name = names.of(lay_there.as_ref())?;
+        let unfit = lay_there.is_none_or(|there| there.ignored) || holds_secrets(change.path);
+        let records = name.as_deref() == Some(change.new) && !(is_zero(change.old) && unfit);
+        if !records {
+            all.push(Found { change, path, may_become: name.filter(|_| !unfit) });
         }
     }
-    let made_before = made_before(git, known, &all)?;
-    let all = all.into_iter().filter(|(change, _)| !made_before.contains(&change.made()));
-    Ok(all.map(|(change, path)| change.touched(path)).collect())
+    let repeats = Repeats::among(git, before.refs, now, (tips, known), &all)?;
+    let all = all.into_iter().filter(|found| !repeats.has(&found.change));
+    Ok(all.map(|found| found.change.touched(found.path)).collect())
 }
 
-/// The changes among these that a known commit made already, at the same path, from and to the same content.
-fn made_before(git: &Git, known: &[String], changed: &[(Change<'_>, String)]) -> io::Result<BTreeSet<Made>> {
-    let paths: BTreeSet<&[u8]> = changed.iter().map(|(change, _)| change.path).collect();
-    // A line of input is a path.
-    let paths: Vec<&[u8]> = paths.into_iter().filter(|path| !path.contains(&b'\n')).collect();
-    if paths.is_empty() || known.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let asked = [known.join("\n").as_bytes(), b"\n--\n", &paths.join(&b'\n'), b"\n"].concat();
-    let list = ["--literal-pathspecs", "rev-list", "--ignore-missing", "--full-history", "--stdin"];
-    let commits = git.run(&list, &asked)?;
-    let raw = git.run(&DIFF, &commits)?;
-    Ok(changes(&raw).filter(|change| paths.contains(&change.path)).map(|change| change.made()).collect())
+/// A change to a protected path.
+pub(super) struct Found<'a> {
+    pub change: Change<'a>,
+    /// As it is shown.
+    path: String,
+    /// The name of the content that lay there, which may be committed.
+    pub may_become: Option<String>,
 }
 
 /// Compares commits with their parents, whatever the configuration says.
-const DIFF: [&str; 11] = [
+pub(super) const DIFF: [&str; 11] = [
     "diff-tree",
     "--stdin",
     "-r",
@@ -145,19 +144,19 @@ const DIFF: [&str; 11] = [
 ];
 
 /// A path with its content before and after.
-type Made = (Vec<u8>, String, String);
+pub(super) type Made = (Vec<u8>, String, String);
 
 /// One line of a raw diff.
-struct Change<'a> {
-    commit: &'a str,
+pub(super) struct Change<'a> {
+    pub commit: &'a str,
     /// The content before, in the first parent.
     old: &'a str,
     new: &'a str,
-    path: &'a [u8],
+    pub path: &'a [u8],
 }
 
 impl Change<'_> {
-    fn made(&self) -> Made {
+    pub fn made(&self) -> Made {
         (self.path.to_vec(), self.old.to_owned(), self.new.to_owned())
     }
 
@@ -173,7 +172,7 @@ fn is_zero(id: &str) -> bool {
 
 /// Reads `diff-tree --stdin --raw -z`: a commit's name, then for each path a line of colons, modes, names and status,
 /// and the path.
-fn changes(raw: &[u8]) -> impl Iterator<Item = Change<'_>> {
+pub(super) fn changes(raw: &[u8]) -> impl Iterator<Item = Change<'_>> {
     let mut words = raw.split(|b| *b == 0);
     let mut commit = "";
     std::iter::from_fn(move || {
@@ -207,23 +206,20 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// The commit gives a file the very content that lay there before the step. A file that was never committed before
-    /// may be committed so, too, unless its user keeps it out of the history or it holds secrets.
-    fn only_records(&mut self, change: &Change<'_>, lay_there: Option<LayThere<'_>>) -> io::Result<bool> {
-        let Some(LayThere { entry, ignored }) =
-            lay_there.filter(|there| self.before.blobs.has(there.entry.hash))
+    /// What git calls the content that lay there before the step. A commit that gives a file this very content only
+    /// records it; even if the file was never committed before, unless its user keeps it out of the history or it holds
+    /// secrets.
+    fn of(&mut self, lay_there: Option<&LayThere<'_>>) -> io::Result<Option<String>> {
+        let Some(hash) = lay_there.map(|there| there.entry.hash).filter(|hash| self.before.blobs.has(*hash))
         else {
-            return Ok(false);
+            return Ok(None);
         };
-        if is_zero(change.old) && (ignored || holds_secrets(change.path)) {
-            return Ok(false);
-        }
-        if !self.known.contains_key(&entry.hash) {
-            let content = std::fs::read(self.before.blobs.path(entry.hash))?;
+        if !self.known.contains_key(&hash) {
+            let content = std::fs::read(self.before.blobs.path(hash))?;
             let name = self.git.run(&["hash-object", "--no-filters", "--stdin"], &content)?;
-            self.known.insert(entry.hash, String::from_utf8_lossy(&name).trim().to_owned());
+            self.known.insert(hash, String::from_utf8_lossy(&name).trim().to_owned());
         }
-        Ok(self.known.get(&entry.hash).is_some_and(|name| name == change.new))
+        Ok(self.known.get(&hash).cloned())
     }
 }
 
