@@ -39,7 +39,7 @@ fn is_busy(home: &Home, store: &dyn Store, workspace: &Path, common: &Path) -> b
     let filter = RunFilter { resumable: Some(true), ..RunFilter::default() };
     let is_active = |run: &RunRow| {
         let holder = WorkspaceLock::holder(&home.locks(), Path::new(&run.workspace));
-        run.pid.is_some() && holder.is_some_and(|who| who.contains(&run.id))
+        run.pid.is_some() && holder.is_some_and(|who| crate::open::drives(&who, &run.id))
     };
     let is_in_it = |run: &RunRow| {
         let around = repositories(Path::new(&run.workspace), &Index::default());

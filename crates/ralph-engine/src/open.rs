@@ -315,6 +315,11 @@ fn take_after_prune(locks: &Path, workspace: &Path, who: &str) -> Result<Workspa
 /// How a lock names a process that deletes the files of old runs.
 pub const PRUNE: &str = "prune, process";
 
+/// Whether a lock is held by the process that drives this run. Other commands name the run that they concern, too.
+pub fn drives(who: &str, run: &str) -> bool {
+    who.strip_prefix("run ").and_then(|rest| rest.strip_prefix(run)).is_some_and(|rest| rest.starts_with(','))
+}
+
 /// Takes the locks and ends processes that an earlier run in this workspace left behind.
 fn take_lock(
     home: &Home,

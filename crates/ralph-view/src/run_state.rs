@@ -3,6 +3,7 @@
 
 use crate::style::Style;
 use ralph_engine::home::Home;
+use ralph_engine::open::drives;
 pub use ralph_engine::run_state::RunState;
 use ralph_rules::ending::Status;
 use ralph_store::RunRow;
@@ -12,7 +13,7 @@ use std::path::Path;
 /// Whether a process works on the run now.
 pub fn is_running(row: &RunRow, home: &Home) -> bool {
     let holder = WorkspaceLock::holder(&home.locks(), Path::new(&row.workspace));
-    holder.is_some_and(|who| who.contains(&row.id))
+    holder.is_some_and(|who| drives(&who, &row.id))
 }
 
 /// The state of a run now. A status this version does not know counts as running for as long as a process is there.
