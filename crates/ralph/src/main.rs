@@ -6,6 +6,7 @@ mod config;
 mod env;
 #[cfg(test)]
 mod fresh;
+mod git_command;
 mod init;
 mod nearest;
 mod print;

@@ -2,10 +2,11 @@
 //! git refuses, nothing stays staged.
 
 use super::ignore;
+use crate::git_command::git_command;
 use ralph_engine::protection::odd_in_repository;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 /// The message of the commit.
 pub const MESSAGE: &str = "Set up ralph";
@@ -37,8 +38,9 @@ pub fn commit(workspace: &Path, files: &[&str]) -> io::Result<()> {
         let said = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("git failed").to_owned();
         if output.status.success() { Ok(()) } else { Err(io::Error::other(said)) }
     };
-    with(&["add"])?;
-    with(&["commit", "-q", "-m", MESSAGE]).inspect_err(|_| drop(with(&["reset", "-q"])))
+    // `git add` stages the others if it refuses one of them.
+    let made = with(&["add"]).and_then(|()| with(&["commit", "-q", "-m", MESSAGE]));
+    made.inspect_err(|_| drop(with(&["reset", "-q"])))
 }
 
 /// The command that does the same.
@@ -48,7 +50,7 @@ pub fn command(files: &[&str]) -> String {
 }
 
 fn git(workspace: &Path, args: &[&str]) -> io::Result<Output> {
-    Command::new("git").args(args).current_dir(workspace).stdin(Stdio::null()).output()
+    git_command(Path::new("git"), workspace).args(args).stdin(Stdio::null()).output()
 }
 
 #[cfg(test)]
@@ -84,5 +86,17 @@ mod tests {
         let refused = commit(&workspace, &["PROMPT.md"]).unwrap_err();
         assert_eq!(refused.to_string(), "not today");
         assert_eq!(said(&workspace, &["diff", "--cached", "--name-only"]).trim(), "other");
+    }
+    #[test]
+    fn what_git_refuses_to_add_leaves_nothing_staged() {
+        let scratch = Scratch::git_repo();
+        let workspace = scratch.workspace();
+        for name in ["ralph.toml", "PROMPT.md"] {
+            fs::write(workspace.join(name), "a").unwrap();
+        }
+        fs::write(workspace.join(".git/info/exclude"), "PROMPT.md\n").unwrap();
+        let refused = commit(&workspace, &["ralph.toml", "PROMPT.md"]).unwrap_err();
+        assert!(refused.to_string().contains("ignored"), "{refused}");
+        assert_eq!(said(&workspace, &["diff", "--cached", "--name-only"]), "");
     }
 }
