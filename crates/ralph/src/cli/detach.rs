@@ -29,13 +29,13 @@ const WORDS: usize = 64 * 1024;
 pub struct Handover<'a> {
     /// How this process prints.
     pub output: Output,
-    /// The task, if it was read from stdin.
-    pub task: Option<&'a str>,
+    /// What was read from stdin, the task or a hint: the other process reads it once more.
+    pub stdin: Option<&'a str>,
 }
 
 /// Starts the run `id`, new or resumed from `row`, and returns once it has started.
 pub fn detach(
-    Handover { output, task }: Handover<'_>,
+    Handover { output, stdin }: Handover<'_>,
     id: &str,
     row: Option<&RunRow>,
     here: &Here,
@@ -50,8 +50,8 @@ pub fn detach(
     let both = file.try_clone().map_err(|e| failed("cannot create the run's log", &e))?;
     let program = std::env::current_exe().map_err(|e| failed("cannot find ralph's own executable", &e))?;
     let mut command = Command::new(program);
-    let task = task_on_stdin(task).map_err(|e| failed("cannot hand over the task", &e))?;
-    command.args(typed(std::env::args_os().skip(1), id)).stdin(task).stdout(file).stderr(both);
+    let stdin = again(stdin).map_err(|e| failed("cannot hand over what was read from stdin", &e))?;
+    command.args(typed(std::env::args_os().skip(1), id)).stdin(stdin).stdout(file).stderr(both);
     let mut child = command.spawn().map_err(|e| failed("cannot start the background process", &e))?;
     match begun(&home, id, row, &mut child)? {
         Some(status) => Err(refused(status, &log, said, row.is_none().then(|| home.run(id)).as_deref())),
@@ -59,11 +59,11 @@ pub fn detach(
     }
 }
 
-/// The task that was read from stdin, for the other process to read once more.
-fn task_on_stdin(task: Option<&str>) -> std::io::Result<Stdio> {
-    let Some(task) = task else { return Ok(Stdio::null()) };
+/// What was read from stdin, for the other process to read once more.
+fn again(text: Option<&str>) -> std::io::Result<Stdio> {
+    let Some(text) = text else { return Ok(Stdio::null()) };
     let mut file = tempfile::tempfile()?;
-    file.write_all(task.as_bytes())?;
+    file.write_all(text.as_bytes())?;
     file.rewind()?;
     Ok(file.into())
 }

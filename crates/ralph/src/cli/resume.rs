@@ -92,7 +92,8 @@ pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
         force: args.force,
     };
     if args.detach {
-        let handover = Handover { output: args.output, task: None };
+        let stdin = hint.as_deref().filter(|_| args.hint.as_deref() == Some("-"));
+        let handover = Handover { output: args.output, stdin };
         return detach::detach(handover, &row.id, Some(&row), here);
     }
     let background = args.detached.is_some();

@@ -127,7 +127,7 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
         // A separate session, so that the run survives its terminal.
         let _ = rustix::process::setsid();
     }
-    let handover = Handover { output: args.output, task: args.from_stdin.as_deref() };
+    let handover = Handover { output: args.output, stdin: args.from_stdin.as_deref() };
     match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
         Some((row, start)) => {
             same_as_begun(&row, &start, &resolved)?;

@@ -69,3 +69,17 @@ fn a_run_that_is_over_takes_no_hint() {
     let refused = ralph(&bed, &["resume", "--hint", "Again"]);
     assert!(refused.code == 64 && refused.err.contains("cannot resume"), "{}", refused.err);
 }
+
+#[test]
+fn a_hint_from_stdin_reaches_a_run_in_the_background() {
+    let bed = Bed::git("append a.txt x\nclaim progress");
+    bed.done(&["--max-iterations", "1"]).ends(3, "MAX_ITERATIONS");
+    bed.script("write done yes\nclaim complete");
+    let text = bed.scratch.root().join("hint.txt");
+    std::fs::write(&text, "Look in the cellar\n").unwrap();
+    let mut resume = bed.ralph(&["resume", "--detach", "--max-iterations", "2", "--hint", "-"]);
+    let output = resume.stdin(std::fs::File::open(text).unwrap()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    bed.nobody_is_left();
+    assert!(bed.prompts().last().unwrap().contains("Look in the cellar"));
+}
