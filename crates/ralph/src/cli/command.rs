@@ -222,7 +222,9 @@ impl Command {
         match self {
             Command::Run(RunCommand::Run(args)) => !args.output.quiet,
             Command::Run(RunCommand::Resume(args)) => !args.output.quiet,
-            Command::Control(ControlCommand::Undo(_)) | Command::Prove(ProveCommand::Verify(_)) => true,
+            Command::Control(ControlCommand::Accept(args)) => !args.output.quiet,
+            Command::Control(ControlCommand::Undo(_) | ControlCommand::Reject(_)) => true,
+            Command::Prove(ProveCommand::Verify(_)) => true,
             _ => false,
         }
     }

@@ -3,7 +3,8 @@
 use crate::bed::{Bed, Done};
 use std::fs;
 
-const FOR_PEOPLE: [&str; 13] = [
+const FOR_PEOPLE: [&str; 14] = [
+    "attach",
     "hint 'stop testing'",
     "stop",
     "pause",
