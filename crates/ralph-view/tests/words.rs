@@ -146,11 +146,7 @@ fn a_receipt_says_how_it_ended_and_what_to_type_next() {
             "STOPPED: COST_LIMIT",
             "ralph resume 567890ab --max-cost USD  continue with a higher limit",
         ),
-        (
-            "prohibited_path",
-            "STOPPED: PROHIBITED_PATH",
-            "see the changes to protected paths, and what was restored",
-        ),
+        ("prohibited_path", "STOPPED: PROHIBITED_PATH", "see the agent's version of the protected paths"),
     ];
     for (name, first, next) in table {
         let text = closing(&journal(name));
