@@ -200,14 +200,18 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::Verified(verified) => verified_words(verified),
         Seen::Mapped(map) => mapped_words(map),
         Seen::WorkspaceUnusable(unusable) => vec![unusable.what.clone()],
-        Seen::Asked(asked) => vec![match &asked.request {
-            Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
-            Request::Stop { .. } => "a person asked to stop".into(),
-            Request::Pause => "a person asked to pause".into(),
-            Request::Continue => "a person asked to continue".into(),
-            Request::Accept => "a person accepted the work".into(),
-            Request::Hint { text } => format!("hint from a person: {text}"),
-        }],
+        Seen::Asked(asked) => vec![asked_words(&asked.request)],
+    }
+}
+
+fn asked_words(request: &Request) -> String {
+    match request {
+        Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
+        Request::Stop { .. } => "a person asked to stop".into(),
+        Request::Pause => "a person asked to pause".into(),
+        Request::Continue => "a person asked to continue".into(),
+        Request::Accept => "a person accepted the work".into(),
+        Request::Hint { text } => format!("hint from a person: {text}"),
     }
 }
 
