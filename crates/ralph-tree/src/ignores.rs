@@ -21,7 +21,7 @@ use crate::index::{Kind, short};
 use crate::listing::Listing;
 
 /// How much of one file of rules is read: many times what people write, little enough to compile.
-const MOST: u64 = 256 * 1024;
+pub(crate) const MOST: u64 = 256 * 1024;
 
 /// The rules in force in one directory.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ impl Compiled {
     ) -> Rules {
         let mut rules = around.clone();
         if listing.find(c".git").is_some() {
-            rules = self.of_repository(rules, &root.join(as_path(path)), path.len());
+            rules = self.of_repository(rules, root, path);
         }
         self.of_directory(rules, fd, listing, path.len())
     }
@@ -168,7 +168,7 @@ impl Compiled {
     ) -> Rules {
         let mut rules = around.clone();
         if path.is_empty() {
-            rules = self.of_repository(rules, &copy.workspace, 0);
+            rules = self.of_repository(rules, &copy.workspace, b"");
         }
         match copy.gitignores.contains([path, b".gitignore"].concat().as_slice()) {
             true => self.of_directory(rules, fd, listing, path.len()),
@@ -176,28 +176,33 @@ impl Compiled {
         }
     }
 
-    /// With the rules of the repository that begins at `dir`, if one does, in place of those around it.
-    fn of_repository(&mut self, rules: Rules, dir: &Path, path_len: usize) -> Rules {
-        let Some(git) = GitDir::at(dir) else { return rules };
-        let depth = rules.lead.len() + path_len;
+    /// With the rules of the repository that begins at this path of the workspace, if one does, in place of those around
+    /// it.
+    pub fn of_repository(&mut self, rules: Rules, root: &Path, path: &[u8]) -> Rules {
+        let Some(git) = GitDir::at(&root.join(as_path(path))) else { return rules };
+        let depth = rules.lead.len() + path.len();
         let excludes = small_file(&git.common.join("info/exclude"), MOST).unwrap_or_default();
         Rules { deepest: None, ..rules }.and(&excludes, self.get(&excludes), depth)
+    }
+
+    /// With the rules of a `.gitignore` in a directory whose path, with a slash at its end, is so long.
+    pub fn with(&mut self, rules: &Rules, bytes: &[u8], path_len: usize) -> Rules {
+        rules.and(bytes, self.get(bytes), rules.lead.len() + path_len)
     }
 
     /// With the rules of a directory's own `.gitignore`.
     fn of_directory(
         &mut self,
-        mut rules: Rules,
+        rules: Rules,
         fd: BorrowedFd<'_>,
         listing: &Listing,
         path_len: usize,
     ) -> Rules {
-        let depth = rules.lead.len() + path_len;
         let own = listing.find(c".gitignore").filter(|item| matches!(item.kind, Some(Kind::File) | None));
-        if let Some(bytes) = own.and_then(|_| small_file_in(fd, c".gitignore", MOST)) {
-            rules = rules.and(&bytes, self.get(&bytes), depth);
+        match own.and_then(|_| small_file_in(fd, c".gitignore", MOST)) {
+            Some(bytes) => self.with(&rules, &bytes, path_len),
+            None => rules,
         }
-        rules
     }
 }
 

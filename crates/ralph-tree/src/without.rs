@@ -1,8 +1,10 @@
-//! An index without one directory: for indexes that were made before it was known to be ralph's own.
+//! An index without some of its paths: a directory that was not known to be ralph's own when the index was made, or paths
+//! that must be left alone.
 
 use crate::chunk::ChunkWriter;
 use crate::index::{Cursor, Index};
 use crate::path::TreePath;
+use std::collections::BTreeSet;
 
 impl Index {
     /// The same index without a directory and everything in it.
@@ -11,13 +13,26 @@ impl Index {
         let Some(dir) = dir.map(TreePath::as_bytes) else { return self };
         let lies_in =
             |path: &[u8]| path.strip_prefix(dir).is_some_and(|rest| matches!(rest, [] | [b'/', ..]));
-        if !self.entries().any(|entry| lies_in(entry.path)) {
+        self.leaving_out(lies_in)
+    }
+
+    /// The same index without these paths.
+    #[must_use]
+    pub fn without_paths(self, paths: &BTreeSet<Vec<u8>>) -> Index {
+        if paths.is_empty() {
+            return self;
+        }
+        self.leaving_out(|path| paths.contains(path))
+    }
+
+    fn leaving_out(self, is_out: impl Fn(&[u8]) -> bool) -> Index {
+        if !self.entries().any(|entry| is_out(entry.path)) {
             return self;
         }
         let mut chunks = ChunkWriter::default();
         let mut rows = Cursor::new(&self);
         while let Some((path, row)) = rows.row() {
-            if !lies_in(path) {
+            if !is_out(path) {
                 chunks.add(path, *row, &self.chunks);
             }
             rows.step();

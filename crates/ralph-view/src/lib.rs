@@ -11,6 +11,7 @@ mod hunk_marks;
 pub mod log_json;
 pub mod log_lines;
 pub mod log_raw;
+mod moments;
 mod next_steps;
 pub mod plain;
 mod protected_rows;

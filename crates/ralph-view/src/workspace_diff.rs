@@ -3,13 +3,14 @@
 //! only named; a comparison that takes too long gets coarser, never stuck.
 
 use crate::hunk_marks::Marks;
+pub use crate::moments::Moments;
 use crate::plain::plain_lines;
 use crate::style::Style;
 use ralph_engine::receipt::mark;
 use ralph_engine::redact::Redactor;
 use ralph_rules::record::{ChangeMap, HunkState, MappedHunk};
 use ralph_snapshots::Blobs;
-use ralph_tree::{Entry, Index, Kind, shown, side_by_side};
+use ralph_tree::{Entry, Kind, shown, side_by_side};
 use similar::{ChangeTag, TextDiff};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -24,14 +25,6 @@ const EXACT: Duration = Duration::from_millis(500);
 const LOOK: usize = 8_000;
 /// Said of two contents that look alike once they are redacted.
 const REDACTED: &str = "only redacted secrets changed";
-
-/// Two moments of a workspace.
-pub struct Moments {
-    /// Before.
-    pub before: Index,
-    /// After.
-    pub after: Index,
-}
 
 /// Where the contents of files are, and what must not be shown of them.
 #[derive(Clone, Copy)]
@@ -126,6 +119,16 @@ impl<'a> ChangedFile<'a> {
         self.new.as_ref()
     }
 
+    /// Whether this is the file as it was before.
+    pub fn is_as_before(&self, is: Option<&Entry<'_>>) -> bool {
+        self.old.as_ref().map(what) == is.map(what)
+    }
+
+    /// Whether this is the file as it was after.
+    pub fn is_as_after(&self, is: Option<&Entry<'_>>) -> bool {
+        self.new.as_ref().map(what) == is.map(what)
+    }
+
     /// Its path.
     pub fn path(&self) -> &'a [u8] {
         self.new.or(self.old).map_or(b"", |entry| entry.path)
@@ -198,7 +201,7 @@ impl Contents<'_> {
     }
 }
 
-fn read(file: File) -> io::Result<Vec<u8>> {
+pub(crate) fn read(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -8,6 +8,8 @@ mod answers;
 mod attacks;
 #[path = "engine/bed.rs"]
 mod bed;
+#[path = "engine/changed_rules.rs"]
+mod changed_rules;
 #[path = "engine/full_disk.rs"]
 mod full_disk;
 #[path = "engine/honest_snapshots.rs"]

@@ -2,6 +2,7 @@
 //! to the files now while it is not over. It needs no git and looks the same on a tree with other changes.
 
 use super::undo::plan::tree_of;
+use super::undo::{left_out_json, list};
 use super::{Here, runs, secrets};
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
@@ -70,7 +71,7 @@ pub fn diff(args: &Args, here: &Here) -> Result<u8, Problem> {
         return Ok(0);
     }
     // A map is about the files as the run left them.
-    let of_these = |map: &&ChangeMap| map.tree == change.moments.after.id();
+    let of_these = |map: &&ChangeMap| map.tree == change.moments.tree;
     let map = change.state.proof.map().filter(of_these);
     let how = Shown { contents, style: here.out_style(), raw: !stdout().is_terminal(), map };
     match write_diff(BufWriter::with_capacity(64 * 1024, stdout().lock()), &change.moments, how) {
@@ -103,7 +104,8 @@ impl RunChange {
             }
             false => snapshots.last().unwrap_or_default(),
         };
-        Ok(RunChange { row, state, snapshots, moments: Moments { before, after }, until_now })
+        let moments = Moments::of(workspace, before, after, snapshots.store().blobs());
+        Ok(RunChange { row, state, snapshots, moments, until_now })
     }
 
     fn headline(&self) -> String {
@@ -118,7 +120,10 @@ impl RunChange {
             0 => "no file".to_owned(),
             n => counted(n, "file"),
         };
-        format!("Run {short} changed {files}, from the files before it {until}.\n")
+        let mut text = format!("Run {short} changed {files}, from the files before it {until}.\n");
+        let left_out = self.moments.left_out.iter().map(|(path, why)| format!("not shown: {path}: {why}"));
+        list(&mut text, left_out);
+        text
     }
 
     fn stat(&self, contents: Contents<'_>) -> String {
@@ -139,6 +144,7 @@ impl RunChange {
             "runId": self.row.id,
             "until": if self.until_now { "now" } else { "end" },
             "files": changed_files(&self.moments).map(|file| file_json(&file, contents)).collect::<Vec<_>>(),
+            "leftOut": left_out_json(&self.moments.left_out),
         })
     }
 }

@@ -3,10 +3,11 @@
 
 use ralph_engine::home::Home;
 use ralph_engine::journal;
+use ralph_engine::open::tree_of;
 use ralph_engine::redact::Redactor;
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::state::State;
-use ralph_tree::{Index, Protect, Tree};
+use ralph_tree::Index;
 use ralph_view::style::Style;
 use ralph_view::workspace_diff::{Contents, Moments, Shown, diff};
 use std::error::Error;
@@ -30,13 +31,10 @@ fn changes(home: &Home, run: &str, redactor: &Redactor) -> Result<Option<String>
     let workspace = Path::new(&start.workspace);
     let snapshots = Snapshots::of(home, workspace, run);
     let Some(before) = snapshots.after(0) else { return Ok(None) };
-    let tree = Tree::new(workspace, Protect::new(&start.protect)?)
-        .leaving_out(start.own_files.clone())
-        .leaving_out_dir(home.within(workspace).as_ref());
-    let after = tree.walk(Index::load(&home.index(workspace)).as_ref())?;
+    let after = tree_of(home, workspace, &start)?.walk(Index::load(&home.index(workspace)).as_ref())?;
     let contents = Contents { blobs: snapshots.store().blobs(), live: Some(workspace), redactor };
     let shown = Shown { contents, style: Style::default(), raw: false, map: None };
     let mut text = Vec::new();
-    diff(&mut text, &Moments { before, after }, shown)?;
+    diff(&mut text, &Moments::of(workspace, before, after, snapshots.store().blobs()), shown)?;
     Ok(Some(String::from_utf8_lossy(&text).into_owned()))
 }

@@ -173,12 +173,13 @@ fn changed(args: &Args, row: &RunRow, store: &Database, here: &Here) -> Result<u
     };
     let before = snapshots.after(from).ok_or_else(missing)?;
     let after = if args.iteration.is_some() { snapshots.after(to) } else { snapshots.last() };
-    let moments = Moments { before, after: after.ok_or_else(missing)? };
+    let (workspace, after) = (Path::new(&row.workspace), after.ok_or_else(missing)?);
+    let moments = Moments::of(workspace, before, after, snapshots.store().blobs());
     let raw = args.raw && !stdout().is_terminal();
     // The map is about the files as the run left them, and about all of the run's changes.
-    let of_these = |map: &&ChangeMap| map.tree == moments.after.id() && from == 0;
+    let of_these = |map: &&ChangeMap| map.tree == moments.tree && from == 0;
     let map = state.proof.map().filter(of_these);
-    let redactor = secrets::redactor_anyway(Path::new(&row.workspace), here);
+    let redactor = secrets::redactor_anyway(workspace, here);
     let contents = Contents { blobs: snapshots.store().blobs(), live: None, redactor: &redactor };
     let shown = Shown { contents, style: here.out_style(), raw, map };
     match diff(buffered_stdout(), &moments, shown) {

@@ -2,7 +2,7 @@
 //! `ralph quarantine restore` brings it back. What the user changed since the run is left alone.
 
 use super::undo::plan::UndoPlan;
-use super::undo::{agreed, as_json, cut_short_note, outcome, shown};
+use super::undo::{How, carry_out, outcome};
 use super::{Here, runs};
 use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
@@ -24,64 +24,33 @@ const HOW: &str = "changed by the run, rejected";
 pub struct Args {
     /// Run id (default: the latest run here).
     run: Option<String>,
-    /// Show what would be done, without doing it.
-    #[arg(long)]
-    dry_run: bool,
-    /// Do not ask for confirmation.
-    #[arg(long, short)]
-    yes: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    how: How,
 }
 
 /// Takes the change back.
 pub fn reject(args: &Args, here: &Here) -> Result<u8, Problem> {
     let plan = UndoPlan::of((args.run.as_deref(), 0), false, "reject", here)?;
-    let (row, restore) = (plan.row.clone(), plan.restore.clone());
     let committed = commits_stay(&plan);
-    if !args.json {
-        say(&shown(&restore, &row, 0));
-        if let Some(last) =
-            plan.snapshots.iterations().last().filter(|_| plan.cut_short && !restore.acts.is_empty())
-        {
-            say(&cut_short_note(*last));
-        }
-    }
-    let mut kept = None;
-    let done = match restore.acts.is_empty() {
-        _ if args.dry_run => None,
-        true => {
-            plan.done();
-            None
-        }
-        false if agreed(args.yes, args.json)? => {
-            kept = keep(&plan, &here.home()?.quarantine()).map_err(|e| {
-                let message = "the run's work could not be quarantined, so nothing was changed";
-                Problem::new(Code::Journal, message).cause(&e)
-            })?;
-            Some(plan.apply()?)
-        }
-        false => None,
-    };
-    let case = kept.as_deref().and_then(Path::file_name);
-    let case = case.map(|name| format!("{}/{}", runs::short(&row.id), name.to_string_lossy()));
-    if args.json {
-        let mut value = as_json(&restore, done.as_ref(), &row, 0);
-        if let Some(map) = value.as_object_mut() {
-            map.remove("to");
-            map.insert("case".into(), json!(case));
-        }
-        print_json(&value)?;
-    } else if let Some(done) = &done {
-        say(&outcome(done));
+    let quarantine = here.home()?.quarantine();
+    let done = carry_out(plan, args.how, |plan| {
+        keep(plan, &quarantine).map_err(|e| {
+            let message = "the run's work could not be quarantined, so nothing was changed";
+            Problem::new(Code::Journal, message).cause(&e)
+        })
+    })?;
+    let case = done.first.as_ref().and_then(Option::as_deref).and_then(Path::file_name);
+    let case = case.map(|name| format!("{}/{}", runs::short(&done.row.id), name.to_string_lossy()));
+    if args.how.json {
+        print_json(&done.as_json(("case", json!(case))))?;
+    } else if let Some(report) = &done.report {
+        say(&outcome(report));
         if let Some(case) = case {
             say(&format!("The run's work is kept: ralph quarantine show {case}\n"));
         }
         say(&committed.unwrap_or_default());
     }
-    let whole = restore.missing.is_empty() && done.is_none_or(|done| done.failed.is_empty());
-    Ok(if whole { 0 } else { Code::Journal as u8 })
+    Ok(done.code())
 }
 
 /// Copies what is about to be replaced or removed into a new case. Nothing is copied that an earlier case of this run has:

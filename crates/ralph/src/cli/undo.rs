@@ -8,7 +8,7 @@ use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_snapshots::{PathProblem, Restore, RestoreReport};
 use ralph_store::RunRow;
-use ralph_tree::{LockError, WorkspaceLock};
+use ralph_tree::{LockError, TreePath, WorkspaceLock};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
@@ -23,7 +23,6 @@ const SHOWN: usize = 20;
 
 /// The command's arguments.
 #[derive(Debug, clap::Args)]
-#[allow(clippy::struct_excessive_bools)] // switches of a command line
 pub struct Args {
     /// Run id (default: the latest run here).
     run: Option<String>,
@@ -33,6 +32,13 @@ pub struct Args {
     /// Also restore files that changed after the run ended.
     #[arg(long)]
     newer_too: bool,
+    #[command(flatten)]
+    how: How,
+}
+
+/// How a restore is carried out.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct How {
     /// Show what would be done, without doing it.
     #[arg(long)]
     dry_run: bool,
@@ -41,38 +47,78 @@ pub struct Args {
     yes: bool,
     /// Print JSON.
     #[arg(long)]
-    json: bool,
+    pub json: bool,
+}
+
+/// What became of a plan.
+pub struct CarriedOut<T> {
+    /// The run.
+    pub row: RunRow,
+    /// What was done; none where nothing was to be done, or nobody agreed.
+    pub report: Option<RestoreReport>,
+    /// What was done first, if anything was.
+    pub first: Option<T>,
+    restore: Restore,
+    left_out: Vec<(TreePath, &'static str)>,
 }
 
 /// Restores the files.
 pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let plan = UndoPlan::of((args.run.as_deref(), args.to.unwrap_or(0)), args.newer_too, "undo", here)?;
-    let (row, to, cut_short) = (plan.row.clone(), plan.to, plan.cut_short);
-    let restore = plan.restore.clone();
-    if !args.json {
-        say(&shown(&restore, &row, to));
-        if let Some(last) =
-            plan.snapshots.iterations().last().filter(|_| cut_short && !restore.acts.is_empty())
-        {
-            say(&cut_short_note(*last));
-        }
+    let to = plan.to;
+    let done = carry_out(plan, args.how, |_| Ok(()))?;
+    if args.how.json {
+        print_json(&done.as_json(("to", json!(to))))?;
+    } else if let Some(report) = &done.report {
+        say(&outcome(report));
     }
-    let done = match restore.acts.is_empty() {
-        _ if args.dry_run => None,
-        true => {
-            plan.done();
-            None
-        }
-        false if agreed(args.yes, args.json)? => Some(plan.apply()?),
-        false => None,
-    };
-    if args.json {
-        print_json(&as_json(&restore, done.as_ref(), &row, to))?;
-    } else if let Some(done) = &done {
-        say(&outcome(done));
+    Ok(done.code())
+}
+
+/// Shows the plan, asks, and applies it; right before that, `first` is done.
+pub fn carry_out<T>(
+    plan: UndoPlan,
+    how: How,
+    first: impl FnOnce(&UndoPlan) -> Result<T, Problem>,
+) -> Result<CarriedOut<T>, Problem> {
+    let (row, restore, left_out) = (plan.row.clone(), plan.restore.clone(), plan.left_out.clone());
+    if !how.json {
+        say(&shown(&plan));
     }
-    let whole = restore.missing.is_empty() && done.is_none_or(|done| done.failed.is_empty());
-    Ok(if whole { 0 } else { Code::Journal as u8 })
+    let (mut done, mut report) = (None, None);
+    let nothing = restore.acts.is_empty();
+    if !how.dry_run && nothing {
+        plan.done();
+    } else if !how.dry_run && agreed(how.yes, how.json)? {
+        done = Some(first(&plan)?);
+        report = Some(plan.apply()?);
+    }
+    Ok(CarriedOut { row, report, first: done, restore, left_out })
+}
+
+impl<T> CarriedOut<T> {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        let failed = self.report.as_ref().is_some_and(|report| !report.failed.is_empty());
+        if failed || !self.restore.missing.is_empty() { Code::Journal as u8 } else { 0 }
+    }
+
+    /// Plan and outcome, for scripts, with one field more.
+    pub fn as_json(&self, (name, value): (&str, Value)) -> Value {
+        let missed = |all: &[PathProblem]| -> Vec<Value> {
+            all.iter().map(|it| json!({"path": it.path.to_string(), "why": it.why})).collect()
+        };
+        json!({
+            "runId": self.row.id,
+            name: value,
+            "acts": self.restore.acts.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "newer": self.restore.newer.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "leftOut": left_out_json(&self.left_out),
+            "missing": missed(&self.restore.missing),
+            "done": self.report.as_ref().map(|report| report.acts),
+            "failed": self.report.as_ref().map(|report| missed(&report.failed)),
+        })
+    }
 }
 
 /// Keeps runs out of the workspace meanwhile.
@@ -114,36 +160,46 @@ pub fn agreed(yes: bool, json: bool) -> Result<bool, Problem> {
 }
 
 /// What will be done, for the user to agree to.
-pub fn shown(plan: &Restore, row: &RunRow, to: u32) -> String {
-    let moment = if to == 0 { "before".to_owned() } else { format!("after iteration {to} of") };
+fn shown(plan: &UndoPlan) -> String {
+    let UndoPlan { restore, row, to, .. } = plan;
+    let moment = if *to == 0 { "before".to_owned() } else { format!("after iteration {to} of") };
     let mut text = format!("Restoring files to their state {moment} run {}:\n", runs::short(&row.id));
-    list(&mut text, "", plan.acts.iter().map(ToString::to_string));
-    if plan.acts.is_empty() {
+    list(&mut text, restore.acts.iter().map(ToString::to_string));
+    if restore.acts.is_empty() {
         text.push_str("  nothing to do\n");
     }
-    if !plan.newer.is_empty() {
+    if !restore.newer.is_empty() {
         text.push_str("Left alone, because they changed after the run (--newer-too restores them too):\n");
-        list(&mut text, "", plan.newer.iter().map(ToString::to_string));
+        list(&mut text, restore.newer.iter().map(ToString::to_string));
     }
-    if !plan.missing.is_empty() {
+    if !plan.left_out.is_empty() {
+        text.push_str("Left alone, because an ignore rule changed:\n");
+        list(&mut text, plan.left_out.iter().map(|(path, why)| format!("{path}: {why}")));
+    }
+    if !restore.missing.is_empty() {
         text.push_str("Cannot be restored:\n");
-        list(&mut text, "", plan.missing.iter().map(|missed| format!("{}: {}", missed.path, missed.why)));
+        list(&mut text, restore.missing.iter().map(|missed| format!("{}: {}", missed.path, missed.why)));
+    }
+    let last = plan.snapshots.iterations().last().copied();
+    if let Some(last) = last.filter(|_| plan.cut_short && !restore.acts.is_empty()) {
+        text.push_str(&cut_short_note(last));
     }
     text
 }
 
 /// Said before the undo of a run that was cut short.
-pub fn cut_short_note(last: u32) -> String {
+fn cut_short_note(last: u32) -> String {
     format!(
         "The run was cut short: whatever changed since its last snapshot counts as its work. To bring that back: \
          ralph undo --to {last} --newer-too\n"
     )
 }
 
-fn list(text: &mut String, mark: &str, lines: impl Iterator<Item = String>) {
+/// Adds a list, of which a long one is cut.
+pub fn list(text: &mut String, lines: impl Iterator<Item = String>) {
     let lines: Vec<String> = lines.collect();
     for line in lines.iter().take(SHOWN) {
-        let _ = writeln!(text, "  {mark}{line}");
+        let _ = writeln!(text, "  {line}");
     }
     if lines.len() > SHOWN {
         let _ = writeln!(text, "  … and {} more (--json lists all)", lines.len() - SHOWN);
@@ -159,18 +215,7 @@ pub fn outcome(done: &RestoreReport) -> String {
     text
 }
 
-/// Plan and outcome, for scripts.
-pub fn as_json(plan: &Restore, done: Option<&RestoreReport>, row: &RunRow, to: u32) -> Value {
-    let missed = |all: &[PathProblem]| -> Vec<Value> {
-        all.iter().map(|it| json!({"path": it.path.to_string(), "why": it.why})).collect()
-    };
-    json!({
-        "runId": row.id,
-        "to": to,
-        "acts": plan.acts.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "newer": plan.newer.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "missing": missed(&plan.missing),
-        "done": done.map(|done| done.acts),
-        "failed": done.map(|done| missed(&done.failed)),
-    })
+/// Files that are left alone, for scripts.
+pub fn left_out_json(left_out: &[(TreePath, &'static str)]) -> Vec<Value> {
+    left_out.iter().map(|(path, why)| json!({"path": path.to_string(), "why": why})).collect()
 }

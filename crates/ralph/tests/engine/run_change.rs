@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 /// An agent that does this and says so; there is nothing to verify.
-fn worked(files: &[(&str, &str)], before: impl Fn(&Bed), script: &str) -> Bed {
+pub fn worked(files: &[(&str, &str)], before: impl Fn(&Bed), script: &str) -> Bed {
     let bed = Bed::git(&format!("{script}\nclaim progress"));
     bed.scratch.files(files);
     bed.scratch.git(&["add", "-A"]);
@@ -17,19 +17,19 @@ fn worked(files: &[(&str, &str)], before: impl Fn(&Bed), script: &str) -> Bed {
     bed
 }
 
-fn ralph(bed: &Bed, args: &[&str]) -> Done {
+pub fn ralph(bed: &Bed, args: &[&str]) -> Done {
     Done::of(&mut bed.ralph(args))
 }
 
 #[track_caller]
-fn accepts(bed: &Bed) -> Value {
+pub fn accepts(bed: &Bed) -> Value {
     let done = ralph(bed, &["accept", "--json"]);
     assert_eq!(done.code, 0, "{}{}", done.out, done.err);
     serde_json::from_str(done.out.lines().last().unwrap()).unwrap()
 }
 
 /// The names and states of the latest commit's files.
-fn last_commit(bed: &Bed) -> String {
+pub fn last_commit(bed: &Bed) -> String {
     bed.scratch.git(&["show", "--format=", "--name-status", "--no-renames", "HEAD"]).replace('\t', " ")
 }
 

@@ -113,8 +113,8 @@ impl<'a> Build<'a> {
     fn of(change: &'a RunChange, git: &'a Git, home: &Home, scratch: &Path) -> io::Result<Build<'a>> {
         let head = git.word_if_any(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         let files = head.as_ref().map(|head| git.files_of(head)).transpose()?.unwrap_or_default();
-        let (conflicts, left_out) = (Vec::new(), Vec::new());
-        let mut build = Build { change, git, head, files, acts: Vec::new(), conflicts, left_out };
+        let left_out = change.moments.left_out.iter().map(|(path, why)| (path.to_string(), *why)).collect();
+        let mut build = Build { change, git, head, files, acts: Vec::new(), conflicts: Vec::new(), left_out };
         let within = |file: &ChangedFile<'_>| [git.prefix.as_slice(), file.path()].concat();
         let work = |file: &ChangedFile<'_>| {
             [file.before(), file.after()].into_iter().flatten().any(|entry| entry.counts)

@@ -5,13 +5,15 @@ use super::lock;
 use crate::cli::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
+use ralph_engine::open;
 use ralph_engine::snapshots::{Snapshots, walk_without_drafts};
 use ralph_rules::record::RunStarted;
 use ralph_rules::state::State;
 use ralph_snapshots::{PathProblem, PendingRestore, Restore, RestoreReport, RestoreRequest, restore};
 use ralph_store::RunRow;
-use ralph_tree::{Index, Protect, Tree, WorkspaceLock};
-use std::path::PathBuf;
+use ralph_tree::{Index, Protect, Tree, TreePath, WorkspaceLock};
+use ralph_view::workspace_diff::Moments;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A restore that has not begun.
@@ -26,6 +28,8 @@ pub struct UndoPlan {
     pub to: u32,
     /// What will be done.
     pub restore: Restore,
+    /// Files that are left alone although they look added or deleted, and why.
+    pub left_out: Vec<(TreePath, &'static str)>,
     /// Nobody saw what the run did last: all that changed since counts as its work.
     pub cut_short: bool,
     workspace: PathBuf,
@@ -61,14 +65,29 @@ impl UndoPlan {
         let cut_short = snapshots.was_cut_short();
         let left = if cut_short { now.clone() } else { snapshots.last().unwrap_or_default() };
         let half = pending.half_restored(&workspace);
-        let wanted = RestoreRequest { target: &target, left: &left, now: &now, newer_too, half: &half };
-        let restore = restore(wanted, snapshots.store().blobs());
-        let start = state.start;
-        Ok(UndoPlan { row, start, snapshots, to, restore, cut_short, workspace, now, pending, _lock: lock })
+        let blobs = snapshots.store().blobs();
+        // What a changed ignore rule hides or shows may be the user's own, and was not saved where it is hidden.
+        let Moments { before, after, left_out, .. } = Moments::of(&workspace, target, now.clone(), blobs);
+        let wanted = RestoreRequest { target: &before, left: &left, now: &after, newer_too, half: &half };
+        let restore = restore(wanted, blobs);
+        let (start, _lock) = (state.start, lock);
+        Ok(UndoPlan {
+            row,
+            start,
+            snapshots,
+            to,
+            restore,
+            left_out,
+            cut_short,
+            workspace,
+            now,
+            pending,
+            _lock,
+        })
     }
 
     /// The workspace.
-    pub fn workspace(&self) -> &std::path::Path {
+    pub fn workspace(&self) -> &Path {
         &self.workspace
     }
 
@@ -110,12 +129,15 @@ impl UndoPlan {
 
 /// The files of a run's workspace, as the run saw them.
 pub fn tree_of(row: &RunRow, start: Option<&RunStarted>, home: &Home) -> Result<Tree, Problem> {
-    let workspace = PathBuf::from(&row.workspace);
-    let (globs, own) =
-        start.map(|start| (start.protect.clone(), start.own_files.clone())).unwrap_or_default();
-    let protect = Protect::new(&globs).map_err(|e| Problem::new(Code::Journal, e.to_string()))?;
-    let within = home.within(&workspace);
-    Ok(Tree::new(&workspace, protect).leaving_out(own).leaving_out_dir(within.as_ref()))
+    let workspace = Path::new(&row.workspace);
+    let tree = match start {
+        Some(start) => open::tree_of(home, workspace, start),
+        None => {
+            let tree = Protect::new([""; 0]).map(|protect| Tree::new(workspace, protect));
+            tree.map(|tree| tree.leaving_out_dir(home.within(workspace).as_ref()))
+        }
+    };
+    tree.map_err(|e| Problem::new(Code::Journal, e.to_string()))
 }
 
 /// Nothing was saved at this point of the run.
