@@ -6,8 +6,9 @@ use super::usage;
 use crate::print::print;
 use crate::problem::Problem;
 
-/// Commands that print lines, of which the last is always the run's result.
-const WITH_RESULT: &[&str] = &["run", "resume", "accept", "demo"];
+/// Commands that print lines, of which the last is always the run's result. That of `accept` is a commit, so it has a
+/// result only of a run that went on.
+const WITH_RESULT: &[&str] = &["run", "resume", "demo"];
 
 /// Prints the error for a script, if the command line asks for JSON.
 pub fn print_if_asked(problem: &Problem, typed: &[String]) {
@@ -20,7 +21,8 @@ fn line(problem: &Problem, typed: &[String]) -> Option<String> {
     let mut own = typed.iter().take_while(|word| *word != "--");
     own.any(|word| word == "--json").then(|| {
         let command = usage::command_words(typed).next();
-        let value = match command.is_some_and(|name| WITH_RESULT.contains(&name)) {
+        let of_run = problem.run.is_some() || problem.result.is_some();
+        let value = match of_run || command.is_some_and(|name| WITH_RESULT.contains(&name)) {
             true => refusal(problem),
             false => problem.json(),
         };
@@ -46,6 +48,7 @@ mod tests {
         assert_eq!(kind(&["run", "x"]), None);
         assert_eq!(kind(&["run", "x", "--", "--json"]), None, "that is the agent's");
         assert_eq!(kind(&["-C", "list", "run", "x", "--json"]).as_deref(), Some("result"));
+        assert_eq!(kind(&["accept", "--json"]).as_deref(), Some("error"));
         assert_eq!(kind(&["lst", "--json"]).as_deref(), Some("error"));
         assert_eq!(kind(&["--json"]).as_deref(), Some("error"));
     }
