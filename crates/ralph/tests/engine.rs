@@ -2,6 +2,8 @@
 //! agent is the scripted one (`ralph agent-sim --help` has its language). `bed` is the place they run in.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "engine/accept_trouble.rs"]
+mod accept_trouble;
 #[path = "engine/answers.rs"]
 mod answers;
 #[path = "engine/attacks.rs"]

@@ -6,6 +6,7 @@ use super::diff::RunChange;
 use super::resolve::Changes;
 use super::resume::go_on;
 use super::run::Output;
+use super::undo::list;
 use super::{Here, moved, runs};
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
@@ -19,11 +20,15 @@ use ralph_store::RunRow;
 use ralph_view::run_state::RunState;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use taken_back::refuse_taken_back;
 
 mod commit;
 mod decide;
 mod git;
+mod git_error;
 mod message;
+mod objects;
+mod taken_back;
 
 /// Arguments of `ralph accept`.
 #[derive(Clone, Debug, clap::Args)]
@@ -46,6 +51,10 @@ pub fn accept(args: &Args, here: &Here) -> Result<u8, Problem> {
     let cut_short = !waits && row.resumable && was_left_for_review(&runs::records(&store, &row.id)?);
     if waits || cut_short {
         drop(store);
+        // A run without snapshots cannot be taken back.
+        if let Ok(change) = RunChange::of(Some(&row.id), here) {
+            refuse_taken_back(&change, here)?;
+        }
         let which = (row.id.as_str(), moved::needed(args.run.as_ref()));
         let code = go_on(which, &Changes::default(), None, vec![Request::Accept], args.output, here)?;
         if code != 0 || args.no_commit {
@@ -86,9 +95,7 @@ fn words(made: &Committed, row: &RunRow) -> String {
     if let Some(reason) = made.commit.as_ref().and(unfinished(row)) {
         let _ = writeln!(text, "The run ended with {reason} and did not prove this change.");
     }
-    for (path, why) in &made.left_out {
-        let _ = writeln!(text, "  not committed: {path}: {why}");
-    }
+    list(&mut text, made.left_out.iter().map(|(path, why)| format!("not committed: {path}: {why}")));
     if !made.hooks.is_empty() {
         let hooks = made.hooks.join(", ");
         let _ = writeln!(text, "Git hooks were not run ({hooks}): an agent can change what they execute.");

@@ -5,7 +5,9 @@
 
 use super::decide::{Act, Decider};
 use super::git::{Git, GitEntry, Listing};
+use super::git_error::GitError;
 use super::message::{message, subject};
+use super::taken_back::refuse_taken_back;
 use crate::cli::diff::RunChange;
 use crate::cli::undo::lock;
 use crate::cli::{Here, agent, runs};
@@ -40,22 +42,14 @@ pub struct Committed {
 pub fn commit(change: &RunChange, here: &Here) -> Result<Committed, Problem> {
     let (home, workspace) = (here.home()?, Path::new(&change.row.workspace));
     let _lock = lock(&home, workspace, &format!("accept of {}", change.row.id))?;
-    let not_built = |e: io::Error| {
-        let problem = Problem::new(Code::Busy, "the commit could not be made, so nothing was committed");
-        match e.to_string().contains("identity unknown") {
-            true => problem.cause(&e).hint(
-                "say who you are: git config --global user.name 'Your Name'; git config --global user.email you@example.com",
-            ),
-            false => problem.cause(&e).hint("`ralph diff` shows the run's change"),
-        }
-    };
+    refuse_taken_back(change, here)?;
     let without = |why| Ok(Committed { why_not: Some(why), ..Committed::default() });
     let Some(program) = agent::git(here) else { return without("git is not installed") };
     if ralph_tree::repositories(workspace, &ralph_tree::Index::default()).is_empty() {
         return without("the workspace is not in a git repository");
     }
-    git_checkout::check(workspace).map_err(not_built)?;
-    let Some(git) = Git::around(&program, workspace).map_err(not_built)? else {
+    git_checkout::check(workspace).map_err(|e| GitError::from(e).problem())?;
+    let Some(git) = Git::around(&program, workspace).map_err(|e| e.problem())? else {
         return without("the workspace is not in a git repository");
     };
     if let Some(what) = git.under_way() {
@@ -64,12 +58,12 @@ pub fn commit(change: &RunChange, here: &Here) -> Result<Committed, Problem> {
             Problem::new(Code::Busy, message).hint("finish or abort it, then run `ralph accept` again")
         );
     }
-    let scratch = Scratch::new(&home, &change.row.id).map_err(not_built)?;
-    let built = Build::of(change, &git, &home, scratch.path()).map_err(not_built)?;
+    let scratch = Scratch::new(&home, &change.row.id).map_err(|e| GitError::from(e).problem())?;
+    let built = Build::of(change, &git, &home, scratch.path()).map_err(|e| e.problem())?;
     if !built.conflicts.is_empty() {
         return Err(conflict(&built.conflicts, change));
     }
-    built.finish(scratch.path()).map_err(not_built)
+    built.finish(scratch.path()).map_err(|e| e.problem())
 }
 
 /// A directory for the commit's own index, in the run's folder; one that a crash left is removed.
@@ -110,40 +104,55 @@ struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn of(change: &'a RunChange, git: &'a Git, home: &Home, scratch: &Path) -> io::Result<Build<'a>> {
+    fn of(change: &'a RunChange, git: &'a Git, home: &Home, scratch: &Path) -> Result<Build<'a>, GitError> {
         let head = git.word_if_any(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         let files = head.as_ref().map(|head| git.files_of(head)).transpose()?.unwrap_or_default();
         let left_out = change.moments.left_out.iter().map(|(path, why)| (path.to_string(), *why)).collect();
         let mut build = Build { change, git, head, files, acts: Vec::new(), conflicts: Vec::new(), left_out };
-        let within = |file: &ChangedFile<'_>| [git.prefix.as_slice(), file.path()].concat();
         let work = |file: &ChangedFile<'_>| {
             [file.before(), file.after()].into_iter().flatten().any(|entry| entry.counts)
         };
         let changed: Vec<ChangedFile<'_>> = changed_files(&change.moments).filter(work).collect();
-        let inner = build.inner_repositories();
-        let is_inner = |path: &[u8]| inner.iter().any(|dir| path.starts_with(dir));
-        let new = changed.iter().map(within).filter(|path| !build.files.contains_key(path));
-        let ignored = git.ignored(&new.filter(|path| !is_inner(path)).collect::<Vec<_>>())?;
+        let open = build.without_foreign(&changed)?;
         let blobs = change.snapshots.store().blobs();
-        let decider = Decider::new(git, blobs, scratch, &home.run(&change.row.id));
-        for file in &changed {
-            let (path, name) = (within(file), shown(file.path()));
-            if is_inner(&path) {
-                build.left_out.push((name, "it belongs to a repository inside this one; commit it there"));
-            } else if ignored.contains(&path) {
-                build.left_out.push((name, "git ignores it"));
-            } else if file.after().is_some_and(|new| new.kind == Kind::Special) {
-                build.left_out.push((name, "it is neither a file nor a link"));
-            } else {
-                match decider.decide(file, &path, build.files.get(&path))? {
-                    Act::Nothing => {}
-                    Act::Put(entry) => build.acts.push((path, entry)),
-                    Act::LeaveOut(why) => build.left_out.push((name, why)),
-                    Act::Conflict(why) => build.conflicts.push((name, why)),
-                }
+        let decider = Decider::new((git, blobs, scratch), &home.run(&change.row.id), &open)?;
+        for (file, path) in open {
+            let name = shown(file.path());
+            match decider.decide(&path, build.files.get(&path))? {
+                Act::Nothing => {}
+                Act::Put(entry) => build.acts.push((path, entry)),
+                Act::LeaveOut(why) => build.left_out.push((name, why)),
+                Act::Conflict(why) => build.conflicts.push((name, why)),
             }
         }
         Ok(build)
+    }
+
+    /// The files that may be committed, with their paths in the repository; the others are left out.
+    fn without_foreign<'f, 'e>(
+        &mut self,
+        changed: &'f [ChangedFile<'e>],
+    ) -> Result<Vec<(&'f ChangedFile<'e>, Vec<u8>)>, GitError> {
+        let within = |file: &ChangedFile<'_>| [self.git.prefix.as_slice(), file.path()].concat();
+        let inner = self.inner_repositories();
+        let is_inner = |path: &[u8]| inner.iter().any(|dir| path.starts_with(dir));
+        let new = changed.iter().filter(|file| file.after().is_some()).map(within);
+        let new = new.filter(|path| !self.files.contains_key(path) && !is_inner(path));
+        let ignored = self.git.ignored(&new.collect::<Vec<_>>())?;
+        let mut open = Vec::new();
+        for file in changed {
+            let (path, name) = (within(file), shown(file.path()));
+            if is_inner(&path) {
+                self.left_out.push((name, "it belongs to a repository inside this one; commit it there"));
+            } else if ignored.contains(&path) {
+                self.left_out.push((name, "git ignores it"));
+            } else if file.after().is_some_and(|new| new.kind == Kind::Special) {
+                self.left_out.push((name, "it is neither a file nor a link"));
+            } else {
+                open.push((file, path));
+            }
+        }
+        Ok(open)
     }
 
     /// Directories of other repositories, with a slash at the end.
@@ -157,7 +166,7 @@ impl<'a> Build<'a> {
     }
 
     /// Makes the commit, tells the user's index of it, and moves the branch.
-    fn finish(self, scratch: &Path) -> io::Result<Committed> {
+    fn finish(self, scratch: &Path) -> Result<Committed, GitError> {
         let Build { change, git, head, files, acts, left_out, .. } = self;
         let mut made = Committed { left_out, subject: subject(&change.row), ..Committed::default() };
         if acts.is_empty() {
@@ -168,10 +177,11 @@ impl<'a> Build<'a> {
             });
             return Ok(made);
         }
+        git.knows_identity()?;
         let (index, length) = (scratch.join("index"), head.as_deref().map_or(40, str::len));
         let start = head.as_deref().map_or(vec!["read-tree", "--empty"], |head| vec!["read-tree", head]);
         git.run_with(&start, Some(&index), b"")?;
-        git.run_with(&INDEX_INFO, Some(&index), &index_info(acts.iter(), length))?;
+        git.update_index(Some(&index), &index_info(acts.iter(), length), scratch)?;
         let tree = git.word(&["write-tree"], Some(&index), b"")?;
         let mut args = vec!["commit-tree", &tree, "-F", "-"];
         args.extend(head.as_deref().map(|head| ["-p", head]).into_iter().flatten());
@@ -179,22 +189,22 @@ impl<'a> Build<'a> {
         // The index first: if this is cut short, the files are staged, and the next attempt commits them.
         let staged = git.staged()?;
         let follow = acts.iter().filter(|(path, _)| staged.get(path) == files.get(path));
-        let follow = index_info(follow, length);
-        if !follow.is_empty() {
-            git.run(&INDEX_INFO, &follow)?;
-        }
+        git.update_index(None, &index_info(follow.clone(), length), scratch)?;
         let none = "0".repeat(commit.len());
         let (why, old) = (format!("ralph accept: {}", made.subject), head.as_deref().unwrap_or(&none));
-        git.run(&["update-ref", "-m", &why, "HEAD", &commit, old], b"")?;
-        made.files = acts.iter().map(|(path, _)| shown(path)).collect();
+        if let Err(error) = git.run(&["update-ref", "-m", &why, "HEAD", &commit, old], b"") {
+            let was: Vec<_> = follow.map(|(path, _)| (path.clone(), files.get(path).cloned())).collect();
+            let back = git.update_index(None, &index_info(was.iter(), length), scratch);
+            return Err(if back.is_ok() { error } else { GitError::Staged(Box::new(error)) });
+        }
+        let in_workspace = |path: &[u8]| shown(path.strip_prefix(git.prefix.as_slice()).unwrap_or(path));
+        made.files = acts.iter().map(|(path, _)| in_workspace(path)).collect();
         made.branch = git.word_if_any(&["symbolic-ref", "--quiet", "--short", "HEAD"]);
         made.hooks = git.hooks();
         made.commit = Some(commit);
         Ok(made)
     }
 }
-
-const INDEX_INFO: [&str; 5] = ["update-index", "--add", "--replace", "-z", "--index-info"];
 
 /// Changes of an index as git reads them: what goes first, because a directory may come in its place.
 /// `length` is that of an object's name.

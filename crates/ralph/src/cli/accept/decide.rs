@@ -2,12 +2,13 @@
 //! before the run and the one the run left.
 
 use super::git::{Git, GitEntry, Listing};
+use super::git_error::GitError;
+use super::objects::{Version, Versions, versions};
 use ralph_engine::receipt::Receipt;
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Kind};
 use ralph_view::workspace_diff::ChangedFile;
 use std::cell::OnceCell;
-use std::io;
 use std::path::Path;
 
 /// What becomes of a file.
@@ -23,16 +24,11 @@ pub enum Act {
     Conflict(&'static str),
 }
 
-/// A version of a file, as git has it.
-enum Version {
-    Is(Option<GitEntry>),
-    NotSaved,
-}
-
 /// Decides about the files of one run.
 pub struct Decider<'a> {
     git: &'a Git,
-    blobs: &'a Blobs,
+    before: Versions,
+    after: Versions,
     scratch: &'a Path,
     receipt: Option<Receipt>,
     /// The files of the commits that the run began and ended on.
@@ -40,29 +36,41 @@ pub struct Decider<'a> {
 }
 
 impl<'a> Decider<'a> {
-    /// For the run of this folder; `scratch` is a directory for files.
-    pub fn new(git: &'a Git, blobs: &'a Blobs, scratch: &'a Path, folder: &Path) -> Decider<'a> {
+    /// For these files of the run of this folder, by path of the repository; `scratch` is a directory for files.
+    pub fn new(
+        (git, blobs, scratch): (&'a Git, &Blobs, &'a Path),
+        folder: &Path,
+        files: &[(&ChangedFile<'_>, Vec<u8>)],
+    ) -> Result<Decider<'a>, GitError> {
         let receipt = std::fs::read(folder.join("receipt.json")).ok();
         let receipt = receipt.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Decider { git, blobs, scratch, receipt, committed: OnceCell::new() }
+        let content = |entry: &&Entry<'_>| entry.kind != Kind::Special;
+        let before = files.iter().filter_map(|(file, path)| Some((path.as_slice(), file.before()?)));
+        let after = files.iter().filter_map(|(file, path)| Some((path.as_slice(), file.after()?)));
+        let before = before.filter(|(_, entry)| content(entry));
+        let after = after.filter(|(_, entry)| content(entry));
+        let before = versions((git, blobs, &scratch.join("before")), before)?;
+        let after = versions((git, blobs, &scratch.join("after")), after)?;
+        Ok(Decider { git, before, after, scratch, receipt, committed: OnceCell::new() })
     }
 
     /// Decides about a file at this path of the repository, of which the commit that is checked out has `head`.
-    pub fn decide(&self, file: &ChangedFile<'_>, path: &[u8], head: Option<&GitEntry>) -> io::Result<Act> {
-        let Version::Is(after) = self.version(file.after(), path)? else {
+    pub fn decide(&self, path: &[u8], head: Option<&GitEntry>) -> Result<Act, GitError> {
+        let none = Version::Is(None);
+        let Version::Is(after) = self.after.get(path).unwrap_or(&none) else {
             return Ok(Act::LeaveOut("its content was not saved, because it is too large or was pruned"));
         };
         if after.as_ref() == head {
             return Ok(Act::Nothing);
         }
-        let Version::Is(before) = self.version(file.before(), path)? else {
+        let Version::Is(before) = self.before.get(path).unwrap_or(&none) else {
             return Ok(Act::Conflict("its content before the run was not saved"));
         };
         if before.as_ref() == head || self.is_of_the_run(path, before.as_ref(), head)? {
-            return Ok(Act::Put(after));
+            return Ok(Act::Put(after.clone()));
         }
         match (head, before, after) {
-            (Some(head), Some(before), Some(after)) => self.merge(head, &before, &after),
+            (Some(head), Some(before), Some(after)) => self.merge(head, before, after),
             (None, Some(_), _) => Ok(Act::Conflict("it was not committed when the run changed it")),
             (Some(_), None, _) => {
                 Ok(Act::Conflict("the run created it, and another version is committed now"))
@@ -72,7 +80,7 @@ impl<'a> Decider<'a> {
     }
 
     /// The run's change as a change of the committed version.
-    fn merge(&self, head: &GitEntry, before: &GitEntry, after: &GitEntry) -> io::Result<Act> {
+    fn merge(&self, head: &GitEntry, before: &GitEntry, after: &GitEntry) -> Result<Act, GitError> {
         const MIXED: &str = "it also has changes that are not the run's, too close to tell apart";
         if [head, before, after].iter().any(|entry| !entry.mode.starts_with("100")) {
             return Ok(Act::Conflict(MIXED));
@@ -91,7 +99,7 @@ impl<'a> Decider<'a> {
         path: &[u8],
         before: Option<&GitEntry>,
         head: Option<&GitEntry>,
-    ) -> io::Result<bool> {
+    ) -> Result<bool, GitError> {
         let Some(receipt) = &self.receipt else { return Ok(false) };
         if self.committed.get().is_none() {
             let files =
@@ -102,21 +110,5 @@ impl<'a> Decider<'a> {
         }
         let Some((base, end)) = self.committed.get() else { return Ok(false) };
         Ok(base.get(path) == before && end.get(path) == head)
-    }
-
-    fn version(&self, entry: Option<&Entry<'_>>, path: &[u8]) -> io::Result<Version> {
-        let Some(entry) = entry.filter(|entry| entry.kind != Kind::Special) else {
-            return Ok(Version::Is(None));
-        };
-        let mut content = Vec::new();
-        if self.blobs.copy_to(entry.hash, &mut content).is_err() {
-            return Ok(Version::NotSaved);
-        }
-        let (mode, path) = match entry.kind {
-            Kind::Symlink => ("120000", None),
-            _ if entry.executable() => ("100755", Some(path)),
-            _ => ("100644", Some(path)),
-        };
-        Ok(Version::Is(Some(GitEntry { mode: mode.into(), object: self.git.object(path, &content)? })))
     }
 }

@@ -1,25 +1,16 @@
 //! Git in the user's own repository, for building one commit: plumbing only. No hook runs, nothing is fetched, nobody is
 //! asked. What the user configured counts where it decides what is written: the author, line endings, clean filters.
 
+use super::git_error::{GitError, failed};
+use crate::git_command::git_command;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Variables that would lead git elsewhere, such as those that a hook has.
-const ELSEWHERE: &[&str] = &[
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_LITERAL_PATHSPECS",
-];
 /// What git is doing while one of these is in its directory.
 const UNDER_WAY: &[(&str, &str)] = &[
     ("MERGE_HEAD", "a merge"),
@@ -55,7 +46,7 @@ pub struct Git {
 
 impl Git {
     /// The repository around a workspace; none if git finds none.
-    pub fn around(program: &Path, workspace: &Path) -> io::Result<Option<Git>> {
+    pub fn around(program: &Path, workspace: &Path) -> Result<Option<Git>, GitError> {
         let mut git = Git {
             program: program.to_owned(),
             top: workspace.to_owned(),
@@ -66,8 +57,8 @@ impl Git {
             ["rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir", "--show-prefix"];
         let found = git.output(&args, None, b"")?;
         if !found.status.success() {
-            let said = String::from_utf8_lossy(&found.stderr);
-            return if said.contains("not a git repository") { Ok(None) } else { Err(failed(&found)) };
+            let words = String::from_utf8_lossy(&found.stderr);
+            return if words.contains("not a git repository") { Ok(None) } else { Err(failed(&found)) };
         }
         let mut lines = found.stdout.split(|byte| *byte == b'\n').map(<[u8]>::to_vec);
         if lines.next().as_deref() != Some(b"true") {
@@ -80,20 +71,42 @@ impl Git {
     }
 
     /// Runs a command on this input.
-    pub fn run(&self, args: &[&str], input: &[u8]) -> io::Result<Vec<u8>> {
+    pub fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, GitError> {
         self.run_with(args, None, input)
     }
 
     /// The same with another index than the user's.
-    pub fn run_with(&self, args: &[&str], index: Option<&Path>, input: &[u8]) -> io::Result<Vec<u8>> {
-        let output = self.output(args, index, input)?;
-        if output.status.success() { Ok(output.stdout) } else { Err(failed(&output)) }
+    pub fn run_with(&self, args: &[&str], index: Option<&Path>, input: &[u8]) -> Result<Vec<u8>, GitError> {
+        said(self.output(args, index, input)?)
+    }
+
+    /// Makes these changes to the user's index, or to another one. They are read from a file: if we are killed, git must
+    /// not take the half of a path that a pipe has for a whole one.
+    pub fn update_index(&self, index: Option<&Path>, rows: &[u8], scratch: &Path) -> Result<(), GitError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let file = scratch.join("index-info");
+        std::fs::write(&file, rows)?;
+        let args = ["update-index", "--add", "--replace", "-z", "--index-info"];
+        said(self.command(&args, index).stdin(File::open(file)?).output()?).map(drop)
+    }
+
+    /// Whether git knows who commits.
+    pub fn knows_identity(&self) -> Result<(), GitError> {
+        for name in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
+            let known = self.output(&["var", name], None, b"")?;
+            if !known.status.success() {
+                return Err(GitError::NoIdentity);
+            }
+        }
+        Ok(())
     }
 
     /// The one word that a command prints.
-    pub fn word(&self, args: &[&str], index: Option<&Path>, input: &[u8]) -> io::Result<String> {
-        let said = self.run_with(args, index, input)?;
-        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    pub fn word(&self, args: &[&str], index: Option<&Path>, input: &[u8]) -> Result<String, GitError> {
+        let word = self.run_with(args, index, input)?;
+        Ok(String::from_utf8_lossy(&word).trim().to_owned())
     }
 
     /// The same; none if the command fails or prints nothing.
@@ -103,22 +116,47 @@ impl Git {
 
     /// The name that a content has in git, written if it is new. Its path decides about line endings and filters; a link
     /// has none.
-    pub fn object(&self, path: Option<&[u8]>, content: &[u8]) -> io::Result<String> {
+    pub fn object(&self, path: Option<&[u8]>, content: &[u8]) -> Result<String, GitError> {
         let mut args: Vec<OsString> = ["hash-object", "-w", "--stdin"].map(OsString::from).into();
         args.push(match path {
             Some(path) => OsString::from_vec([b"--path=", path].concat()),
             None => "--no-filters".into(),
         });
         let mut command = self.command(&args, None);
-        let output = fed(&mut command, content)?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-            false => Err(failed(&output)),
+        let name = said(fed(&mut command, content)?)?;
+        Ok(String::from_utf8_lossy(&name).trim().to_owned())
+    }
+
+    /// The names of many contents: files at these paths below `tree`, which stands for the work tree. `filters`: their
+    /// paths decide about line endings and filters.
+    pub fn objects(&self, tree: &Path, paths: &[&[u8]], filters: bool) -> Result<Vec<String>, GitError> {
+        let list = tree.with_extension("list");
+        std::fs::write(&list, paths.join(&b'\n'))?;
+        let mut args = vec!["hash-object", "-w", "--stdin-paths"];
+        args.extend((!filters).then_some("--no-filters"));
+        let mut command = self.command(&args, None);
+        command.env("GIT_DIR", &self.dir).env("GIT_WORK_TREE", tree).current_dir(tree);
+        let names = said(command.stdin(File::open(list)?).output()?)?;
+        let names: Vec<String> = String::from_utf8_lossy(&names).lines().map(str::to_owned).collect();
+        match names.len() == paths.len() {
+            true => Ok(names),
+            false => Err(GitError::Said("hash-object named other files than it was given".into())),
         }
     }
 
+    /// Where the repository's files begin.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
     /// A merge of three texts, or none where they conflict. `at` is a directory for its files.
-    pub fn merged(&self, at: &Path, ours: &str, base: &str, theirs: &str) -> io::Result<Option<Vec<u8>>> {
+    pub fn merged(
+        &self,
+        at: &Path,
+        ours: &str,
+        base: &str,
+        theirs: &str,
+    ) -> Result<Option<Vec<u8>>, GitError> {
         let mut files = Vec::new();
         for (name, object) in [("ours", ours), ("base", base), ("theirs", theirs)] {
             let file = at.join(name);
@@ -132,7 +170,7 @@ impl Git {
     }
 
     /// The files of a commit.
-    pub fn files_of(&self, commit: &str) -> io::Result<Listing> {
+    pub fn files_of(&self, commit: &str) -> Result<Listing, GitError> {
         let listed = self.run(&["ls-tree", "-r", "-z", "--full-tree", commit], b"")?;
         Ok(rows(&listed, |words| match words {
             [mode, _, object] => Some((*mode, *object)),
@@ -141,7 +179,7 @@ impl Git {
     }
 
     /// The files of the user's index; one that is in conflict has none.
-    pub fn staged(&self) -> io::Result<Listing> {
+    pub fn staged(&self) -> Result<Listing, GitError> {
         let listed = self.run(&["ls-files", "-s", "-z"], b"")?;
         Ok(rows(&listed, |words| match words {
             [mode, object, "0"] => Some((*mode, *object)),
@@ -149,11 +187,24 @@ impl Git {
         }))
     }
 
-    /// Which of these paths git ignores, as far as it can say.
-    pub fn ignored(&self, paths: &[Vec<u8>]) -> io::Result<BTreeSet<Vec<u8>>> {
-        let input: Vec<u8> = paths.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+    /// Which of these paths git ignores. It refuses to say so of a path behind a link, which is not in the repository.
+    pub fn ignored(&self, paths: &[Vec<u8>]) -> Result<BTreeSet<Vec<u8>>, GitError> {
+        let input: Vec<u8> = paths
+            .iter()
+            .filter(|path| !self.is_behind_link(path))
+            .flat_map(|path| [path, b"\0".as_slice()].concat())
+            .collect();
         let output = self.output(&["check-ignore", "-z", "--stdin", "--no-index"], None, &input)?;
-        Ok(output.stdout.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
+        match output.status.code() {
+            // 1: none of them.
+            Some(0 | 1) => Ok(output.stdout.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()),
+            _ => Err(failed(&output)),
+        }
+    }
+
+    fn is_behind_link(&self, path: &[u8]) -> bool {
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+        slashes.filter_map(|at| path.get(..at)).any(|dir| self.top.join(OsStr::from_bytes(dir)).is_symlink())
     }
 
     /// What git is in the middle of.
@@ -183,15 +234,11 @@ impl Git {
     }
 
     fn command(&self, args: &[impl AsRef<OsStr>], index: Option<&Path>) -> Command {
-        let mut command = Command::new(&self.program);
-        for name in ELSEWHERE {
-            command.env_remove(name);
-        }
-        command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C.UTF-8");
+        let mut command = git_command(&self.program, &self.top);
+        command.env("GIT_NO_LAZY_FETCH", "1");
         if let Some(index) = index {
             command.env("GIT_INDEX_FILE", index);
         }
-        command.current_dir(&self.top);
         // `config` must show the user's own hooks path.
         if args.first().is_some_and(|first| first.as_ref() != "config") {
             command.args(["-c", "core.hooksPath=/dev/null"]);
@@ -216,10 +263,9 @@ fn fed(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     })
 }
 
-fn failed(output: &Output) -> io::Error {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let line = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("git failed");
-    io::Error::other(format!("git: {}", line.trim_start_matches("fatal: ").trim_start_matches("error: ")))
+/// What a command printed, unless it failed.
+fn said(output: Output) -> Result<Vec<u8>, GitError> {
+    if output.status.success() { Ok(output.stdout) } else { Err(failed(&output)) }
 }
 
 /// Rows of `words TAB path`, each closed by a NUL; `pick` finds mode and object among the words.
