@@ -263,6 +263,23 @@ mod tests {
     }
 
     #[test]
+    fn a_star_leads_through_every_directory_only_if_asked() {
+        let protect = Protect::new(["/worktrees/*/config"]).unwrap();
+        let entering = protect.clone().entering_every_star();
+        for (path, plainly, entered) in [
+            ("worktrees", true, true),
+            ("worktrees/target", false, true),
+            ("worktrees/target/config", false, true),
+            ("worktrees/target/logs", false, false),
+            ("worktrees/target/config/x", false, false),
+            ("other/target", false, false),
+        ] {
+            let names = (protect.names(path.as_bytes()), entering.names(path.as_bytes()));
+            assert_eq!(names, (plainly, entered), "{path}");
+        }
+    }
+
+    #[test]
     fn globs_that_mean_nothing_are_refused() {
         for glob in ["", "  ", "/", "!", "# note", "../other", "a/../b", "file[0-9", "a\0b", "a\nb"] {
             let error = Protect::new([glob]).unwrap_err();

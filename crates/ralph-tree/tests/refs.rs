@@ -90,6 +90,25 @@ fn refs_in_tables_are_read() {
 }
 
 #[test]
+fn branches_name_what_git_says_they_do() {
+    for format in [&[][..], &["--ref-format=reftable"]] {
+        let (w, first, repository) = with_a_commit(format);
+        w.git("", &["branch", "-q", "deep/er"]);
+        w.git("", &["update-ref", "refs/remotes/origin/x", "HEAD"]);
+        w.git("", &["tag", "v1"]);
+        w.git("", &["pack-refs", "--all"]);
+        w.write("a", "2");
+        w.commit_all("", "two");
+        let second = w.git("", &["rev-parse", "HEAD"]);
+        let main = w.git("", &["branch", "--show-current"]);
+        let refs = Refs::read(&repository);
+        let expected = [("deep/er".to_owned(), first), (main, second)];
+        assert_eq!(refs.branches, expected.into(), "{format:?}: the packed ref is older");
+        assert_eq!(Refs::from_text(&refs.to_text()), refs);
+    }
+}
+
+#[test]
 fn what_git_would_wait_on_among_the_objects_is_named() {
     let (w, _, repository) = with_a_commit(&[]);
     check_objects(&repository).unwrap();
