@@ -125,6 +125,7 @@ pub fn start(
     PendingRestore::load(&home.pending_restore(&plan.workspace)).done();
     not_open(&store, &plan.workspace, &plan.policy)?;
     plan.own_files = hidden_views::hide(home, &store, &plan.workspace, plan.own_files);
+    plan.own_files.append(&mut plan.output_files);
     let newest = store.runs(&RunFilter { limit: Some(1), ..RunFilter::default() })?;
     let mut started = run_started(id, plan, &deps);
     started.clock_behind = newest.first().and_then(|run| behind(run.updated));

@@ -41,6 +41,8 @@ pub struct RunSpec {
     pub zone: String,
     /// Files in the workspace that ralph writes itself, beside those in `.ralph/`.
     pub own_files: Vec<String>,
+    /// Files in the workspace that the output of this process goes to.
+    pub output_files: Vec<String>,
     /// The plan that binds, as the user named it and where it really is.
     pub tasks: Option<(String, PathBuf)>,
 }

@@ -7,7 +7,7 @@ mod room;
 
 pub use files::{
     HELD, born_at, chmod_held, doubtful_file_system, each_name, identity, make_empty, open_beneath, path_in,
-    probe_writable, share_blocks, stat_at, stat_open, sync_batch, sync_file_system,
+    path_of, probe_writable, share_blocks, stat_at, stat_open, sync_batch, sync_file_system,
 };
 pub use overlay::{make_whiteout, mount_overlay};
 pub use processes::{

@@ -8,7 +8,7 @@ mod ps;
 mod room;
 
 pub use files::{
-    HELD, born_at, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, path_in,
+    HELD, born_at, chmod_held, doubtful_file_system, identity, make_empty, open_beneath, path_in, path_of,
     probe_writable, share_blocks, stat_at, stat_open, sync_batch, sync_file_system,
 };
 pub use names::each_name;

@@ -60,6 +60,7 @@ pub enum Objection {
     NothingDiffers,
     GreenOutsideRoom,
     OutsideChanged { files: Vec<String> },
+    FilesKeepChanging { files: Vec<String> },
     AroundChanged { files: Vec<String> },
     AroundCutShort,
     PackagesEdited { packages: Vec<String> },
@@ -355,6 +356,13 @@ impl Objection {
                 format!(
                     "tests or configuration outside the workspace changed: {}",
                     first_names(files.iter().map(String::as_str))
+                )
+            }
+            O::FilesKeepChanging { files } => {
+                let names = first_names(files.iter().map(String::as_str));
+                let names = if names.is_empty() { names } else { format!(": {names}") };
+                format!(
+                    "files keep changing while they are verified{names}; stop what writes them, or let git ignore them"
                 )
             }
             O::AroundChanged { files } => {

@@ -46,8 +46,16 @@ pub fn proof(state: &State) -> ProofStep {
 
 /// The next step of the proof of these files, outside a run.
 pub fn proof_of(tree: u128, proof: &ProofState, checks: &Checks) -> ProofStep {
-    let Some(compared) = proof.of_tree(tree) else { return ProofStep::Compare };
+    let Some(compared) = proof.of_tree(tree) else {
+        return if proof.may_compare() { ProofStep::Compare } else { keeps_changing(proof) };
+    };
     Order { compared, proof, checks }.answer().map_or_else(|step| step, ProofStep::Conclude)
+}
+
+/// Nobody knows which files were verified: a person has to look.
+fn keeps_changing(proof: &ProofState) -> ProofStep {
+    let files = proof.latest().map(|compared| compared.changed_since.clone()).unwrap_or_default();
+    ProofStep::Conclude(Conclusion::Graded(Grade::Unclear, vec![Objection::FilesKeepChanging { files }]))
 }
 
 /// The reason for a step of the proof.

@@ -242,6 +242,7 @@ impl State {
             Step::Call { hints, .. } => {
                 self.calls.began(*hints);
                 self.tasks.call_begins();
+                self.proof.call_begins();
                 self.person.accepted = false;
                 self.checks.stale();
                 self.phase = Phase::Calling { since: self.ran, extending: false };
@@ -310,6 +311,9 @@ impl State {
             Seen::Compared(compared) => {
                 self.proof.compared(compared);
                 self.phase = Phase::Judging;
+                if compared.tree != self.trees.now && self.proof.may_compare() {
+                    self.verify_again(compared.tree);
+                }
             }
             Seen::Verified(verified) => self.verified(verified),
             Seen::Mapped(map) => {
@@ -432,11 +436,17 @@ impl State {
     fn review_closed(&mut self, crashed: bool) {
         let tree = self.reviews.end(&mut self.calls);
         let changed = tree != self.trees.now;
+        self.phase = if crashed { Phase::Inspected } else { Phase::Judging };
         if changed {
-            self.trees.settled(tree, &[], self.calls.id.iteration);
-            self.checks.stale();
+            self.verify_again(tree);
         }
-        self.phase = if crashed || changed { Phase::Inspected } else { Phase::Judging };
+    }
+
+    /// The files changed after they were verified, though no agent was at work.
+    fn verify_again(&mut self, tree: u128) {
+        self.trees.settled(tree, &[], self.calls.id.iteration);
+        self.checks.stale();
+        self.phase = Phase::Inspected;
     }
 
     fn call_ended(&mut self, call: &CallEnded) {

@@ -8,6 +8,7 @@ use journal::{Journal, done, more};
 use ralph_rules::ending::Reason;
 use ralph_rules::grade::Grade;
 use ralph_rules::next::Next;
+use ralph_rules::objection::Objection;
 use ralph_rules::policy::Oracle;
 use ralph_rules::record::*;
 use ralph_rules::step::Step;
@@ -214,6 +215,37 @@ fn nothing_to_compare_with_is_for_a_person() {
     let mut journal = claimed(false, &lost, |_| {});
     prove(&mut journal, "");
     assert_eq!(follows(&journal), "NEEDS_REVIEW 2 unclear");
+}
+
+/// Something wrote to the workspace after the verification; what follows is the next decision.
+fn written_to(journal: &mut Journal) -> String {
+    journal.tree += 1;
+    let sets = journal.sets.clone().unwrap();
+    let changed_since = vec!["run.log".into()];
+    journal.see(Seen::Compared(Box::new(Compared { tree: journal.tree, changed_since, ..sets })));
+    follows(journal)
+}
+
+#[test]
+fn files_that_changed_after_the_verification_are_verified_again() {
+    let mut journal = claimed(false, &compared("W"), |_| {});
+    assert!(written_to(&mut journal).contains("check: AsIs"), "{}", follows(&journal));
+    journal.verified(CheckOutcome::Passed);
+    assert_eq!((prove(&mut journal, "W+"), follows(&journal)), ("W".into(), "gate_passed 0 proven".into()));
+}
+
+#[test]
+fn files_that_never_stay_the_same_are_for_a_person() {
+    let mut journal = claimed(false, &compared("W"), |_| {});
+    let mut times = 0;
+    while written_to(&mut journal).contains("check: AsIs") {
+        journal.verified(CheckOutcome::Passed);
+        times += 1;
+        assert!(times < 10, "{}", follows(&journal));
+    }
+    assert_eq!((times, follows(&journal)), (3, "NEEDS_REVIEW 2 unclear".into()));
+    let said = journal.answer.reasons.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
+    assert!(said.contains("files keep changing while they are verified: run.log; stop"), "{said}");
 }
 
 #[test]

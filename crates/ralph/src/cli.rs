@@ -36,6 +36,7 @@ mod logs;
 mod man;
 mod moved;
 mod other_tools;
+mod output_files;
 mod prices;
 mod prompt;
 mod prune;

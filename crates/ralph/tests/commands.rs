@@ -44,6 +44,8 @@ mod prices;
 mod prune;
 #[path = "commands/redact.rs"]
 mod redact;
+#[path = "commands/redirected.rs"]
+mod redirected;
 #[path = "commands/report.rs"]
 mod report;
 #[path = "commands/restore.rs"]

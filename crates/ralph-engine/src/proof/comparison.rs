@@ -180,6 +180,7 @@ impl Comparison {
             edited: list(&self.environment.edited),
             signs: self.signs.iter().map(|sign| redacted(sign, redactor)).collect(),
             canary: self.canary,
+            changed_since: Vec::new(),
             oracle_diff: clean(&self.oracle_diff),
             problem: None,
         }

@@ -4,21 +4,29 @@ use crate::observation::Observation;
 use crate::proof::RedBefore;
 use crate::step_context::StepContext;
 use ralph_rules::record::{CheckOutcome, Compared, Seen, Verified};
+use ralph_tree::{TreePath, changes};
+
+/// How many files that changed since they were verified are named.
+const NAMES: usize = 6;
 
 /// Compares the current files with the baseline's. `before` is the verification before the first call.
 pub fn compare(ctx: &StepContext, before: Option<&Verified>) -> Observation {
+    let verified = ctx.index();
     let now = ctx.walk();
     let failed = before.iter().flat_map(|verified| &verified.results);
     let red: Vec<RedBefore<'_>> = failed
         .filter(|result| result.how != CheckOutcome::Passed)
         .map(|result| RedBefore { command: &result.command, not_run: result.how == CheckOutcome::NotRun })
         .collect();
-    let compared = match ctx.compare(&now, &red) {
+    let mut compared = match ctx.compare(&now, &red) {
         Some(comparison) => comparison.record(&ctx.deps.redactor),
         None => {
             let problem = Some("what an earlier process kept of them is gone".into());
             Compared { tree: now.id(), problem, ..Compared::default() }
         }
     };
+    let since = changes(&verified, &now);
+    let redacted = |path: &TreePath| ctx.deps.redactor.redact(&path.to_string()).into_owned();
+    compared.changed_since = since.paths().take(NAMES).map(redacted).collect();
     Seen::Compared(Box::new(compared)).into()
 }

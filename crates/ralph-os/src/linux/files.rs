@@ -34,6 +34,12 @@ pub fn open_beneath(root: impl AsFd, path: &[u8], flags: OFlags) -> Result<Owned
     }
 }
 
+/// The path of what is open, if it still has one.
+pub fn path_of(held: impl AsFd) -> Option<PathBuf> {
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", held.as_fd().as_raw_fd())).ok()?;
+    path.is_absolute().then_some(path)
+}
+
 /// Changes the permissions of what is held.
 pub fn chmod_held(held: impl AsFd, mode: Mode) -> Result<(), Errno> {
     rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_fd().as_raw_fd()), mode)

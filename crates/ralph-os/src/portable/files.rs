@@ -38,6 +38,11 @@ pub fn open_beneath(root: impl AsFd, path: &[u8], flags: OFlags) -> Result<Owned
     }
 }
 
+/// The path of what is open: not every system tells it.
+pub fn path_of(_held: impl AsFd) -> Option<PathBuf> {
+    None
+}
+
 /// Changes the permissions of what is held.
 pub fn chmod_held(held: impl AsFd, mode: Mode) -> Result<(), Errno> {
     rustix::fs::fchmod(held, mode)

@@ -88,6 +88,9 @@ pub struct Compared {
     /// A canary exists for the runner.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub canary: bool,
+    /// The first files that changed since they were verified.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_since: Vec<String>,
     /// What was changed in the oracle, at most 8 KiB.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub oracle_diff: String,

@@ -13,6 +13,8 @@ pub struct ProofState {
     map: Option<ChangeMap>,
     /// What the comparison found may have been put back since, without a change in the workspace.
     outdated: bool,
+    /// How often the files were compared since the latest call.
+    comparisons: u32,
     /// A step of the proof has closed since the iteration did.
     pub under_way: bool,
     /// How often the agent was asked for a test of its work.
@@ -50,10 +52,25 @@ pub struct RoomRun {
     pub ms: Ms,
 }
 
+/// Files that are never the same when they are compared are not compared more often than this after a call: something
+/// writes to the workspace all the time, such as a log of ralph's own output.
+const MOST_COMPARISONS: u32 = 4;
+
 impl ProofState {
+    /// A call begins: its files will be compared anew.
+    pub(crate) fn call_begins(&mut self) {
+        self.comparisons = 0;
+    }
+
+    /// The files may be compared once more.
+    pub fn may_compare(&self) -> bool {
+        self.comparisons < MOST_COMPARISONS
+    }
+
     /// The changes were split. Rooms of other files are forgotten.
     pub fn compared(&mut self, compared: &Compared) {
         self.under_way = true;
+        self.comparisons += 1;
         if self.of_tree(compared.tree).is_none() {
             self.rooms.clear();
             self.map = None;

@@ -2,7 +2,7 @@
 
 use super::auto_prune::AutoPrune;
 use super::run::Args;
-use super::{Here, agent, ladder, prompt, review, secrets, start_warnings, tasks, templates};
+use super::{Here, agent, ladder, output_files, prompt, review, secrets, start_warnings, tasks, templates};
 use crate::config::{Preset, Sandbox, Settings, Sources};
 use crate::problem::{Code, Problem};
 use crate::views::Paths;
@@ -127,6 +127,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         setup: settings.verify_setup.clone(),
         zone: zone(here),
         own_files: views.outside(),
+        output_files: output_files::output_files(&here.workspace),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
     };
     let (preset, prune) = (settings.preset, AutoPrune::of(&config));
