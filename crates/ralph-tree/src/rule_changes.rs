@@ -53,8 +53,8 @@ struct MomentRules<'a> {
     index: &'a Index,
     content: &'a dyn Fn(&Entry<'_>) -> Option<Vec<u8>>,
     compiled: Compiled,
-    /// By directory, with a slash at its end unless it is the root.
-    inside: BTreeMap<Vec<u8>, Rules>,
+    /// By directory, with a slash at its end unless it is the root; none where a `.gitignore` is no longer known.
+    inside: BTreeMap<Vec<u8>, Option<Rules>>,
 }
 
 impl<'a> MomentRules<'a> {
@@ -66,14 +66,14 @@ impl<'a> MomentRules<'a> {
         MomentRules { root, index, content, compiled: Compiled::default(), inside: BTreeMap::new() }
     }
 
-    /// Whether the path, or a directory that it lies in, was ignored.
+    /// Whether the path, or a directory that it lies in, was ignored or may have been.
     fn ignore(&mut self, path: &[u8], is_dir: bool) -> bool {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         let mut around = 0;
         for end in slashes.chain([path.len()]) {
             let dir = path.get(..around).unwrap_or_default();
             let part = path.get(..end).unwrap_or_default();
-            if self.inside(dir).ignore(part, is_dir || end < path.len()) {
+            if self.inside(dir).is_none_or(|rules| rules.ignore(part, is_dir || end < path.len())) {
                 return true;
             }
             around = end + 1;
@@ -82,7 +82,7 @@ impl<'a> MomentRules<'a> {
     }
 
     /// The rules inside a directory, after those of the directories above it were asked for.
-    fn inside(&mut self, dir: &[u8]) -> Rules {
+    fn inside(&mut self, dir: &[u8]) -> Option<Rules> {
         if let Some(known) = self.inside.get(dir) {
             return known.clone();
         }
@@ -90,20 +90,28 @@ impl<'a> MomentRules<'a> {
             let parent = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
             name.get(..parent).unwrap_or_default()
         });
-        let mut rules = match above {
+        let around = match above {
             Some(above) => self.inside(above),
-            None => self.compiled.outside(self.root, &[]),
+            None => Some(self.compiled.outside(self.root, &[])),
         };
+        let rules = around.and_then(|around| self.with_own(around, dir));
+        self.inside.insert(dir.to_vec(), rules.clone());
+        rules
+    }
+
+    /// With the rules that begin in a directory.
+    fn with_own(&mut self, mut rules: Rules, dir: &[u8]) -> Option<Rules> {
         if self.index.get(&[dir, b".git"].concat()).is_some() {
             rules = self.compiled.of_repository(rules, self.root, dir);
         }
-        let own = self.index.get(&[dir, b".gitignore"].concat()).filter(|entry| entry.kind == Kind::File);
-        if let Some(mut bytes) = own.and_then(|entry| (self.content)(&entry)) {
-            bytes.truncate(usize::try_from(MOST).unwrap_or(usize::MAX));
-            rules = self.compiled.with(&rules, &bytes, dir.len());
-        }
-        self.inside.insert(dir.to_vec(), rules.clone());
-        rules
+        let own = self.index.get(&[dir, b".gitignore"].concat());
+        // The walk could not read it either, so it did not count.
+        let Some(own) = own.filter(|own| own.kind == Kind::File && !own.unreadable) else {
+            return Some(rules);
+        };
+        let mut bytes = (self.content)(&own)?;
+        bytes.truncate(usize::try_from(MOST).unwrap_or(usize::MAX));
+        Some(self.compiled.with(&rules, &bytes, dir.len()))
     }
 }
 
@@ -155,5 +163,9 @@ mod tests {
         );
         assert_eq!(names(&found.now_ignored), ["dist/a.js"], "what is gone was deleted");
         assert_eq!(rule_changes(dir.path(), &after, &after, &content), RuleChanges::default());
+        let forgotten =
+            |entry: &Entry<'_>| content(entry).filter(|_| was.iter().all(|(hash, _)| *hash != entry.hash));
+        let found = rule_changes(dir.path(), &before, &after, &forgotten);
+        assert!(found.no_longer_ignored.contains(b"new".as_slice()), "it may have been ignored: {found:?}");
     }
 }
