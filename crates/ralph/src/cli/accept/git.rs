@@ -11,16 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What git is doing while one of these is in its directory.
-const UNDER_WAY: &[(&str, &str)] = &[
-    ("MERGE_HEAD", "a merge"),
-    ("CHERRY_PICK_HEAD", "a cherry-pick"),
-    ("REVERT_HEAD", "a revert"),
-    ("rebase-merge", "a rebase"),
-    ("rebase-apply", "a rebase"),
-];
-/// Hooks that `git commit` would run.
-const HOOKS: &[&str] = &["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
+mod surroundings;
 
 /// A file in a commit or in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,28 +196,6 @@ impl Git {
     fn is_behind_link(&self, path: &[u8]) -> bool {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         slashes.filter_map(|at| path.get(..at)).any(|dir| self.top.join(OsStr::from_bytes(dir)).is_symlink())
-    }
-
-    /// What git is in the middle of.
-    pub fn under_way(&self) -> Option<&'static str> {
-        UNDER_WAY.iter().find(|(file, _)| self.dir.join(file).exists()).map(|(_, what)| *what)
-    }
-
-    /// Hooks that `git commit` would run here.
-    pub fn hooks(&self) -> Vec<&'static str> {
-        let own = self.word_if_any(&["config", "--type=path", "--get", "core.hooksPath"]);
-        let common = self.word_if_any(&["rev-parse", "--path-format=absolute", "--git-common-dir"]);
-        let dir = match (own, common) {
-            (Some(own), _) => self.top.join(own),
-            (None, Some(common)) => PathBuf::from(common).join("hooks"),
-            (None, None) => return Vec::new(),
-        };
-        let runs = |hook: &&&str| {
-            use std::os::unix::fs::PermissionsExt;
-            let meta = dir.join(hook).metadata();
-            meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        };
-        HOOKS.iter().filter(runs).copied().collect()
     }
 
     fn output(&self, args: &[&str], index: Option<&Path>, input: &[u8]) -> io::Result<Output> {

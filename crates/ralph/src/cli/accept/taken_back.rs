@@ -31,7 +31,9 @@ pub fn refuse_taken_back(change: &RunChange, here: &Here) -> Result<(), Problem>
 
 fn taken_back(change: &RunChange) -> Problem {
     let short = runs::short(&change.row.id);
-    let message = format!("nothing was committed: the change of run {short} was taken back");
+    let message = format!(
+        "nothing was committed: the change of run {short} was taken back, no file is as the run left it"
+    );
     let problem = Problem::new(Code::Usage, message)
         .hint("to accept another run, name it: `ralph accept RUN`; `ralph list` shows them");
     match change.snapshots.iterations().last() {
