@@ -17,7 +17,7 @@ use ralph_rules::next::Next;
 use ralph_rules::record::{Fact, Record, Request};
 use ralph_rules::step::Step;
 use ralph_store::RunRow;
-use ralph_view::run_state::RunState;
+use ralph_view::run_state::{RunState, was_cut_off};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use taken_back::refuse_taken_back;
@@ -62,7 +62,7 @@ pub fn accept(args: &Args, here: &Here) -> Result<u8, Problem> {
         }
     } else if args.no_commit {
         return Err(nothing_to_accept(&row));
-    } else if !RunState::named(&row.status).is_some_and(|state| matches!(state, RunState::Ended(_))) {
+    } else if !is_over(&row) {
         return Err(not_over(&row, runs::is_running(&row, &home)));
     }
     commit_change(&row, args.output, here)
@@ -131,6 +131,13 @@ fn nothing_to_accept(row: &RunRow) -> Problem {
     let message = format!("run {} was not left for review: it {ended}", runs::short(&row.id));
     Problem::new(Code::Usage, message)
         .hint("without --no-commit, `ralph accept` commits what the run changed")
+}
+
+/// Whether the run itself wrote how it ended. One that was ended by force did not: an undo of it must not make its last
+/// work look inspected.
+fn is_over(row: &RunRow) -> bool {
+    let ended = |state| matches!(state, RunState::Ended(_)) && !was_cut_off(state, row);
+    RunState::named(&row.status).is_some_and(ended)
 }
 
 fn not_over(row: &RunRow, running: bool) -> Problem {

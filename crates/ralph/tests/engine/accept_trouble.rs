@@ -3,6 +3,7 @@
 use crate::bed::{Bed, Done};
 use crate::run_change::{accepts, last_commit, ralph, worked};
 use ralph_tree::WorkspaceLock;
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -37,6 +38,26 @@ fn work_that_was_taken_back_is_not_committed() {
         accepts(&bed);
         assert_eq!(last_commit(&bed), "M a.txt\nA edited.txt\nA new.txt", "{command}");
     }
+}
+
+#[test]
+fn an_undo_does_not_make_work_that_was_cut_short_look_inspected() {
+    let bed = Bed::git("ignore-term\nwrite a.txt half\nwrite ready yes\nhang");
+    let live = bed.start(&[]);
+    bed.awaits("ready");
+    // The second one ends the run by force, so it never writes how it ended.
+    live.signal(Signal::INT);
+    live.awaits("asked");
+    live.signal(Signal::INT);
+    live.end();
+    bed.nobody_is_left();
+    for args in [&["reject", "--yes"][..], &["undo", "--to", "1", "--newer-too", "--yes"]] {
+        let done = ralph(&bed, args);
+        assert_eq!(done.code, 0, "{}", done.err);
+        let refused = ralph(&bed, &["accept"]);
+        assert!(refused.code == 64 && !refused.err.contains("Committed"), "{args:?}: {}", refused.err);
+    }
+    assert_eq!(bed.scratch.read("a.txt"), "half\n");
 }
 
 #[test]
