@@ -37,6 +37,7 @@ impl MissingProgram {
             Absence::NotExecutable => format!("`{program}` is not executable"),
             Absence::NoModule => format!("Python has no module `{program}`"),
             Absence::NoSubcommand => format!("cargo has no command `{program}`"),
+            Absence::Started => format!("a program that `{program}` starts is missing or not executable"),
         }
     }
 
@@ -49,6 +50,7 @@ impl MissingProgram {
             Absence::NotExecutable => format!("run chmod +x {program}"),
             Absence::NoModule => "install it with pip, or activate the environment that has it".into(),
             Absence::NoSubcommand => format!("install it: cargo install cargo-{program}"),
+            Absence::Started => "install what it needs, or correct the command".into(),
         }
     }
 
@@ -70,6 +72,7 @@ mod tests {
             ("./test.sh", Absence::NotFound, "there is no file `./test.sh`"),
             ("./test.sh", Absence::NotExecutable, "is not executable; run chmod +x ./test.sh"),
             ("pytest", Absence::NoModule, "Python has no module `pytest`"),
+            ("npm", Absence::Started, "a program that `npm` starts is missing"),
             ("nextest", Absence::NoSubcommand, "cargo install cargo-nextest"),
         ] {
             let said = MissingProgram { program: program.into(), why }.words();

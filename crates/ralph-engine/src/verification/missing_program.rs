@@ -1,6 +1,6 @@
 //! Finds the program without which a verify command cannot run: before it runs, for `init` and `doctor`, and after it
-//! failed, for a run's baseline. Tests that fail because they start a missing program are red, and are left alone: only
-//! the programs that the command line itself starts are looked for.
+//! ran, for a run's baseline. A command that ends with 126 or 127 could not run, whatever started what is missing. Tests
+//! that fail in another way because they start a missing program are failing tests, and are left alone.
 
 use ralph_proof::classify::{NeededProgram, needed_programs};
 use ralph_rules::record::{Absence, CheckResult, MissingProgram};
@@ -37,23 +37,24 @@ impl ProgramSearch<'_> {
         self.missing(first)
     }
 
-    /// What a command lacked that has failed.
+    /// What a command lacked that has run. In a pipeline it may have passed all the same.
     pub fn missing_after(&self, result: &CheckResult) -> Option<MissingProgram> {
         let needed = needed_programs(&result.command);
         let mut programs = needed.programs.iter();
         let first = needed.programs.first();
+        let missing_first = self.missing_before(&result.command);
         match result.exit? {
-            code @ (126 | 127) => programs.find_map(|program| {
-                // A later file may be what an earlier program was to build, and failed to.
-                let built = program.name.contains('/') && first.is_none_or(|it| it.name != program.name);
-                let looked_for = if needed.own_path || built { None } else { self.missing(program) };
-                let why = if code == 126 { Absence::NotExecutable } else { Absence::NotFound };
-                let said = || MissingProgram { program: program.name.clone(), why };
-                looked_for.or_else(|| shell_names(&result.tail, &program.name).then(said))
-            }),
-            1 => programs.find_map(|program| missing_module(program, &result.tail)),
-            101 => programs.find_map(|program| missing_subcommand(program, &result.tail)),
-            _ => None,
+            code @ (126 | 127) => {
+                let looked_for = programs.find_map(|program| {
+                    // A later file may be what an earlier program was to build, and failed to.
+                    let built = program.name.contains('/') && first.is_none_or(|it| it.name != program.name);
+                    if needed.own_path || built { None } else { self.missing(program) }
+                });
+                looked_for.or_else(|| Some(said_to_be_missing(code, result, first)))
+            }
+            1 => programs.find_map(|program| missing_module(program, &result.tail)).or(missing_first),
+            101 => programs.find_map(|program| missing_subcommand(program, &result.tail)).or(missing_first),
+            _ => missing_first,
         }
     }
 
@@ -98,13 +99,20 @@ impl ProgramSearch<'_> {
     }
 }
 
-/// Whether a shell says of this program that it cannot start it: `sh: 1: npm: not found`.
-fn shell_names(output: &str, program: &str) -> bool {
-    output.lines().any(|line| {
-        let said =
-            SHELL_SAYS.iter().find_map(|words| line.trim_end().strip_suffix(words)?.strip_suffix(": "));
-        said.and_then(|rest| rest.rsplit(": ").next()) == Some(program)
-    })
+/// What could not be run, from what a shell said; otherwise something that the first program started.
+fn said_to_be_missing(code: i32, result: &CheckResult, first: Option<&NeededProgram>) -> MissingProgram {
+    let why = if code == 126 { Absence::NotExecutable } else { Absence::NotFound };
+    let named = result.tail.lines().rev().find_map(named_by_shell);
+    let named = named.map(|program| MissingProgram { program: program.into(), why });
+    let first = first.map_or(&result.command, |program| &program.name);
+    named.unwrap_or_else(|| MissingProgram { program: first.clone(), why: Absence::Started })
+}
+
+/// The program that a shell says it cannot start: `sh: 1: npm: not found`.
+fn named_by_shell(line: &str) -> Option<&str> {
+    let said = SHELL_SAYS.iter().find_map(|words| line.trim_end().strip_suffix(words)?.strip_suffix(": "))?;
+    let name = said.rsplit(": ").next()?;
+    (!name.is_empty() && name.len() <= 200 && !name.contains(char::is_whitespace)).then_some(name)
 }
 
 /// `python3 -m pytest` where pytest is not installed.
@@ -168,6 +176,11 @@ mod tests {
         for (command, exit, tail, program, why) in [
             ("npm test", 127, "sh: 1: npm: not found\n", "npm", Absence::NotFound),
             ("npm test", 127, "sh: Zeile 1: npm: Kommando nicht gefunden.\n", "npm", Absence::NotFound),
+            ("there test", 127, "test_a: sh: 1: npm: not found\n", "npm", Absence::NotFound),
+            ("there test", 127, "", "there", Absence::Started),
+            ("there test", 126, "no words of a shell\n", "there", Absence::Started),
+            ("there build && ./dist/cli", 127, "sh: 1: tsc: not found\n", "tsc", Absence::NotFound),
+            ("npm test | tee log", 0, "sh: 1: npm: not found\n", "npm", Absence::NotFound),
             ("/bin/sh -c 'npm test'", 127, "sh: 1: npm: not found\n", "npm", Absence::NotFound),
             ("there && ./gone.sh", 127, "sh: 1: ./gone.sh: not found\n", "./gone.sh", Absence::NotFound),
             (
@@ -195,13 +208,11 @@ mod tests {
     #[test]
     fn tests_that_start_a_missing_program_are_red() {
         for (command, exit, tail) in [
-            ("there test", 127, "test_a: sh: 1: npm: not found\n"),
-            ("there test", 127, ""),
             ("there test", 1, "sh: 1: npm: not found\n"),
+            ("there test", 2, "make: npm: No such file or directory\nmake: *** [test] Error 127\n"),
             ("there -m pytest", 1, "tests/test_a.py: No module named shop\n"),
             ("there -m shop.tests", 1, "there: No module named shop.tests\n"),
-            ("npm test || there", 127, "sh: 1: npm: not found\n"),
-            ("there build && ./dist/cli", 127, "sh: 1: tsc: not found\n"),
+            ("npm test || there", 1, "sh: 1: npm: not found\n"),
         ] {
             assert_eq!(found(command, exit, tail), None, "{command} {tail}");
         }

@@ -130,6 +130,8 @@ pub enum Absence {
     NoModule,
     /// Cargo has no such subcommand.
     NoSubcommand,
+    /// It runs, but something that it starts cannot be run.
+    Started,
 }
 
 /// How a command came out.
