@@ -96,6 +96,12 @@ fn words(made: &Committed, row: &RunRow) -> String {
         let _ = writeln!(text, "The run ended with {reason} and did not prove this change.");
     }
     list(&mut text, made.left_out.iter().map(|(path, why)| format!("not committed: {path}: {why}")));
+    list(
+        &mut text,
+        made.staged_without.iter().map(|path| {
+            format!("staged without the run's change, so your next commit would take it back: {path}")
+        }),
+    );
     if !made.hooks.is_empty() {
         let hooks = made.hooks.join(", ");
         let _ = writeln!(text, "Git hooks were not run ({hooks}): an agent can change what they execute.");
@@ -121,6 +127,7 @@ fn as_json(made: &Committed, row: &RunRow) -> Value {
         "subject": made.subject,
         "files": made.files,
         "leftOut": left_out,
+        "stagedWithout": made.staged_without,
         "hooksNotRun": made.hooks,
         "whyNot": made.why_not,
     })

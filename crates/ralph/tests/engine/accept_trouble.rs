@@ -60,6 +60,37 @@ fn an_undo_does_not_make_work_that_was_cut_short_look_inspected() {
     assert_eq!(bed.scratch.read("a.txt"), "half\n");
 }
 
+/// The user staged the first of eight lines; then a run changed one of them.
+fn staged_before(script: &str) -> Bed {
+    let stages = |bed: &Bed| {
+        bed.scratch.files(&[("a.txt", &lines("one", "8"))]);
+        bed.scratch.git(&["add", "a.txt"]);
+    };
+    worked(&[("a.txt", &lines("1", "8"))], stages, script)
+}
+
+fn lines(first: &str, last: &str) -> String {
+    format!("{first}\n2\n3\n4\n5\n6\n7\n{last}\n")
+}
+
+#[test]
+fn a_staged_version_gets_the_runs_change_too() {
+    let bed = staged_before("run sed -i s/8/eight/ a.txt");
+    accepts(&bed);
+    let version = |name: &str| bed.scratch.git(&["show", name]) + "\n";
+    assert_eq!(version("HEAD:a.txt"), lines("1", "eight"));
+    assert_eq!(version(":a.txt"), lines("one", "eight"), "the next commit takes nothing back");
+    assert_eq!(bed.scratch.read("a.txt"), lines("one", "eight"));
+}
+
+#[test]
+fn a_change_of_what_the_user_staged_is_not_committed() {
+    let bed = staged_before("run sed -i s/one/uno/ a.txt");
+    let done = ralph(&bed, &["accept"]);
+    assert!(done.code == 73 && done.err.contains("nothing was committed"), "{}", done.err);
+    assert_eq!(bed.scratch.git(&["show", ":a.txt"]) + "\n", lines("one", "8"));
+}
+
 #[test]
 fn a_review_that_was_rejected_is_not_accepted() {
     let bed = Bed::git("write src/done.py yes\nclaim complete");

@@ -1,7 +1,8 @@
 //! Commits exactly what a run changed, onto the commit that is checked out. The commit is built in an index of its own, so
 //! that nothing of the user's is staged, unstaged or written; their index learns only that the run's files are committed
 //! now. Where a file has other uncommitted changes, the run's are merged into the committed version; if that fails,
-//! nothing is committed. Every step can be repeated: the branch moves last, and only if nobody else moved it.
+//! nothing is committed. Into a version that the user staged they are merged, too: otherwise the next commit would take
+//! them back. Every step can be repeated: the branch moves last, and only if nobody else moved it.
 
 use super::decide::{Act, Decider};
 use super::git::{Git, GitEntry, Listing};
@@ -32,6 +33,8 @@ pub struct Committed {
     pub files: Vec<String>,
     /// Changed files that are not in it, and why.
     pub left_out: Vec<(String, &'static str)>,
+    /// Files of which the user staged a version that the run's change could not be merged into.
+    pub staged_without: Vec<String>,
     /// Hooks that were not run.
     pub hooks: Vec<&'static str>,
     /// Why there is no commit.
@@ -91,6 +94,9 @@ impl Drop for Scratch {
     }
 }
 
+/// A path in the repository and what is to be there; none removes it.
+type IndexRow = (Vec<u8>, Option<GitEntry>);
+
 /// A commit that is being built.
 struct Build<'a> {
     change: &'a RunChange,
@@ -98,7 +104,11 @@ struct Build<'a> {
     /// The commit that is checked out; none before the first one.
     head: Option<String>,
     files: Listing,
-    acts: Vec<(Vec<u8>, Option<GitEntry>)>,
+    acts: Vec<IndexRow>,
+    /// What the user's index has now, and is to have of the same files.
+    staged: Listing,
+    stage: Vec<IndexRow>,
+    staged_without: Vec<String>,
     conflicts: Vec<(String, &'static str)>,
     left_out: Vec<(String, &'static str)>,
 }
@@ -108,7 +118,18 @@ impl<'a> Build<'a> {
         let head = git.word_if_any(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         let files = head.as_ref().map(|head| git.files_of(head)).transpose()?.unwrap_or_default();
         let left_out = change.moments.left_out.iter().map(|(path, why)| (path.to_string(), *why)).collect();
-        let mut build = Build { change, git, head, files, acts: Vec::new(), conflicts: Vec::new(), left_out };
+        let mut build = Build {
+            change,
+            git,
+            head,
+            files,
+            acts: Vec::new(),
+            staged: git.staged()?,
+            stage: Vec::new(),
+            staged_without: Vec::new(),
+            conflicts: Vec::new(),
+            left_out,
+        };
         let work = |file: &ChangedFile<'_>| {
             [file.before(), file.after()].into_iter().flatten().any(|entry| entry.counts)
         };
@@ -120,12 +141,36 @@ impl<'a> Build<'a> {
             let name = shown(file.path());
             match decider.decide(&path, build.files.get(&path))? {
                 Act::Nothing => {}
-                Act::Put(entry) => build.acts.push((path, entry)),
+                Act::Put(entry) => {
+                    build.stage(&decider, &path, &entry, name)?;
+                    build.acts.push((path, entry));
+                }
                 Act::LeaveOut(why) => build.left_out.push((name, why)),
                 Act::Conflict(why) => build.conflicts.push((name, why)),
             }
         }
         Ok(build)
+    }
+
+    /// What the user's index is to have of a file of which this is committed.
+    fn stage(
+        &mut self,
+        decider: &Decider<'_>,
+        path: &[u8],
+        entry: &Option<GitEntry>,
+        name: String,
+    ) -> Result<(), GitError> {
+        let staged = self.staged.get(path);
+        if staged == self.files.get(path) {
+            self.stage.push((path.to_owned(), entry.clone()));
+            return Ok(());
+        }
+        match decider.decide(path, staged)? {
+            Act::Put(merged) => self.stage.push((path.to_owned(), merged)),
+            Act::Nothing => {}
+            Act::LeaveOut(_) | Act::Conflict(_) => self.staged_without.push(name),
+        }
+        Ok(())
     }
 
     /// The files that may be committed, with their paths in the repository; the others are left out.
@@ -167,8 +212,9 @@ impl<'a> Build<'a> {
 
     /// Makes the commit, tells the user's index of it, and moves the branch.
     fn finish(self, scratch: &Path) -> Result<Committed, GitError> {
-        let Build { change, git, head, files, acts, left_out, .. } = self;
-        let mut made = Committed { left_out, subject: subject(&change.row), ..Committed::default() };
+        let Build { change, git, head, acts, staged, stage, staged_without, left_out, .. } = self;
+        let subject = subject(&change.row);
+        let mut made = Committed { left_out, staged_without, subject, ..Committed::default() };
         if acts.is_empty() {
             made.why_not = Some(match changed_files(&change.moments).next() {
                 None => "the run changed no files",
@@ -187,13 +233,12 @@ impl<'a> Build<'a> {
         args.extend(head.as_deref().map(|head| ["-p", head]).into_iter().flatten());
         let commit = git.word(&args, None, message(&change.row, &change.state).as_bytes())?;
         // The index first: if this is cut short, the files are staged, and the next attempt commits them.
-        let staged = git.staged()?;
-        let follow = acts.iter().filter(|(path, _)| staged.get(path) == files.get(path));
-        git.update_index(None, &index_info(follow.clone(), length), scratch)?;
+        git.update_index(None, &index_info(stage.iter(), length), scratch)?;
         let none = "0".repeat(commit.len());
         let (why, old) = (format!("ralph accept: {}", made.subject), head.as_deref().unwrap_or(&none));
         if let Err(error) = git.run(&["update-ref", "-m", &why, "HEAD", &commit, old], b"") {
-            let was: Vec<_> = follow.map(|(path, _)| (path.clone(), files.get(path).cloned())).collect();
+            let was: Vec<_> =
+                stage.iter().map(|(path, _)| (path.clone(), staged.get(path).cloned())).collect();
             let back = git.update_index(None, &index_info(was.iter(), length), scratch);
             return Err(if back.is_ok() { error } else { GitError::Staged(Box::new(error)) });
         }
@@ -208,12 +253,9 @@ impl<'a> Build<'a> {
 
 /// Changes of an index as git reads them: what goes first, because a directory may come in its place.
 /// `length` is that of an object's name.
-fn index_info<'e>(
-    acts: impl Iterator<Item = &'e (Vec<u8>, Option<GitEntry>)> + Clone,
-    length: usize,
-) -> Vec<u8> {
+fn index_info<'e>(acts: impl Iterator<Item = &'e IndexRow> + Clone, length: usize) -> Vec<u8> {
     let none = GitEntry { mode: "0".into(), object: "0".repeat(length) };
-    let row = |(path, entry): &(Vec<u8>, Option<GitEntry>)| {
+    let row = |(path, entry): &IndexRow| {
         let entry = entry.as_ref().unwrap_or(&none);
         [format!("{} {}\t", entry.mode, entry.object).as_bytes(), path, b"\0"].concat()
     };
