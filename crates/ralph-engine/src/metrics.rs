@@ -8,6 +8,7 @@ mod log;
 
 use crate::clock::utc;
 use crate::home::Home;
+use crate::ledger::run_meter;
 use crate::rows::{account, accounts};
 use crate::workspace_files::{Durable, WorkspaceFiles};
 use calendar::Days;
@@ -156,6 +157,16 @@ fn is_report_or_nothing(files: &WorkspaceFiles, path: &str) -> bool {
     files.read(path, LARGEST_REPORT).is_ok_and(|text| text.is_empty() || text.starts_with(REPORT_HEAD))
 }
 
+/// Accounts, newest first, with what is held for calls that nobody has settled.
+pub fn with_unsettled(store: &dyn Store, filter: &AccountFilter) -> Result<Vec<RunAccount>, StoreError> {
+    let mut runs = accounts(store, filter)?;
+    for run in &mut runs {
+        let held = store.meter(&run_meter(&run.run)).map_or(0, |meter| meter.held);
+        run.add_unsettled(Micro(held));
+    }
+    Ok(runs)
+}
+
 /// The report of a span of days, of one workspace or of all.
 pub fn day_report(store: &dyn Store, workspace: Option<&str>, days: Days) -> Result<Report, StoreError> {
     let filter = AccountFilter {
@@ -164,7 +175,7 @@ pub fn day_report(store: &dyn Store, workspace: Option<&str>, days: Days) -> Res
         before: Some(days.before),
         ..AccountFilter::default()
     };
-    let mut runs = accounts(store, &filter)?;
+    let mut runs = with_unsettled(store, &filter)?;
     runs.reverse();
     let cap = runs.last().map(|run| run.daily_cost).filter(|cap| *cap > Micro::ZERO);
     let spent = store.meter(&format!("day/{}", days.last))?;

@@ -270,6 +270,13 @@ impl RunAccount {
         });
     }
 
+    /// A call is under way, or nobody settled it because the run's process was killed: it counts as what is held for it.
+    pub fn add_unsettled(&mut self, held: Micro) {
+        if self.status.is_none() && held > Micro::ZERO {
+            self.add(None, held, &Usage::default(), true);
+        }
+    }
+
     fn add(&mut self, model: Option<String>, cost: Micro, usage: &Usage, unpriced: bool) {
         self.pending = self.pending.plus(cost);
         let agent = &self.working.0;

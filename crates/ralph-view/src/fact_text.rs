@@ -334,7 +334,8 @@ fn call_words(call: &CallEnded) -> Vec<String> {
     }
     lines.extend(unpriced_model(call));
     if call.outlived > 0 {
-        lines.push(format!("{} leftover processes stopped", call.outlived));
+        let processes = if call.outlived == 1 { "process" } else { "processes" };
+        lines.push(format!("{} leftover {processes} stopped", call.outlived));
     }
     if !call.denials.is_empty() {
         lines.push(format!("permission denied: {}", call.denials.join(", ")));

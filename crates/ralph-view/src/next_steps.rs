@@ -53,16 +53,42 @@ pub fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -
     })
 }
 
+/// A limit of a run.
+#[derive(Clone, Copy)]
+enum Limit {
+    Iterations,
+    Cost,
+    Time,
+}
+
+/// The flag that doubles a limit: a command can be typed as it is printed.
+fn twice(limit: Limit, state: &State) -> String {
+    let Some(policy) = state.start.as_ref().map(|start| &start.policy) else { return String::new() };
+    match limit {
+        Limit::Iterations => format!("--max-iterations {}", policy.max_iterations.saturating_mul(2)),
+        Limit::Cost => {
+            let twice = policy.max_cost.plus(policy.max_cost).to_string();
+            format!("--max-cost {}", twice.trim_start_matches('$'))
+        }
+        Limit::Time => {
+            let seconds = policy.max_time.unwrap_or_default().saturating_mul(2) / 1_000;
+            format!("--max-time {}s", seconds.max(1))
+        }
+    }
+}
+
 /// What helps after this ending.
 fn by_reason(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
     let step = |command: String, what: &str| (command, what.to_owned());
     let resume = |what: &str| step(format!("ralph resume {short}"), what);
-    let raise = |flag: &str| step(format!("ralph resume {short} {flag}"), "continue with a higher limit");
+    let raise = |limit| {
+        step(format!("ralph resume {short} {}", twice(limit, state)), "continue, with twice the limit")
+    };
     match outcome.reason.as_str() {
         "PROHIBITED_PATH" => protected(state, short),
         "NEEDS_REVIEW" => {
             let used_up = state.start.as_ref().is_some_and(|s| state.calls.done >= s.policy.max_iterations);
-            let more = if used_up { " --max-iterations N" } else { "" };
+            let more = if used_up { format!(" {}", twice(Limit::Iterations, state)) } else { String::new() };
             vec![
                 step(format!("ralph accept {short}"), "verify once more and commit, if the work is right"),
                 step(format!("ralph resume {short}{more}"), "or send it back to the agent"),
@@ -76,9 +102,9 @@ fn by_reason(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
         "STALL" | "SAME_ERROR_5X" | "PERMISSION_DENIED" | "OUTPUT_DECLINE" | "TEST_SATURATION" => {
             stuck(outcome, state, short)
         }
-        "MAX_ITERATIONS" => vec![raise("--max-iterations N")],
-        "COST_LIMIT" => vec![raise("--max-cost USD")],
-        "TIME_LIMIT" => vec![raise("--max-time DUR")],
+        "MAX_ITERATIONS" => vec![raise(Limit::Iterations)],
+        "COST_LIMIT" => vec![raise(Limit::Cost)],
+        "TIME_LIMIT" => vec![raise(Limit::Time)],
         "DAILY_BUDGET" => vec![resume("continue tomorrow, or with a higher daily_cost_usd")],
         "RATE_LIMIT" | "AGENT_UNAVAILABLE" => unavailable(state, short),
         "INTERRUPTED" | "STORE_UNSAFE" | "BASELINE_TIMED_OUT" | "WORKSPACE_UNWRITABLE" => {

@@ -141,11 +141,7 @@ fn a_receipt_says_how_it_ended_and_what_to_type_next() {
         ("stall", "STOPPED: STALL", "ralph logs 567890ab -i 4            what the agent did last"),
         ("stall", "STOPPED: STALL", "ralph resume 567890ab --hint \"…\""),
         ("blocked", "STOPPED: BLOCKED", "answer the agent, and continue"),
-        (
-            "budget",
-            "STOPPED: COST_LIMIT",
-            "ralph resume 567890ab --max-cost USD  continue with a higher limit",
-        ),
+        ("budget", "STOPPED: COST_LIMIT", "continue, with twice the limit"),
         ("prohibited_path", "STOPPED: PROHIBITED_PATH", "see the agent's version of the protected paths"),
     ];
     for (name, first, next) in table {

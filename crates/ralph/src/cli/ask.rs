@@ -99,7 +99,11 @@ pub fn checked_hint(text: &str) -> Result<String, Problem> {
     let text = if text == "-" { from_stdin()? } else { text.trim().to_string() };
     if text.is_empty() {
         return Err(Problem::new(Code::Usage, "the hint is empty")
-            .hint("for example: ralph hint 'The bug is in src/parse.rs, not in the tests'"));
+            .hint("for example: 'The bug is in src/parse.rs, not in the tests'"));
+    }
+    if text == "…" || text == "..." {
+        return Err(Problem::new(Code::Usage, "the hint has no words yet")
+            .hint("replace the dots by what the agent should know or do"));
     }
     if text.len() > HINT_BYTES {
         let message = format!("the hint is too long: {} bytes, the maximum is {HINT_BYTES}", text.len());

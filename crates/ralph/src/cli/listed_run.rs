@@ -27,7 +27,8 @@ impl ListedRun {
     pub fn of(row: RunRow, store: &dyn Store) -> ListedRun {
         let held = || store.meter(&run_meter(&row.id)).map_or(0, |meter| meter.held);
         let reserved_micro = if row.exit_code.is_none() { held() } else { 0 };
-        ListedRun { row, reserved_micro }
+        let cost_complete = row.cost_complete && reserved_micro == 0;
+        ListedRun { row: RunRow { cost_complete, ..row }, reserved_micro }
     }
 
     /// What was reserved for a call that nobody settled, because the run's process was killed.

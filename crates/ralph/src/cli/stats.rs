@@ -7,7 +7,7 @@ use crate::print::{print, print_json, say};
 use crate::problem::Problem;
 use ralph_engine::clock::utc;
 use ralph_engine::metrics::calendar::{stamp, today};
-use ralph_engine::rows::accounts;
+use ralph_engine::metrics::with_unsettled;
 use ralph_rules::account::RunAccount;
 use ralph_rules::counting::counted;
 use ralph_rules::ending::Status;
@@ -85,7 +85,7 @@ pub fn stats(args: &Args, here: &Here) -> Result<u8, Problem> {
     let workspace = (!args.all).then(|| here.workspace.to_string_lossy().into_owned());
     let filter = AccountFilter { workspace: workspace.clone(), ..AccountFilter::default() };
     let mut runs = match here.home()?.store_if_any().map_err(|e| runs::broken(&e))? {
-        Some(store) => accounts(&store, &filter).map_err(|e| runs::broken(&e))?,
+        Some(store) => with_unsettled(&store, &filter).map_err(|e| runs::broken(&e))?,
         None => Vec::new(),
     };
     runs.reverse();

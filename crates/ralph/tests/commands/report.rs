@@ -1,6 +1,6 @@
 //! What is kept of runs: the metrics line, the receipt, the daily report, the history and the estimate from it.
 
-use crate::scene::{Answer, Scene, sim};
+use crate::scene::{Answer, LIMITS, Scene, sim};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -287,4 +287,27 @@ fn a_workspace_with_scripted_runs_only_has_no_statistics() {
         "{}",
         stats.err
     );
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_counted_with_a_mark() {
+    let scene = Scene::new();
+    let script = "touch started; exec sleep 600";
+    let args = [&["run", "Work"][..], &LIMITS, &["--agent", "command", "--", "sh", "-c", script]].concat();
+    let mut run = scene.command(&args).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let started = scene.scratch.workspace().join("started");
+    let begun = (0..6000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        started.exists()
+    });
+    assert!(begun, "the agent was never called");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    for command in ["report", "stats", "list"] {
+        let out = scene.ralph(&[command]).out;
+        assert!(out.contains("~$0.50"), "{command}: {out}");
+    }
+    let listed: serde_json::Value = serde_json::from_str(&scene.ralph(&["list", "--json"]).out).unwrap();
+    let run = listed.get(0).or(listed["runs"].get(0)).unwrap_or(&listed);
+    assert_eq!(run["cost_complete"], false, "{listed}");
 }
