@@ -54,7 +54,7 @@ fn force_calls_the_agent_anyway() {
 #[test]
 fn tests_that_start_a_missing_program_are_red() {
     let scene = Scene::new();
-    let suite = "test -f done.txt && exit 0\nno-such-tool\n";
+    let suite = "test -f done.txt && exit 0\nno-such-tool || exit 1\n";
     std::fs::write(scene.scratch.workspace().join("suite.sh"), suite).unwrap();
     let answer = scene.sim("Work", &["--verify", "sh suite.sh"], WORK);
     assert_eq!(calls(&scene), 1, "{}", answer.err);
