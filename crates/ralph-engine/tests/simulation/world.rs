@@ -362,6 +362,7 @@ impl Site {
             edited: list(sometimes(40)),
             signs: if sometimes(6) { vec![sign] } else { Vec::new() },
             canary: sometimes(2),
+            changed_since: Vec::new(),
             oracle_diff: String::new(),
             problem: sometimes(80).then(|| "gone".into()),
         };
