@@ -135,6 +135,14 @@ impl Snapshots {
         last.or_else(|| self.iterations().last().and_then(|n| self.load(&format!("{n:03}"))))
     }
 
+    /// Every state that this run saved: before each iteration, and as it left the files.
+    pub fn states(&self) -> impl Iterator<Item = Index> {
+        let new = self.log.states(|name| name == LEFT || name.parse::<u32>().is_ok());
+        let old = self.iterations().into_iter().map(|n| format!("{n:03}")).chain([LEFT.to_owned()]);
+        let all = new.chain(old.filter_map(|name| Index::load(&self.old_path(&name))));
+        all.map(|index| index.without(self.own_dir.as_ref()))
+    }
+
     /// Whether no state was recorded since the snapshot before the last call: ralph was killed, or could not write.
     pub fn was_cut_short(&self) -> bool {
         let names = MomentLog::names(&self.moments);

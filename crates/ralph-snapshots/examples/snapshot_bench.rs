@@ -87,8 +87,15 @@ impl Bench {
             plain(&to, 0..changed, &self.dir);
             let floor = time(|| replaced(&to, changed, &self.dir));
             let half = ralph_snapshots::HalfRestored::default();
-            let request =
-                RestoreRequest { target: &target, left: &now, now: &now, newer_too: true, half: &half };
+            let recorded = std::collections::BTreeSet::new();
+            let request = RestoreRequest {
+                target: &target,
+                left: &now,
+                now: &now,
+                newer_too: true,
+                half: &half,
+                recorded: &recorded,
+            };
             let ours = time(|| {
                 let plan = restore(request, store.blobs());
                 assert!(plan.missing.is_empty());

@@ -18,6 +18,7 @@ mod needed_moments;
 mod open_files;
 mod pending;
 mod prune;
+mod recorded_paths;
 mod restore;
 mod restore_paths;
 mod snapshot_store;
@@ -32,6 +33,7 @@ pub use moment_log::{Added, MomentLog};
 pub use needed_moments::{RunMoments, stands_for};
 pub use pending::{HalfRestored, PendingRestore};
 pub use prune::{Pruned, prune, stored_bytes};
+pub use recorded_paths::recorded_paths;
 pub use restore::{Restore, RestoreAction, RestoreReport, RestoreRequest, restore};
 pub use restore_paths::{
     PathRestore, QuarantineCopy, TouchedPaths, copy_to_quarantine, make_readable, restore_paths,

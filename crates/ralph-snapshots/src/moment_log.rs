@@ -110,6 +110,19 @@ impl MomentLog {
         load_beside(&self.folder, is_name, &last)
     }
 
+    /// The states at all moments of such a name, oldest first.
+    pub fn states(&self, is_name: impl Fn(&str) -> bool) -> impl Iterator<Item = Index> {
+        let read = read(&self.folder).ok().flatten();
+        let whole = read.and_then(|(base, records)| {
+            Some((bases::load(&self.folder, base, &Index::default()).ok()??, records))
+        });
+        let (mut index, records) = whole.unwrap_or_default();
+        records.into_iter().filter_map(move |record| {
+            index = record.difference.apply(&index);
+            is_name(&record.name).then(|| index.clone())
+        })
+    }
+
     /// The names of all moments, oldest first.
     #[must_use]
     pub fn names(folder: &Path) -> Vec<String> {

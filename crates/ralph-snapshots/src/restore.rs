@@ -30,6 +30,8 @@ pub struct RestoreRequest<'a> {
     pub newer_too: bool,
     /// What an interrupted restore left: nobody changed that later.
     pub half: &'a HalfRestored,
+    /// Paths that are as the run had them at another time: nobody changed those later either.
+    pub recorded: &'a BTreeSet<Vec<u8>>,
 }
 
 /// One change to the workspace.
@@ -146,7 +148,7 @@ pub struct RestoreReport {
 /// Plans a restore. Paths that neither index names are ignored.
 #[must_use]
 pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
-    let RestoreRequest { target, left, now, newer_too, half } = wanted;
+    let RestoreRequest { target, left, now, newer_too, half, recorded } = wanted;
     let (mut plan, mut removals) = (Restore::default(), Vec::new());
     for (want, is) in side_by_side(target, now) {
         let Some(path) = want.or(is).map(|entry| entry.path) else { continue };
@@ -154,7 +156,9 @@ pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
         if !matters || alike(want.as_ref(), is.as_ref()) {
             continue;
         }
-        let as_left = alike(left.get(path).as_ref(), is.as_ref()) || half.has(path, is.as_ref());
+        let as_left = alike(left.get(path).as_ref(), is.as_ref())
+            || half.has(path, is.as_ref())
+            || recorded.contains(path);
         if !newer_too && !as_left {
             plan.newer.push(path.into());
             continue;

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod support;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -109,6 +110,7 @@ fn too_large_a_file_is_named_and_not_touched() {
             now: &now,
             newer_too: true,
             half: &HalfRestored::default(),
+            recorded: &BTreeSet::new(),
         },
         bed.keep.blobs(),
     );
@@ -305,7 +307,14 @@ fn a_restore_that_was_cut_short_is_not_taken_for_the_users_change() {
         let pending = PendingRestore::load(&file);
         let now = bed.take();
         let half = pending.half_restored(bed.root());
-        let again = RestoreRequest { target: &target, left: &left, now: &now, newer_too: false, half: &half };
+        let again = RestoreRequest {
+            target: &target,
+            left: &left,
+            now: &now,
+            newer_too: false,
+            half: &half,
+            recorded: &BTreeSet::new(),
+        };
         let again = restore(again, bed.keep.blobs());
         assert!(again.newer.is_empty(), "cut at {cut}: {:?}", again.newer);
         again.apply(bed.root(), bed.keep.blobs()).unwrap();

@@ -1,7 +1,7 @@
 //! A workspace with a store beside it.
 #![allow(dead_code)] // each test file needs a part of it
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -52,7 +52,9 @@ impl Bed {
     pub fn plan(&self, target: &Index, left: &Index, newer_too: bool) -> Restore {
         let now = self.take();
         let half = HalfRestored::default();
-        restore(RestoreRequest { target, left, now: &now, newer_too, half: &half }, self.keep.blobs())
+        let recorded = BTreeSet::new();
+        let wanted = RestoreRequest { target, left, now: &now, newer_too, half: &half, recorded: &recorded };
+        restore(wanted, self.keep.blobs())
     }
 
     /// Goes back to an index, everything that was changed since included.

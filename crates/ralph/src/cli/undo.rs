@@ -169,7 +169,7 @@ fn shown(plan: &UndoPlan) -> String {
         text.push_str("  nothing to do\n");
     }
     if !restore.newer.is_empty() {
-        text.push_str("Left alone, because they changed after the run (--newer-too restores them too):\n");
+        text.push_str(&left_alone(plan));
         list(&mut text, restore.newer.iter().map(ToString::to_string));
     }
     if !plan.left_out.is_empty() {
@@ -187,11 +187,20 @@ fn shown(plan: &UndoPlan) -> String {
     text
 }
 
+/// Said of what was changed after the run; `reject` has no flag for it.
+fn left_alone(plan: &UndoPlan) -> String {
+    let more = match plan.what {
+        "reject" => format!("`ralph undo {} --newer-too` restores them too", runs::short(&plan.row.id)),
+        _ => "--newer-too restores them too".to_owned(),
+    };
+    format!("Left alone, because they changed after the run ({more}):\n")
+}
+
 /// Said before the undo of a run that was cut short.
 fn cut_short_note(last: u32) -> String {
     format!(
         "The run was cut short: whatever changed since its last snapshot counts as its work. To bring that back: \
-         ralph undo --to {last} --newer-too\n"
+         ralph undo --to {last}\n"
     )
 }
 

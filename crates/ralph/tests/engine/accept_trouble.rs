@@ -34,7 +34,7 @@ fn work_that_was_taken_back_is_not_committed() {
         let done = ralph(&bed, &["accept"]);
         assert!(done.code == 64 && done.err.contains("was taken back"), "{command}: {}", done.err);
         assert_eq!(bed.scratch.git(&["rev-parse", "HEAD"]), head, "{command}");
-        assert_eq!(ralph(&bed, &["undo", "--to", "1", "--newer-too", "--yes"]).code, 0);
+        assert_eq!(ralph(&bed, &["undo", "--to", "1", "--yes"]).code, 0);
         accepts(&bed);
         assert_eq!(last_commit(&bed), "M a.txt\nA edited.txt\nA new.txt", "{command}");
     }

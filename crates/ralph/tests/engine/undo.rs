@@ -72,7 +72,7 @@ fn any_iteration_of_ten_comes_back_exactly_and_git_is_not_touched() {
     };
     let history = (git(&["log", "--oneline"]), git(&["ls-files", "-s"]), git(&["stash", "list"]));
     for to in [10, 0, 7, 1, 9, 4, 5, 3, 8, 2, 6, 10] {
-        let done = undo(&bed, &["--to", &to.to_string(), "--newer-too", "--yes"]);
+        let done = undo(&bed, &["--to", &to.to_string(), "--yes"]);
         assert_eq!(done.code, 0, "{}", done.err);
         assert_eq!(files(&bed.scratch.workspace()), seen[to], "after iteration {to}");
     }
@@ -93,6 +93,39 @@ fn what_was_changed_after_the_run_is_left_alone_unless_asked_for() {
     assert_eq!(kept[b"both.txt".as_slice()].2, b"the user's newer work");
     assert_eq!(undo(&bed, &["--yes", "--newer-too"]).code, 0);
     assert_eq!(files(&bed.scratch.workspace())[b"both.txt".as_slice()].2, b"old");
+}
+
+#[test]
+fn only_what_the_user_changed_is_newer_whatever_was_undone_before() {
+    let bed =
+        Bed::git("run seq $RALPH_ITERATION > a.txt; mv b.txt b2.txt 2> log; rm -f c.txt\nclaim progress");
+    bed.scratch.files(&[("a.txt", "a\n"), ("b.txt", "b\n"), ("c.txt", "c\n"), ("d.txt", "d\n")]);
+    let before = files(&bed.scratch.workspace());
+    bed.done(&["--max-iterations", "2"]);
+    let after = files(&bed.scratch.workspace());
+    bed.scratch.files(&[("d.txt", "mine\n"), ("later.txt", "mine\n")]);
+    let with_mine = |mut wanted: Files| {
+        for name in [b"d.txt".as_slice(), b"later.txt"] {
+            wanted.insert(name.to_vec(), files(&bed.scratch.workspace())[name].clone());
+        }
+        wanted
+    };
+    let one = |files: &Files| files[b"a.txt".as_slice()].2.clone();
+    for to in ["0", "2", "1", "2", "0", "1", "0"] {
+        let done = undo(&bed, &["--to", to, "--yes"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        let (now, left) = (files(&bed.scratch.workspace()), done.err.split("Left alone").nth(1).unwrap());
+        assert!(
+            !left.contains("a.txt") && left.contains("d.txt") && left.contains("later.txt"),
+            "{}",
+            done.err
+        );
+        match to {
+            "0" => assert_eq!(now, with_mine(before.clone())),
+            "2" => assert_eq!(now, with_mine(after.clone())),
+            _ => assert_eq!(one(&now), b"1\n"),
+        }
+    }
 }
 
 #[test]
@@ -160,6 +193,6 @@ fn a_run_that_was_killed_can_be_undone() {
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(done.err.contains("The run was cut short"), "{}", done.err);
     assert!(!files(&bed.scratch.workspace()).contains_key(b"a.txt".as_slice()));
-    assert_eq!(undo(&bed, &["--to", "1", "--newer-too", "--yes"]).code, 0);
+    assert_eq!(undo(&bed, &["--to", "1", "--yes"]).code, 0);
     assert_eq!(files(&bed.scratch.workspace()), before, "what was undone is not lost");
 }

@@ -214,7 +214,7 @@ fn is_undone(place: &Place) -> Found<()> {
         return Err(format!("it is not undone: {now:?}"));
     }
     place.is_tidy()?;
-    place.ends_well(&["undo", "--to", "1", "--newer-too", "--yes"])?;
+    place.ends_well(&["undo", "--to", "1", "--yes"])?;
     let now = files(&place.scratch.workspace());
     (now == place.after).then_some(()).ok_or_else(|| format!("the agent's work is lost: {now:?}"))
 }

@@ -37,8 +37,7 @@ fn taken_back(change: &RunChange) -> Problem {
     let problem = Problem::new(Code::Usage, message)
         .hint("to accept another run, name it: `ralph accept RUN`; `ralph list` shows them");
     match change.snapshots.iterations().last() {
-        Some(last) => problem
-            .hint(format!("to bring the change back first: ralph undo {short} --to {last} --newer-too")),
+        Some(last) => problem.hint(format!("to bring the change back first: ralph undo {short} --to {last}")),
         None => problem,
     }
 }

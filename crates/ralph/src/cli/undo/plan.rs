@@ -9,10 +9,13 @@ use ralph_engine::open;
 use ralph_engine::snapshots::{Snapshots, walk_without_drafts};
 use ralph_rules::record::RunStarted;
 use ralph_rules::state::State;
-use ralph_snapshots::{PathProblem, PendingRestore, Restore, RestoreReport, RestoreRequest, restore};
+use ralph_snapshots::{
+    PathProblem, PendingRestore, Restore, RestoreReport, RestoreRequest, recorded_paths, restore,
+};
 use ralph_store::RunRow;
 use ralph_tree::{Index, Protect, Tree, TreePath, WorkspaceLock};
 use ralph_view::workspace_diff::Moments;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +31,8 @@ pub struct UndoPlan {
     pub to: u32,
     /// What will be done.
     pub restore: Restore,
+    /// The command that does it.
+    pub what: &'static str,
     /// Files that are left alone although they look added or deleted, and why.
     pub left_out: Vec<(TreePath, &'static str)>,
     /// Nobody saw what the run did last: all that changed since counts as its work.
@@ -43,7 +48,7 @@ impl UndoPlan {
     pub fn of(
         (run, to): (Option<&str>, u32),
         newer_too: bool,
-        what: &str,
+        what: &'static str,
         here: &Here,
     ) -> Result<UndoPlan, Problem> {
         let home = here.home()?;
@@ -68,7 +73,17 @@ impl UndoPlan {
         let blobs = snapshots.store().blobs();
         // What a changed ignore rule hides or shows may be the user's own, and was not saved where it is hidden.
         let Moments { before, after, left_out, .. } = Moments::of(&workspace, target, now.clone(), blobs);
-        let wanted = RestoreRequest { target: &before, left: &left, now: &after, newer_too, half: &half };
+        let mut wanted = RestoreRequest {
+            target: &before,
+            left: &left,
+            now: &after,
+            newer_too: false,
+            half: &half,
+            recorded: &BTreeSet::new(),
+        };
+        // An earlier undo or rejection leaves the files as the run had them at another time.
+        let recorded = recorded_paths(&restore(wanted, blobs).newer, &after, snapshots.states());
+        (wanted.recorded, wanted.newer_too) = (&recorded, newer_too);
         let restore = restore(wanted, blobs);
         let (start, _lock) = (state.start, lock);
         Ok(UndoPlan {
@@ -77,6 +92,7 @@ impl UndoPlan {
             snapshots,
             to,
             restore,
+            what,
             left_out,
             cut_short,
             workspace,
