@@ -100,11 +100,13 @@ fn plain_text_is_told_to_its_last_line_and_a_reader_that_leaves_ends_it() {
 const SLOW: &str =
     "say Begun; write a.txt x; run until [ -e go ]\\; do sleep 0.05\\; done; say Ended; claim complete";
 
-fn begin(scene: &Scene, args: &[&str]) -> Child {
+/// Starts a run and waits until the agent has said something for this many times, and ralph has kept it.
+fn begin(scene: &Scene, args: &[&str], times: usize) -> Child {
     let child = scene.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = (0..600).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
-        scene.scratch.workspace().join("a.txt").exists()
+        let kept = || scene.ralph(&["logs"]).out.matches("  Begun\n").count();
+        scene.scratch.workspace().join("a.txt").exists() && kept() == times
     });
     assert!(begun, "the agent never began");
     child
@@ -115,13 +117,13 @@ fn a_follower_goes_on_to_the_end_also_of_a_run_that_was_taken_up_again() {
     let scene = Scene::new();
     scene.scratch.files(&[("ralph.toml", "[gate]\nask_for_test = 0\n")]);
     let task = sim("Slow", &["--verify", "true"], SLOW);
-    let mut first = begin(&scene, &task);
+    let mut first = begin(&scene, &task, 1);
     first.kill().unwrap();
     first.wait().unwrap();
     let left = scene.ralph(&["logs", "--follow"]);
     assert!(left.out.contains("  Begun\n") && left.err.contains("its process is gone"), "{}", left.err);
     std::fs::remove_file(scene.scratch.workspace().join("a.txt")).unwrap();
-    let mut again = begin(&scene, &["resume"]);
+    let mut again = begin(&scene, &["resume"], 2);
     let follower =
         scene.command(&["logs", "-f"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::fs::write(scene.scratch.workspace().join("go"), "").unwrap();
