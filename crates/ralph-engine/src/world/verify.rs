@@ -5,7 +5,7 @@ use crate::observation::Observation;
 use crate::protection;
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, ProgramSearch, Room, Runner, VerifyCommand};
-use ralph_rules::record::{Attempt, Check, CheckResult, Ms, PutBack, RoomSeen, Seen, Verified};
+use ralph_rules::record::{Attempt, Check, CheckOutcome, CheckResult, Ms, PutBack, RoomSeen, Seen, Verified};
 use ralph_tree::Index;
 use std::io;
 
@@ -18,6 +18,10 @@ pub fn verify(ctx: &StepContext, check: Check, deadline: Ms, id: Attempt) -> Obs
         let search = ProgramSearch { directory: &ctx.workspace, path: ctx.deps.places.path.as_deref() };
         for result in &mut results {
             result.missing = search.missing_after(result);
+            // A pipeline passes whatever its first program does.
+            if result.missing.is_some() && result.how == CheckOutcome::Passed {
+                result.how = CheckOutcome::NotRun;
+            }
         }
     }
     verified(ctx, check, results, &before, (None, None))

@@ -20,6 +20,8 @@ fn a_verify_command_that_cannot_run_stops_the_run_before_the_first_call() {
         ("no-such-tool test", "`no-such-tool` is not installed or not on the PATH"),
         ("sh -c 'no-such-tool test'", "`no-such-tool` is not installed"),
         ("cd . && ./gone.sh", "there is no file `./gone.sh`"),
+        ("no-such-tool test | cat", "✗ before: `no-such-tool test | cat` could not be run"),
+        ("sh -c 'sh -c no-such-tool'", "`no-such-tool` is not installed"),
         ("./test.sh", "`./test.sh` is not executable; run chmod +x ./test.sh"),
     ] {
         let answer = scene.sim("Work", &["--verify", verify], WORK);
