@@ -9,6 +9,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+mod path_state;
+
+pub use path_state::PathState;
+
 /// The list in each folder.
 const LIST: &str = "list.json";
 
@@ -54,6 +58,12 @@ pub struct Found {
     /// The commit it was found in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// It was deleted: restoring the case deletes it again. Not set for protected paths.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+    /// It was a directory; what was in it is listed by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub directory: bool,
 }
 
 impl Found {
@@ -116,6 +126,14 @@ impl Folder {
         self.note(item, &QuarantineCopy::default(), None);
     }
 
+    /// Lists a directory without what is in it.
+    pub fn directory(&mut self, item: &Item<'_>, mode: u32) {
+        self.note(item, &QuarantineCopy { mode, ..QuarantineCopy::default() }, None);
+        if let Some(found) = self.case.found.last_mut() {
+            found.directory = true;
+        }
+    }
+
     /// Copies the content of a path in a commit.
     pub fn commit(&mut self, touched: &Touched, content: Option<&[u8]>) -> io::Result<()> {
         let mut found = Found {
@@ -150,7 +168,7 @@ impl Folder {
             mode: u16::try_from(aside.mode).unwrap_or(0),
             link: aside.kind == "link",
             file,
-            commit: None,
+            ..Found::default()
         });
     }
 
@@ -174,12 +192,29 @@ pub fn is_complete(folder: &Path) -> bool {
 /// All cases with their folders, oldest first. A folder without a readable list was left incomplete by a crash; its case
 /// was recorded again.
 pub fn all(quarantine: &Path) -> Vec<(PathBuf, Case)> {
-    let folders = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let cases = folders(quarantine).flat_map(|run| folders(&run).collect::<Vec<_>>());
+    sorted(folders(quarantine).flat_map(|run| folders(&run).collect::<Vec<_>>()))
+}
+
+/// The same of one run, whose folders are here.
+pub fn of_run(run: &Path) -> Vec<(PathBuf, Case)> {
+    sorted(folders(run))
+}
+
+fn folders(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn sorted(cases: impl Iterator<Item = PathBuf>) -> Vec<(PathBuf, Case)> {
     let mut all: Vec<(PathBuf, Case)> =
         cases.filter_map(|folder| Some((folder.clone(), read(&folder)?))).collect();
     all.sort_by(|a, b| (a.1.at, &a.0).cmp(&(b.1.at, &b.0)));
     all
+}
+
+/// A name for a new folder of a run: the iteration, a letter for what it is from, and a number.
+pub fn free_folder(run: &Path, iteration: u32, letter: char) -> PathBuf {
+    let names = (1..).map(|n: u32| run.join(format!("{iteration:03}.{letter}{n}")));
+    names.into_iter().find(|path| !is_complete(path)).unwrap_or_default()
 }
 
 /// The workspace of a run's cases is here from now on, and other directories where `there` says. It is on disk when this

@@ -34,7 +34,7 @@ pub use needed_moments::{RunMoments, stands_for};
 pub use pending::{HalfRestored, PendingRestore};
 pub use prune::{Pruned, prune, stored_bytes};
 pub use recorded_paths::recorded_paths;
-pub use restore::{Restore, RestoreAction, RestoreReport, RestoreRequest, restore};
+pub use restore::{Restore, RestoreAction, RestoreReport, RestoreRequest, differences, restore};
 pub use restore_paths::{
     PathRestore, QuarantineCopy, TouchedPaths, copy_to_quarantine, make_readable, restore_paths,
 };

@@ -150,12 +150,7 @@ pub struct RestoreReport {
 pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
     let RestoreRequest { target, left, now, newer_too, half, recorded } = wanted;
     let (mut plan, mut removals) = (Restore::default(), Vec::new());
-    for (want, is) in side_by_side(target, now) {
-        let Some(path) = want.or(is).map(|entry| entry.path) else { continue };
-        let matters = want.is_some_and(|entry| entry.matters()) || is.is_some_and(|entry| entry.matters());
-        if !matters || alike(want.as_ref(), is.as_ref()) {
-            continue;
-        }
+    for (path, want, is) in differences(target, now) {
         let as_left = alike(left.get(path).as_ref(), is.as_ref())
             || half.has(path, is.as_ref())
             || recorded.contains(path);
@@ -177,6 +172,18 @@ pub fn restore(wanted: RestoreRequest<'_>, blobs: &Blobs) -> Restore {
     acts.extend(last);
     plan.acts = closing_last(acts);
     plan
+}
+
+/// The paths that a restore of one state over another one concerns, with both entries, in the order of a walk.
+pub fn differences<'a>(
+    one: &'a Index,
+    other: &'a Index,
+) -> impl Iterator<Item = (&'a [u8], Option<Entry<'a>>, Option<Entry<'a>>)> {
+    side_by_side(one, other).filter_map(|(a, b)| {
+        let matters = a.is_some_and(|entry| entry.matters()) || b.is_some_and(|entry| entry.matters());
+        let path = a.or(b).map(|entry| entry.path)?;
+        (matters && !alike(a.as_ref(), b.as_ref())).then_some((path, a, b))
+    })
 }
 
 /// Splits removals into those without which something cannot come back, and the others.

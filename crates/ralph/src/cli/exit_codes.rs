@@ -8,7 +8,11 @@ pub const EXIT_CODES: &[(u8, &str, &str)] = &[
         "stopped",
         "no progress: STALL, SAME_ERROR_5X, TEST_SATURATION, OUTPUT_DECLINE, CIRCUIT_OPEN, PERMISSION_DENIED",
     ),
-    (2, "blocked", "a person is needed: BLOCKED, NEEDS_REVIEW"),
+    (
+        2,
+        "blocked",
+        "a person is needed: BLOCKED, NEEDS_REVIEW; or `ralph reject` left files alone that were changed after the run",
+    ),
     (3, "limit", "a limit was reached: MAX_ITERATIONS, COST_LIMIT, DAILY_BUDGET, TIME_LIMIT"),
     (4, "tampering", "a protected path or the tests were changed: PROHIBITED_PATH, ORACLE_CHANGED"),
     (64, "usage", "invalid arguments, or an invalid RALPH_ variable"),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+mod act;
 mod difference;
 mod restore;
 
@@ -157,7 +158,8 @@ fn show(wanted: Option<&str>, json: bool, here: &Here) -> Result<u8, Problem> {
         let _ = write!(text, "\n{differences}");
     }
     print(&text);
-    if case.found.iter().any(|found| found.file.is_some() && found.commit.is_none()) {
+    let is_restored = |found: &Found| found.file.is_some() || found.gone || found.directory;
+    if case.found.iter().any(|found| is_restored(found) && found.commit.is_none()) {
         say(&format!("\nTo restore this content: ralph quarantine restore {name}\n"));
     }
     Ok(0)

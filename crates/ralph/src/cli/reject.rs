@@ -1,23 +1,23 @@
 //! `ralph reject`: takes a run's change back, as `ralph undo` does, and keeps it in the quarantine, from where
 //! `ralph quarantine restore` brings it back. What the user changed since the run is left alone.
 
+use super::Here;
+use super::undo::kept_case::{keep, kept, name};
 use super::undo::plan::UndoPlan;
-use super::undo::{How, carry_out, outcome};
-use super::{Here, runs};
+use super::undo::{CarriedOut, How, carry_out, list};
 use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
-use ralph_engine::clock::utc;
-use ralph_engine::quarantine::{self, Case, Folder, Found, Item};
-use ralph_os::{Links, read_regular};
-use ralph_tree::TreePath;
-use serde_json::json;
-use std::collections::BTreeMap;
+use ralph_engine::quarantine::PathState;
+use ralph_rules::counting::counted;
+use ralph_snapshots::differences;
+use ralph_tree::{Entry, Kind, TreePath};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// What the quarantine says of each path.
-const HOW: &str = "changed by the run, rejected";
+/// The exit code if files of the run were left alone: a person has to look at them.
+const NOT_ALL: u8 = 2;
 
 /// The command's arguments.
 #[derive(Debug, clap::Args)]
@@ -28,79 +28,90 @@ pub struct Args {
     how: How,
 }
 
+/// What the run changed.
+struct Rejected {
+    /// The case that has it.
+    case: Option<PathBuf>,
+    /// The files, without directories.
+    files: BTreeSet<Vec<u8>>,
+}
+
 /// Takes the change back.
 pub fn reject(args: &Args, here: &Here) -> Result<u8, Problem> {
     let plan = UndoPlan::of((args.run.as_deref(), 0), false, "reject", here)?;
     let committed = commits_stay(&plan);
-    let quarantine = here.home()?.quarantine();
     let done = carry_out(plan, args.how, |plan| {
-        keep(plan, &quarantine).map_err(|e| {
+        Rejected::keep(plan).map_err(|e| {
             let message = "the run's work could not be quarantined, so nothing was changed";
             Problem::new(Code::Journal, message).cause(&e)
         })
     })?;
-    let case = done.first.as_ref().and_then(Option::as_deref).and_then(Path::file_name);
-    let case = case.map(|name| format!("{}/{}", runs::short(&done.row.id), name.to_string_lossy()));
-    if args.how.json {
-        print_json(&done.as_json(("case", json!(case))))?;
-    } else if let Some(report) = &done.report {
-        say(&outcome(report));
-        if let Some(case) = case {
-            say(&format!("The run's work is kept: ralph quarantine show {case}\n"));
+    let more = |case, files, left| [("case", case), ("files", files), ("notPutBack", left)];
+    let Some(rejected) = &done.first else {
+        if args.how.json {
+            print_json(&done.as_json(more(Value::Null, Value::Null, Value::Null)))?;
         }
-        say(&committed.unwrap_or_default());
+        return Ok(done.code());
+    };
+    let case = rejected.case.as_deref().map(|folder| name(&done.row, folder));
+    let left = rejected.not_put_back(&done);
+    if args.how.json {
+        let each = left.iter().map(|(path, why)| json!({"path": path.to_string(), "why": why}));
+        print_json(&done.as_json(more(json!(case), json!(rejected.files.len()), each.collect())))?;
+    } else {
+        say(&outcome(rejected.files.len(), &left, done.report.is_some()));
+        say(&case.map(|case| kept("The run's work is kept", &case)).unwrap_or_default());
+        say(&committed.filter(|_| done.report.is_some()).unwrap_or_default());
     }
-    Ok(done.code())
+    Ok(if done.code() == 0 && !left.is_empty() { NOT_ALL } else { done.code() })
 }
 
-/// Copies what is about to be replaced or removed into a new case. Nothing is copied that an earlier case of this run has:
-/// a rejection that was cut short goes on where it was. Returns the case that has the work.
-fn keep(plan: &UndoPlan, dir: &Path) -> io::Result<Option<PathBuf>> {
-    let run = dir.join(&plan.row.id);
-    let rejected: Vec<(PathBuf, Case)> = quarantine::all(dir)
-        .into_iter()
-        .filter(|(folder, case)| folder.starts_with(&run) && case.found.iter().any(|found| found.how == HOW))
-        .collect();
-    let newest = rejected.last().map(|(folder, _)| folder.clone());
-    let root = plan.workspace();
-    let is_kept = |path: &TreePath| rejected.iter().any(|(folder, case)| has(folder, case, root, path));
-    let has_content = |path: &TreePath| {
-        let meta = root.join(path.as_path()).symlink_metadata();
-        meta.is_ok_and(|meta| meta.is_file() || meta.is_symlink())
-    };
-    let acts = plan.restore.acts.iter().map(|act| (act.path().as_bytes(), act.path()));
-    let mut open: BTreeMap<&[u8], &TreePath> = acts.collect();
-    open.retain(|_, path| has_content(path) && !is_kept(path));
-    if open.is_empty() {
-        return Ok(newest);
+impl Rejected {
+    /// Keeps the whole change of the run in a case, unless all of it was taken back before.
+    fn keep(plan: &UndoPlan) -> io::Result<Rejected> {
+        let change = plan.change();
+        let is_file = |entry: Option<Entry<'_>>| entry.is_some_and(|entry| entry.kind != Kind::Directory);
+        let (mut states, mut files) = (Vec::new(), BTreeSet::new());
+        for (path, before, after) in differences(&change.before, &change.after) {
+            let how = match (before, after) {
+                (None, _) => "added by the run, rejected",
+                (_, None) => "deleted by the run, rejected",
+                _ => "changed by the run, rejected",
+            };
+            let is_there = plan.now(path).map(|now| now.hash) == after.map(|after| after.hash);
+            states.push(PathState { path, entry: after, is_there, how });
+            if is_file(before) || is_file(after) {
+                files.insert(path.to_vec());
+            }
+        }
+        let left_alone = plan.restore.newer.iter().any(|path| files.contains(path.as_bytes()));
+        let is_over = plan.restore.acts.is_empty() && !left_alone;
+        let case = if is_over { None } else { keep(plan, 'x', &states)? };
+        Ok(Rejected { case, files })
     }
-    let names = (1..).map(|n| run.join(format!("{:03}.x{n}", plan.row.iterations)));
-    let free = names.into_iter().find(|path| !quarantine::is_complete(path)).unwrap_or_default();
-    let case = Case {
-        run: plan.row.id.clone(),
-        iteration: plan.row.iterations,
-        at: utc(),
-        workspace: plan.row.workspace.clone(),
-        ..Case::default()
-    };
-    let Some(mut folder) = Folder::open(free.clone(), case)? else { return Ok(Some(free)) };
-    for path in open.into_values() {
-        folder.put(&Item { root, name: "", path: path.clone(), how: HOW.into() })?;
+
+    /// The run's files that are not as before it, and why.
+    fn not_put_back<'a, T>(&self, done: &'a CarriedOut<T>) -> Vec<(&'a TreePath, &'a str)> {
+        let newer = done.restore.newer.iter().map(|path| (path, "it changed after the run"));
+        let failed = done.report.iter().flat_map(|report| &report.failed);
+        let failed = done.restore.missing.iter().chain(failed);
+        let all = newer.chain(failed.map(|problem| (&problem.path, problem.why.as_str())));
+        all.filter(|(path, _)| self.files.contains(path.as_bytes())).collect()
     }
-    folder.close().map(Some)
 }
 
-/// Whether a case has what is at a path now.
-fn has(folder: &Path, case: &Case, root: &Path, path: &TreePath) -> bool {
-    let now = root.join(path.as_path());
-    let same = |found: &Found| -> Option<bool> {
-        let kept = std::fs::read(folder.join(found.file.as_ref()?)).ok()?;
-        Some(match found.link {
-            true => std::fs::read_link(&now).is_ok_and(|to| to.as_os_str().as_bytes() == kept),
-            false => read_regular(&now, kept.len() as u64, Links::RefuseLast).is_ok_and(|now| now == kept),
-        })
-    };
-    case.found.iter().any(|found| found.how == HOW && found.path() == *path && same(found) == Some(true))
+/// What was put back, and what was not.
+fn outcome(files: usize, left: &[(&TreePath, &str)], applied: bool) -> String {
+    if !applied && left.is_empty() {
+        return String::new();
+    }
+    let back = files.saturating_sub(left.len());
+    let mut text = format!("Put back {back} of {} that the run changed.\n", counted(files, "file"));
+    if !left.is_empty() {
+        text.push_str("Not put back:\n");
+        list(&mut text, left.iter().map(|(path, why)| format!("{path}: {why}")));
+    }
+    text
 }
 
 /// Said where the agent committed: files only are taken back.

@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
+pub mod kept_case;
 pub mod plan;
 
 use plan::UndoPlan;
@@ -58,7 +59,8 @@ pub struct CarriedOut<T> {
     pub report: Option<RestoreReport>,
     /// What was done first, if anything was.
     pub first: Option<T>,
-    restore: Restore,
+    /// What was planned.
+    pub restore: Restore,
     left_out: Vec<(TreePath, &'static str)>,
 }
 
@@ -68,14 +70,14 @@ pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let to = plan.to;
     let done = carry_out(plan, args.how, |_| Ok(()))?;
     if args.how.json {
-        print_json(&done.as_json(("to", json!(to))))?;
+        print_json(&done.as_json([("to", json!(to))]))?;
     } else if let Some(report) = &done.report {
         say(&outcome(report));
     }
     Ok(done.code())
 }
 
-/// Shows the plan, asks, and applies it; right before that, `first` is done.
+/// Shows the plan, asks, and applies it; right before that, `first` is done, also where there is nothing to apply.
 pub fn carry_out<T>(
     plan: UndoPlan,
     how: How,
@@ -88,10 +90,11 @@ pub fn carry_out<T>(
     let (mut done, mut report) = (None, None);
     let nothing = restore.acts.is_empty();
     if !how.dry_run && nothing {
+        done = Some(first(&plan)?);
         plan.done();
     } else if !how.dry_run && agreed(how.yes, how.json)? {
-        done = Some(first(&plan)?);
-        report = Some(plan.apply()?);
+        let (first, applied) = plan.apply(first)?;
+        (done, report) = (Some(first), Some(applied));
     }
     Ok(CarriedOut { row, report, first: done, restore, left_out })
 }
@@ -103,21 +106,24 @@ impl<T> CarriedOut<T> {
         if failed || !self.restore.missing.is_empty() { Code::Journal as u8 } else { 0 }
     }
 
-    /// Plan and outcome, for scripts, with one field more.
-    pub fn as_json(&self, (name, value): (&str, Value)) -> Value {
+    /// Plan and outcome, for scripts, with more fields.
+    pub fn as_json<const N: usize>(&self, more: [(&str, Value); N]) -> Value {
         let missed = |all: &[PathProblem]| -> Vec<Value> {
             all.iter().map(|it| json!({"path": it.path.to_string(), "why": it.why})).collect()
         };
-        json!({
+        let mut value = json!({
             "runId": self.row.id,
-            name: value,
             "acts": self.restore.acts.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "newer": self.restore.newer.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "leftOut": left_out_json(&self.left_out),
             "missing": missed(&self.restore.missing),
             "done": self.report.as_ref().map(|report| report.acts),
             "failed": self.report.as_ref().map(|report| missed(&report.failed)),
-        })
+        });
+        if let Some(fields) = value.as_object_mut() {
+            fields.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        }
+        value
     }
 }
 

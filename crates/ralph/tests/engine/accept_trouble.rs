@@ -25,12 +25,13 @@ fn log(bed: &Bed) -> String {
 
 #[test]
 fn work_that_was_taken_back_is_not_committed() {
-    for command in ["reject", "undo"] {
+    // A rejection that leaves a file of the run alone is not complete.
+    for (command, code) in [("reject", 2), ("undo", 0)] {
         let bed =
             worked(&[("a.txt", "a\n")], |_| {}, "write a.txt agent\nwrite edited.txt agent\nwrite new.txt n");
         bed.scratch.files(&[("edited.txt", "the user's newer work\n")]);
         let head = bed.scratch.git(&["rev-parse", "HEAD"]);
-        assert_eq!(ralph(&bed, &[command, "--yes"]).code, 0);
+        assert_eq!(ralph(&bed, &[command, "--yes"]).code, code);
         let done = ralph(&bed, &["accept"]);
         assert!(done.code == 64 && done.err.contains("was taken back"), "{command}: {}", done.err);
         assert_eq!(bed.scratch.git(&["rev-parse", "HEAD"]), head, "{command}");

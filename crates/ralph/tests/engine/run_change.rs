@@ -2,7 +2,7 @@
 //! untracked is neither shown, committed nor taken back.
 
 use crate::bed::{Bed, Done};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -293,7 +293,15 @@ fn rejecting_takes_the_change_back_and_keeps_it_in_the_quarantine() {
     let done = ralph(&bed, &["reject"]);
     assert_eq!(done.code, 64, "confirmation is needed: {}", done.err);
     let done = ralph(&bed, &["reject", "--yes"]);
-    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.code, 2, "a file is not as before the run: {}", done.err);
+    for words in [
+        "Put back 3 of 4 files that the run changed",
+        "edited.txt: it changed after the run",
+        "--newer-too` restores them too",
+        "ralph quarantine restore",
+    ] {
+        assert!(done.err.contains(words), "{words} is not in {}", done.err);
+    }
     let read = |name: &str| fs::read_to_string(bed.scratch.workspace().join(name)).ok();
     let now = ["a.txt", "deep/new.txt", "edited.txt", "gone.txt"].map(read);
     let wanted =
@@ -302,24 +310,56 @@ fn rejecting_takes_the_change_back_and_keeps_it_in_the_quarantine() {
     let case: Value = serde_json::from_str(&ralph(&bed, &["quarantine", "show", "--json"]).out).unwrap();
     let paths: Vec<&str> =
         case["found"].as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect();
-    assert_eq!(paths, ["a.txt", "deep/new.txt"]);
+    assert_eq!(paths, ["a.txt", "deep", "deep/new.txt", "edited.txt", "gone.txt"]);
     let again = ralph(&bed, &["reject", "--yes"]);
-    assert!(again.code == 0 && again.err.contains("nothing to do"), "{}", again.err);
+    assert!(again.code == 2 && again.err.contains("nothing to do"), "{}", again.err);
+    assert!(again.err.contains(case["case"].as_str().unwrap()), "{}", again.err);
     let back = ralph(&bed, &["quarantine", "restore", case["case"].as_str().unwrap(), "--yes"]);
     assert_eq!(back.code, 0, "{}", back.err);
-    assert_eq!(
-        (bed.scratch.read("a.txt"), bed.scratch.read("deep/new.txt")),
-        ("agent\n".into(), "new\n".into())
-    );
-    let listed = ralph(&bed, &["quarantine", "list", "--json"]).out;
-    let cases = |text: &str| serde_json::from_str::<Value>(text).unwrap().as_array().unwrap().len();
-    let before = cases(&listed);
-    assert_eq!(ralph(&bed, &["reject", "--yes"]).code, 0);
-    assert_eq!(
-        cases(&ralph(&bed, &["quarantine", "list", "--json"]).out),
-        before,
-        "the work is there already"
-    );
+    let now = ["a.txt", "deep/new.txt", "edited.txt", "gone.txt"].map(read);
+    let wanted = [Some("agent\n"), Some("new\n"), Some("agent\n"), None].map(|it| it.map(str::to_owned));
+    assert_eq!(now, wanted, "the whole change is back");
+    let aside: Value = serde_json::from_str(&ralph(&bed, &["quarantine", "show", "--json"]).out).unwrap();
+    let aside = ralph(&bed, &["quarantine", "restore", aside["case"].as_str().unwrap(), "--yes"]);
+    assert_eq!(aside.code, 0, "{}", aside.err);
+    assert_eq!(bed.scratch.read("edited.txt"), "the user's newer work\n", "what was replaced is kept, too");
+    let cases = || {
+        let listed = ralph(&bed, &["quarantine", "list", "--json"]).out;
+        serde_json::from_str::<Value>(&listed).unwrap().as_array().unwrap().len()
+    };
+    let before = cases();
+    assert_eq!(ralph(&bed, &["reject", "--yes"]).code, 2);
+    assert_eq!(cases(), before, "the work is there already");
+}
+
+#[test]
+fn a_rejection_that_can_put_nothing_back_says_so_and_keeps_the_work() {
+    let bed = worked(&[("a.txt", "a\n")], |_| {}, "write a.txt agent\nwrite new.txt agent");
+    bed.scratch.files(&[("a.txt", "mine\n"), ("new.txt", "mine\n"), ("later.txt", "mine\n")]);
+    let dry = ralph(&bed, &["reject", "--dry-run", "--json"]);
+    let plan: Value = serde_json::from_str(&dry.out).unwrap();
+    assert_eq!((dry.code, &plan["case"]), (0, &Value::Null));
+    let done = ralph(&bed, &["reject", "--yes", "--json"]);
+    let told: Value = serde_json::from_str(&done.out).unwrap();
+    let left: Vec<&Value> = told["notPutBack"].as_array().unwrap().iter().map(|it| &it["path"]).collect();
+    assert_eq!((done.code, left), (2, vec![&json!("a.txt"), &json!("new.txt")]), "{told}");
+    assert_eq!((&told["files"], &told["done"]), (&json!(2), &Value::Null));
+    let case = told["case"].as_str().unwrap();
+    assert_eq!(ralph(&bed, &["quarantine", "restore", case, "--yes"]).code, 0);
+    let now = ["a.txt", "new.txt", "later.txt"].map(|name| bed.scratch.read(name));
+    assert_eq!(now, ["agent\n", "agent\n", "mine\n"]);
+}
+
+#[test]
+fn a_case_of_many_paths_is_listed_as_briefly_as_its_rejection() {
+    let bed = worked(&[], |_| {}, "run mkdir many; cd many; seq 200 | xargs touch");
+    let rejected = ralph(&bed, &["reject", "--yes"]);
+    let case: Value = serde_json::from_str(&ralph(&bed, &["quarantine", "show", "--json"]).out).unwrap();
+    let back = ralph(&bed, &["quarantine", "restore", case["case"].as_str().unwrap(), "--yes"]);
+    assert_eq!((rejected.code, back.code), (0, 0), "{}{}", rejected.err, back.err);
+    for told in [rejected, back] {
+        assert!(told.err.lines().count() < 30 && told.err.contains("and 181 more"), "{}", told.err);
+    }
 }
 
 #[test]

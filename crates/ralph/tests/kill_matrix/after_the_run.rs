@@ -245,7 +245,12 @@ fn is_rejected(place: &Place) -> Found<()> {
             return Err(format!("{path} is not in the quarantine: {kept:?}"));
         }
     }
-    is_undone(place)
+    is_undone(place)?;
+    place.ends_well(&["undo", "--yes"])?;
+    let newest = cases.as_array().and_then(|cases| cases.last()).and_then(|case| case["case"].as_str());
+    place.ends_well(&["quarantine", "restore", newest.unwrap_or_default(), "--yes"])?;
+    let now = files(&place.scratch.workspace());
+    (now == place.after).then_some(()).ok_or_else(|| format!("the case does not have all of it: {now:?}"))
 }
 
 #[test]

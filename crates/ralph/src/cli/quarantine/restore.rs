@@ -1,16 +1,17 @@
 //! `ralph quarantine restore`: writes quarantined content back. Shows what it will do first; existing content is
 //! quarantined before it is replaced.
 
+use super::act::{Act, What};
 use super::{Here, Kept};
-use crate::cli::undo::{agreed, lock};
+use crate::cli::undo::{agreed, list, lock};
 use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::clock::utc;
 use ralph_engine::quarantine::{self, Case, Folder, Found, Item};
-use ralph_os::{Draft, Links, NoFollowDir, read_regular};
+use ralph_rules::counting::counted;
 use ralph_snapshots::PendingRestore;
+use ralph_tree::TreePath;
 use serde_json::{Value, json};
-use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,21 +28,6 @@ pub struct RestoreRequest<'a> {
     pub json: bool,
 }
 
-/// One path and what will happen to it.
-struct Act<'a> {
-    found: &'a Found,
-    root: PathBuf,
-    /// Something else is at the path now.
-    replaces: bool,
-}
-
-impl Act<'_> {
-    /// The number of its draft: the same each time, so that one that was left is known.
-    fn draft(&self) -> u128 {
-        ralph_tree::hash_bytes(self.found.path().as_bytes())
-    }
-}
-
 /// Restores, after confirmation.
 pub fn restore(kept: &Kept, order: &RestoreRequest<'_>, here: &Here) -> Result<u8, Problem> {
     let workspace = Path::new(&kept.case.workspace);
@@ -53,16 +39,21 @@ pub fn restore(kept: &Kept, order: &RestoreRequest<'_>, here: &Here) -> Result<u
         say(&shown(kept, &acts));
     }
     let go = !order.dry_run && !acts.is_empty() && agreed(order.yes, order.json)?;
-    let aside = if go { Some(apply(kept, &acts, &home.quarantine(), pending)?) } else { None };
+    let done = if go { Some(apply(kept, &acts, &home.quarantine(), pending)?) } else { None };
     if order.json {
-        print_json(&as_json(kept, &acts, aside.as_deref()))?;
-    } else if let Some(aside) = &aside {
-        let replaced = acts.iter().any(|act| act.replaces);
-        let more =
-            if replaced { format!("; what they replaced is in {}", aside.display()) } else { String::new() };
-        say(&format!("Restored {} path{}{more}.\n", acts.len(), if acts.len() == 1 { "" } else { "s" }));
+        print_json(&as_json(kept, &acts, done.as_ref()))?;
+    } else if let Some(done) = &done {
+        say(&outcome(&acts, done));
     }
     Ok(0)
+}
+
+/// What a restore did.
+struct Done {
+    /// The folder with what was replaced, if anything was.
+    aside: Option<PathBuf>,
+    /// Directories that were deleted, but have something in them now.
+    left: Vec<TreePath>,
 }
 
 fn acts<'a>(kept: &'a Kept, order: &RestoreRequest<'_>) -> Result<Vec<Act<'a>>, Problem> {
@@ -71,43 +62,28 @@ fn acts<'a>(kept: &'a Kept, order: &RestoreRequest<'_>) -> Result<Vec<Act<'a>>, 
         return Err(Problem::new(Code::Usage, format!("case {} has no path `{unknown}`", kept.name))
             .hint(format!("`ralph quarantine show {}` lists its paths", kept.name)));
     }
-    let has_content = |found: &&Found| found.file.is_some() && found.commit.is_none();
-    let all = kept.case.found.iter().filter(has_content).filter(wanted).map(|found| {
-        let root = PathBuf::from(found.root.as_deref().unwrap_or(&kept.case.workspace));
-        let to = root.join(found.path().as_path());
-        let from = kept.folder.join(found.file.as_deref().unwrap_or_default());
-        let replaces = to.symlink_metadata().is_ok() && !is_same(&from, &to, found.link);
-        Act { found, root, replaces }
-    });
-    Ok(all.collect())
-}
-
-fn is_same(from: &Path, to: &Path, link: bool) -> bool {
-    use std::os::unix::ffi::OsStrExt;
-    match link {
-        true => fs::read_link(to)
-            .is_ok_and(|at| fs::read(from).is_ok_and(|kept| kept == at.as_os_str().as_bytes())),
-        false => {
-            to.symlink_metadata().is_ok_and(|meta| meta.is_file())
-                && fs::read(from).is_ok_and(|kept| {
-                    let now = read_regular(to, kept.len() as u64, Links::RefuseLast);
-                    now.is_ok_and(|now| kept == now)
-                })
-        }
-    }
+    Ok(kept.case.found.iter().filter(wanted).filter_map(|found| Act::of(kept, found)).collect())
 }
 
 fn shown(kept: &Kept, acts: &[Act<'_>]) -> String {
     let mut text = format!("Restoring the content of case {}:\n", kept.name);
-    for act in acts {
-        let what = if act.replaces { "replace" } else { "write" };
-        text.push_str(&format!("  {what} {}\n", act.found.path));
-    }
+    list(&mut text, acts.iter().map(Act::line));
     if acts.is_empty() {
         text.push_str("  nothing to do: the case has no content to restore\n");
     }
     if acts.iter().any(|act| act.replaces) {
-        text.push_str("Existing files are quarantined before they are replaced.\n");
+        text.push_str("Existing files are quarantined before they are replaced or removed.\n");
+    }
+    text
+}
+
+fn outcome(acts: &[Act<'_>], done: &Done) -> String {
+    let more = done.aside.as_ref().map(|aside| format!("; what they replaced is in {}", aside.display()));
+    let count = counted(acts.len() - done.left.len(), "path");
+    let mut text = format!("Restored {count}{}.\n", more.unwrap_or_default());
+    if !done.left.is_empty() {
+        text.push_str("Left alone, because they are not empty:\n");
+        list(&mut text, done.left.iter().map(ToString::to_string));
     }
     text
 }
@@ -118,70 +94,73 @@ fn apply(
     acts: &[Act<'_>],
     quarantine: &Path,
     mut pending: PendingRestore,
-) -> Result<PathBuf, Problem> {
+) -> Result<Done, Problem> {
     let cannot = |error: io::Error| {
         Problem::new(Code::Journal, "cannot quarantine the existing files, so nothing was changed")
             .cause(&error)
     };
-    let aside = if acts.iter().any(|act| act.replaces) {
-        quarantine_current(kept, acts, quarantine).map_err(cannot)?
-    } else {
-        PathBuf::new()
-    };
-    let files = acts.iter().map(|act| (act.root.clone(), act.found.path().as_bytes().to_vec(), act.draft()));
+    let replaces = acts.iter().any(|act| act.replaces);
+    let aside = replaces.then(|| quarantine_current(kept, acts, quarantine)).transpose().map_err(cannot)?;
+    let written = acts.iter().filter(|act| act.what == What::Write);
+    let files = written.map(|act| (act.root.clone(), act.found.path().as_bytes().to_vec(), act.draft()));
     pending.begin_files(files).map_err(cannot)?;
-    for act in acts {
-        write(kept, act).map_err(|error| {
-            Problem::new(Code::Busy, format!("cannot write {}", act.found.path)).cause(&error)
-        })?;
+    let mut left = Vec::new();
+    for act in in_order(acts) {
+        let failed =
+            |error: io::Error| Problem::new(Code::Busy, format!("cannot {}", act.line())).cause(&error);
+        if !act.apply(&kept.folder).map_err(failed)? {
+            left.push(act.found.path());
+        }
+    }
+    for act in in_order(acts).into_iter().rev().filter(|act| act.what == What::Make) {
+        act.set_mode()
+            .map_err(|error| Problem::new(Code::Busy, format!("cannot {}", act.line())).cause(&error))?;
     }
     pending.done();
-    Ok(aside)
+    Ok(Done { aside, left })
+}
+
+/// What is deleted goes first, with the contents of a directory before it; then directories come before what is in them.
+fn in_order<'a, 'b>(acts: &'b [Act<'a>]) -> Vec<&'b Act<'a>> {
+    let mut sorted: Vec<&Act<'_>> = acts.iter().collect();
+    sorted.sort_by_key(|act| act.found.path().as_bytes().to_vec());
+    let of = |what: What| sorted.iter().copied().filter(move |act| act.what == what);
+    of(What::Remove).rev().chain(of(What::Make)).chain(of(What::Write)).collect()
 }
 
 fn quarantine_current(kept: &Kept, acts: &[Act<'_>], dir: &Path) -> io::Result<PathBuf> {
-    let run = dir.join(&kept.case.run);
-    let names = (1..).map(|n| run.join(format!("{:03}.r{n}", kept.case.iteration)));
-    let free = names.into_iter().find(|path| !quarantine::is_complete(path)).unwrap_or_default();
+    let free = quarantine::free_folder(&dir.join(&kept.case.run), kept.case.iteration, 'r');
     let case = Case { at: utc(), found: Vec::new(), commits: Vec::new(), ..kept.case.clone() };
     let Some(mut folder) = Folder::open(free.clone(), case)? else { return Ok(free) };
-    for act in acts.iter().filter(|act| act.replaces) {
+    // A directory in the place of a file goes as a whole.
+    let whole = acts.iter().filter(|act| act.is_dir && act.what == What::Write);
+    let whole: Vec<Vec<u8>> = whole.map(|act| [act.found.path().as_bytes(), b"/"].concat()).collect();
+    let is_within = |path: &TreePath| whole.iter().any(|dir| path.as_bytes().starts_with(dir));
+    for act in acts.iter().filter(|act| act.replaces && !is_within(&act.found.path())) {
         let (path, how) = (act.found.path(), "replaced by `ralph quarantine restore`".to_owned());
         let name = if act.found.root.is_some() { ".git" } else { "" };
-        folder.put(&Item { root: &act.root, name, path, how })?;
+        let item = Item { root: &act.root, name, path, how };
+        match act.is_dir && act.what != What::Write {
+            true => folder.directory(&item, mode_of(&item)?),
+            false => folder.put(&item)?,
+        }
     }
     folder.close()
 }
 
-/// Writes one path back. Nothing is written through a symbolic link.
-fn write(kept: &Kept, act: &Act<'_>) -> io::Result<()> {
-    let from = kept.folder.join(act.found.file.as_deref().unwrap_or_default());
-    if from.is_dir() {
-        return Err(io::Error::other(format!(
-            "it was a directory; copy it yourself from {}",
-            from.display()
-        )));
-    }
-    let (root, path) = (NoFollowDir::open(&act.root)?, act.found.path());
-    if root.metadata(path.as_bytes()).is_some_and(|meta| meta.is_dir()) {
-        // It is in quarantine, with everything in it.
-        root.remove_all(path.as_bytes())?;
-    }
-    if act.found.link {
-        return root.replace_link(path.as_bytes(), Draft::Named(act.draft()), &fs::read(&from)?);
-    }
-    root.replace_file(path.as_bytes(), Draft::Named(act.draft()), 0o600, |file| {
-        io::copy(&mut fs::File::open(&from)?, file)?;
-        file.set_permissions(fs::Permissions::from_mode(u32::from(act.found.mode)))?;
-        file.sync_data()
-    })
+fn mode_of(item: &Item<'_>) -> io::Result<u32> {
+    let meta = item.root.join(item.path.as_path()).symlink_metadata()?;
+    Ok(meta.permissions().mode() & 0o7777)
 }
 
-fn as_json(kept: &Kept, acts: &[Act<'_>], aside: Option<&Path>) -> Value {
+fn as_json(kept: &Kept, acts: &[Act<'_>], done: Option<&Done>) -> Value {
+    let act = |act: &Act<'_>| json!({"path": act.found.path, "act": act.word(), "replaces": act.replaces});
+    let left = |done: &Done| done.left.iter().map(ToString::to_string).collect::<Vec<_>>();
     json!({
         "case": kept.name,
-        "acts": acts.iter().map(|act| json!({"path": act.found.path, "replaces": act.replaces})).collect::<Vec<_>>(),
-        "done": aside.is_some(),
-        "aside": aside.filter(|_| acts.iter().any(|act| act.replaces)).map(|path| path.display().to_string()),
+        "acts": acts.iter().map(act).collect::<Vec<_>>(),
+        "done": done.is_some(),
+        "aside": done.and_then(|done| done.aside.as_ref()).map(|path| path.display().to_string()),
+        "leftAlone": done.map(left).unwrap_or_default(),
     })
 }

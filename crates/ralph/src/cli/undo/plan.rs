@@ -13,7 +13,7 @@ use ralph_snapshots::{
     PathProblem, PendingRestore, Restore, RestoreReport, RestoreRequest, recorded_paths, restore,
 };
 use ralph_store::RunRow;
-use ralph_tree::{Index, Protect, Tree, TreePath, WorkspaceLock};
+use ralph_tree::{Entry, Index, Protect, Tree, TreePath, WorkspaceLock};
 use ralph_view::workspace_diff::Moments;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,7 @@ pub struct UndoPlan {
     /// Nobody saw what the run did last: all that changed since counts as its work.
     pub cut_short: bool,
     workspace: PathBuf,
+    left: Index,
     now: Index,
     pending: PendingRestore,
     _lock: WorkspaceLock,
@@ -96,6 +97,7 @@ impl UndoPlan {
             left_out,
             cut_short,
             workspace,
+            left,
             now,
             pending,
             _lock,
@@ -112,12 +114,37 @@ impl UndoPlan {
         self.pending.done();
     }
 
-    /// Saves what is replaced or removed before anything is written.
-    pub fn apply(mut self) -> Result<RestoreReport, Problem> {
-        let unsafe_now = |e: &(dyn std::error::Error + 'static)| {
-            Problem::new(Code::Journal, "the current files could not be saved, so nothing was changed")
-                .cause(e)
-        };
+    /// What the run changed: the files before it, and as it left them.
+    pub fn change(&self) -> Moments {
+        let before = self.snapshots.after(0).unwrap_or_default();
+        Moments::of(&self.workspace, before, self.left.clone(), self.snapshots.store().blobs())
+    }
+
+    /// What is at a path now.
+    pub fn now(&self, path: &[u8]) -> Option<Entry<'_>> {
+        self.now.get(path)
+    }
+
+    /// Saves what is replaced or removed before anything is written; between the two, `first` is done.
+    pub fn apply<T>(
+        mut self,
+        first: impl FnOnce(&UndoPlan) -> Result<T, Problem>,
+    ) -> Result<(T, RestoreReport), Problem> {
+        self.save()?;
+        let first = first(&self)?;
+        let begun = self.restore.acts.iter().map(|act| (self.workspace.as_path(), act));
+        self.pending.begin(begun).map_err(|e| unsafe_now(&e))?;
+        let done = self
+            .restore
+            .apply(&self.workspace, self.snapshots.store().blobs())
+            .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be opened").cause(&e))?;
+        if done.failed.is_empty() {
+            self.pending.done();
+        }
+        Ok((first, done))
+    }
+
+    fn save(&self) -> Result<(), Problem> {
         let taken = match self.cut_short {
             // The state that is undone gets a snapshot: it can be returned to, and a repeated undo compares with it.
             true => self.snapshots.left(&Arc::new(self.now.clone())),
@@ -130,17 +157,12 @@ impl UndoPlan {
             let message = format!("{} cannot be saved ({}), so nothing was changed", first.path, first.why);
             return Err(Problem::new(Code::Busy, message).hint("move it away, then run the command again"));
         }
-        let begun = acts.iter().map(|act| (self.workspace.as_path(), act));
-        self.pending.begin(begun).map_err(|e| unsafe_now(&e))?;
-        let done = self
-            .restore
-            .apply(&self.workspace, self.snapshots.store().blobs())
-            .map_err(|e| Problem::new(Code::Busy, "the workspace cannot be opened").cause(&e))?;
-        if done.failed.is_empty() {
-            self.pending.done();
-        }
-        Ok(done)
+        Ok(())
     }
+}
+
+fn unsafe_now(error: &(dyn std::error::Error + 'static)) -> Problem {
+    Problem::new(Code::Journal, "the current files could not be saved, so nothing was changed").cause(error)
 }
 
 /// The files of a run's workspace, as the run saw them.
