@@ -3,6 +3,7 @@
 use super::{Case, Folder, Found, Item};
 use ralph_snapshots::{Blobs, QuarantineCopy};
 use ralph_tree::{Entry, Kind, hash_bytes};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -70,16 +71,18 @@ fn copy(blobs: &Blobs, hash: u128, to: &Path) -> io::Result<bool> {
 }
 
 impl Case {
-    /// Whether this case, in this folder, has exactly these states.
+    /// Whether this case, in this folder, has all these states.
     pub fn has(&self, folder: &Path, states: &[PathState<'_>]) -> bool {
-        let same = |(found, state): (&Found, &PathState<'_>)| found.is(folder, state);
-        self.found.len() == states.len() && self.found.iter().zip(states).all(same)
+        let own: BTreeMap<_, &Found> =
+            self.found.iter().map(|found| (found.path().as_bytes().to_vec(), found)).collect();
+        let has = |state: &PathState<'_>| own.get(state.path).is_some_and(|found| found.is(folder, state));
+        states.iter().all(has)
     }
 }
 
 impl Found {
     fn is(&self, folder: &Path, state: &PathState<'_>) -> bool {
-        if self.path().as_bytes() != state.path || self.root.is_some() || self.commit.is_some() {
+        if self.root.is_some() || self.commit.is_some() {
             return false;
         }
         let Some(entry) = state.entry else { return self.gone };

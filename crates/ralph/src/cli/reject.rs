@@ -2,7 +2,7 @@
 //! `ralph quarantine restore` brings it back. What the user changed since the run is left alone.
 
 use super::Here;
-use super::undo::kept_case::{keep, kept, name};
+use super::undo::kept_case::{REJECTED, keep, kept, name};
 use super::undo::plan::UndoPlan;
 use super::undo::{CarriedOut, How, carry_out, list};
 use crate::print::{print_json, say};
@@ -86,7 +86,7 @@ impl Rejected {
         }
         let left_alone = plan.restore.newer.iter().any(|path| files.contains(path.as_bytes()));
         let is_over = plan.restore.acts.is_empty() && !left_alone;
-        let case = if is_over { None } else { keep(plan, 'x', &states)? };
+        let case = if is_over { None } else { keep(plan, REJECTED, &states)? };
         Ok(Rejected { case, files })
     }
 

@@ -17,6 +17,7 @@ use std::path::Path;
 pub mod kept_case;
 pub mod plan;
 
+use kept_case::{keep_newer, kept, name};
 use plan::UndoPlan;
 
 /// Lines shown of a long list.
@@ -30,7 +31,7 @@ pub struct Args {
     /// Restore the state after this iteration (default: 0, before the run).
     #[arg(long, value_name = "N")]
     to: Option<u32>,
-    /// Also restore files that changed after the run ended.
+    /// Also restore files that changed after the run ended; what they are now is quarantined.
     #[arg(long)]
     newer_too: bool,
     #[command(flatten)]
@@ -68,11 +69,18 @@ pub struct CarriedOut<T> {
 pub fn undo(args: &Args, here: &Here) -> Result<u8, Problem> {
     let plan = UndoPlan::of((args.run.as_deref(), args.to.unwrap_or(0)), args.newer_too, "undo", here)?;
     let to = plan.to;
-    let done = carry_out(plan, args.how, |_| Ok(()))?;
+    let done = carry_out(plan, args.how, |plan| {
+        keep_newer(plan).map_err(|e| {
+            let message = "what was changed after the run could not be quarantined, so nothing was changed";
+            Problem::new(Code::Journal, message).cause(&e)
+        })
+    })?;
+    let case = done.first.as_ref().and_then(Option::as_deref).map(|folder| name(&done.row, folder));
     if args.how.json {
-        print_json(&done.as_json([("to", json!(to))]))?;
+        print_json(&done.as_json([("to", json!(to)), ("case", json!(case))]))?;
     } else if let Some(report) = &done.report {
         say(&outcome(report));
+        say(&case.map(|case| kept("What was changed after the run is kept", &case)).unwrap_or_default());
     }
     Ok(done.code())
 }

@@ -129,6 +129,35 @@ fn only_what_the_user_changed_is_newer_whatever_was_undone_before() {
 }
 
 #[test]
+fn what_newer_too_takes_away_is_kept_and_can_be_brought_back() {
+    let bed = Bed::git("write a.txt agent\nwrite b.txt agent\nclaim progress");
+    bed.scratch.files(&[("a.txt", "a\n"), ("old.txt", "old\n"), ("mode.sh", "true\n")]);
+    let before = files(&bed.scratch.workspace());
+    bed.done(&["--max-iterations", "1"]);
+    let there = bed.scratch.workspace();
+    bed.scratch.files(&[("later.txt", "mine\n"), ("a.txt", "mine\n"), ("own/deep/x", "mine\n")]);
+    fs::create_dir(there.join("empty")).unwrap();
+    std::os::unix::fs::symlink("later.txt", there.join("link")).unwrap();
+    fs::set_permissions(there.join("mode.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::remove_file(there.join("old.txt")).unwrap();
+    let mut mine = files(&there);
+    let done = undo(&bed, &["--newer-too", "--yes"]);
+    assert_eq!((done.code, files(&there)), (0, before.clone()), "{}", done.err);
+    let case = done.err.split("ralph quarantine restore ").nth(1).unwrap().trim().to_owned();
+    let back = Done::of(&mut bed.ralph(&["quarantine", "restore", &case, "--yes"]));
+    assert_eq!(back.code, 0, "{}", back.err);
+    // The agent's own file was taken back, and is no part of the case.
+    mine.remove(b"b.txt".as_slice());
+    assert_eq!(files(&there), mine);
+    let again = undo(&bed, &["--newer-too", "--yes"]);
+    assert!(again.err.contains(&case), "it is kept already: {}", again.err);
+    assert_eq!(files(&there), before);
+    let none = undo(&bed, &["--to", "1", "--newer-too", "--yes", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&none.out).unwrap();
+    assert_eq!((none.code, &told["case"]), (0, &serde_json::Value::Null), "nobody changed anything: {told}");
+}
+
+#[test]
 fn nothing_is_done_without_a_yes() {
     let bed = Bed::git("write agent.txt agent\nclaim progress");
     bed.done(&["--max-iterations", "1"]);

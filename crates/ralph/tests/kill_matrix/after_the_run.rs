@@ -258,6 +258,46 @@ fn a_rejection_that_was_killed_anywhere_is_completed_by_the_next_one() {
     matrix(changed_in_every_way, &["reject", "--yes"], is_rejected);
 }
 
+/// What the user does after the run: changes, a new file, a deletion, an empty directory.
+fn changed_again_by_the_user() -> Place {
+    let scratch = Scratch::git_repo();
+    scratch.files(&[("a", "a\n"), ("b", "b\n"), ("c", "c\n")]);
+    let script = "run echo agent > a; echo agent > new\nclaim progress";
+    let mut place = Place::after_run(scratch, script, &["--max-iterations", "1"], 3);
+    place.scratch.files(&[("a", "mine\n"), ("b", "mine\n"), ("later/deep", "mine\n")]);
+    fs::remove_file(place.scratch.workspace().join("c")).unwrap();
+    fs::create_dir(place.scratch.workspace().join("empty")).unwrap();
+    place.after = files(&place.scratch.workspace());
+    place.copy_to("kept", &["workspace", "state"]);
+    place
+}
+
+/// The files are as before the run, and the oldest case has all that the user did since.
+fn is_undone_with_newer(place: &Place) -> Found<()> {
+    place.ends_well(&["undo", "--newer-too", "--yes"])?;
+    let now = files(&place.scratch.workspace());
+    if now != place.before {
+        return Err(format!("it is not undone: {now:?}"));
+    }
+    place.is_tidy()?;
+    let output = place.ralph(&["quarantine", "list", "--json"]).output().map_err(|e| e.to_string())?;
+    let cases: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?;
+    if cases.as_array().is_none_or(|cases| cases.len() != 1) {
+        return Err(format!("there should be one case: {cases}"));
+    }
+    place.ends_well(&["quarantine", "restore", cases[0]["case"].as_str().unwrap_or_default(), "--yes"])?;
+    // The agent's own file is no change of the user's.
+    let mut mine = place.after.clone();
+    mine.remove("new");
+    let now = files(&place.scratch.workspace());
+    (now == mine).then_some(()).ok_or_else(|| format!("the user's work is lost: {now:?}"))
+}
+
+#[test]
+fn what_an_undo_takes_from_the_user_is_kept_wherever_it_is_killed() {
+    matrix(changed_again_by_the_user, &["undo", "--newer-too", "--yes"], is_undone_with_newer);
+}
+
 /// A run's change among the user's own: staged, changed, untracked, and in a file that the run changed too.
 fn among_other_changes() -> Place {
     let scratch = Scratch::git_repo();

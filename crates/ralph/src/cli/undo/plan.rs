@@ -31,6 +31,8 @@ pub struct UndoPlan {
     pub to: u32,
     /// What will be done.
     pub restore: Restore,
+    /// What was changed after the run, whether it is left alone or restored too.
+    pub newer: Vec<TreePath>,
     /// The command that does it.
     pub what: &'static str,
     /// Files that are left alone although they look added or deleted, and why.
@@ -83,7 +85,9 @@ impl UndoPlan {
             recorded: &BTreeSet::new(),
         };
         // An earlier undo or rejection leaves the files as the run had them at another time.
-        let recorded = recorded_paths(&restore(wanted, blobs).newer, &after, snapshots.states());
+        let mut newer = restore(wanted, blobs).newer;
+        let recorded = recorded_paths(&newer, &after, snapshots.states());
+        newer.retain(|path| !recorded.contains(path.as_bytes()));
         (wanted.recorded, wanted.newer_too) = (&recorded, newer_too);
         let restore = restore(wanted, blobs);
         let (start, _lock) = (state.start, lock);
@@ -93,6 +97,7 @@ impl UndoPlan {
             snapshots,
             to,
             restore,
+            newer,
             what,
             left_out,
             cut_short,
