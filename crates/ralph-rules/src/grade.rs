@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Grade {
     /// There is no verify command.
     Unverified,
-    /// A failing check passes only because of files that may belong to the check.
+    /// The checks pass, but the work may not be the reason: files that may belong to the check changed, or configuration
+    /// outside the workspace, or the checks are flaky.
     Unclear,
     /// Earlier tests fail with the new work and were changed.
     Revised,
@@ -54,7 +55,7 @@ impl Grade {
             Grade::Tested => "new tests fail without the work and pass with it; earlier checks still pass",
             Grade::Unbroken => "the checks pass with and without the change, so they do not show it",
             Grade::Revised => "earlier tests fail with the new work and were changed",
-            Grade::Unclear => "a failing check passes only because of files that may belong to the check",
+            Grade::Unclear => "the checks pass, but something other than the work may be the reason",
             Grade::Unverified => "there is no verify command",
         }
     }
