@@ -13,12 +13,15 @@ mod git_changes;
 mod git_dir;
 mod harmless_aliases;
 mod harmless_keys;
+mod harmless_looks_and_speed;
 mod hidden_paths;
 mod history;
 mod known_commits;
 mod repeated_changes;
 mod repositories;
+mod settings;
 mod tools;
+pub mod user_config;
 
 pub use committed::Committed;
 pub use git_dir::GitDir;
@@ -182,10 +185,11 @@ fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Viola
     let named = |v: &ralph_tree::Violation| Violation::new(format!("{}/{}", was.name, v.path), how(v.how));
     let changed = violations(&was.index, &is.index);
     let judged = changed.iter().map(|v| (v, git_changes::meaning(ctx, was, is, v.path.as_bytes())));
+    let blamed = |v: &ralph_tree::Violation| git_changes::blamed_keys(ctx, was, is, v.path.as_bytes());
     let found = judged.filter_map(|(v, meaning)| match meaning {
         Meaning::Ordinary => None,
         Meaning::Tool(tool) => Some(Violation { tool: Some(tool.to_owned()), ..named(v) }),
-        Meaning::Tampering => Some(named(v)),
+        Meaning::Tampering => Some(Violation { keys: blamed(v), ..named(v) }),
     });
     found.collect()
 }
@@ -193,6 +197,12 @@ fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Viola
 /// Whether a file that git obeys changed only as ordinary work changes it.
 pub fn is_ordinary(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> bool {
     git_changes::meaning(ctx, was, is, path) == Meaning::Ordinary
+}
+
+/// What was done to a file besides the workspace and was not undone yet, with the settings that changed.
+pub fn how_words(ctx: &StepContext, was: &GitDir, v: &ralph_tree::Violation) -> String {
+    let keys = git_changes::blamed_keys(ctx, was, &was.again(), v.path.as_bytes());
+    Violation { keys, ..Violation::new("", how(v.how)) }.how_words()
 }
 
 /// Protected paths in commits made during the step.

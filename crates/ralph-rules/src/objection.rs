@@ -241,10 +241,8 @@ impl Objection {
                 format!("the agent is blocked: {need}")
             }
             O::ProhibitedPath { paths } => {
-                format!(
-                    "protected paths were changed: {}",
-                    first_names(paths.iter().map(|v| v.path.as_str()))
-                )
+                let names: Vec<String> = paths.iter().map(Violation::named).collect();
+                format!("protected paths were changed: {}", first_names(names.iter().map(String::as_str)))
             }
             O::RestoreLimit { times } => format!("protected paths have been restored {times} time{} already", plural(*times)),
             O::ToolChanged { paths } => {

@@ -291,7 +291,7 @@ fn inspected_words(seen: &Inspected) -> Vec<String> {
 /// Protected paths, each with what was done to it, or by which tool; the first of very many.
 fn touched(violations: &[Violation], what: &str) -> impl Iterator<Item = String> {
     violations.iter().take(TOUCHED).map(move |v| {
-        let (path, how) = (&v.path, v.how.words());
+        let (path, how) = (&v.path, v.how_words());
         match (&v.tool, v.commit.as_deref().and_then(|c| c.get(..10))) {
             (Some(tool), _) => format!("{tool} changed {path} ({how})"),
             (None, Some(commit)) => format!("{what}: {path} ({how} {commit})"),

@@ -27,7 +27,7 @@ pub fn protected_rows(state: &State) -> Vec<(&'static str, String)> {
 fn by_change(violation: &Violation) -> String {
     match violation.commit.as_deref().and_then(|commit| commit.get(..10)) {
         Some(commit) => format!("{} ({} {commit})", violation.path, violation.how.words()),
-        None => format!("{} ({})", violation.path, violation.how.words()),
+        None => format!("{} ({})", violation.path, violation.how_words()),
     }
 }
 
@@ -60,12 +60,16 @@ mod tests {
             ..Violation::new("migrations/1.sql", How::InHistory)
         };
         let husky = Violation { tool: Some("husky".into()), ..Violation::new(".git/config", How::Modified) };
-        state.trees.touched = vec![env.clone(), commit.clone(), env];
+        let keys = ["a.a", "b.b", "c.c", "d.d"].map(ToOwned::to_owned).to_vec();
+        let config = Violation { keys, ..Violation::new(".git/config", How::Modified) };
+        state.trees.touched = vec![env.clone(), commit.clone(), env, config];
         state.trees.violations = vec![commit];
         state.trees.by_tools = vec![husky];
         state.trees.quarantine = Some("/q/001.1".into());
         let rows = protected_rows(&state);
-        assert_eq!(rows[0], ("restored", ".env (modified), .git/config (changed by husky)".into()));
+        let restored =
+            ".env (modified), .git/config (modified: a.a, b.b, c.c, …), .git/config (changed by husky)";
+        assert_eq!(rows[0], ("restored", restored.into()));
         assert_eq!(rows[1], ("left as is", "migrations/1.sql (in a commit 0123456789)".into()));
         assert_eq!(rows[2], ("quarantine", "the agent's version: /q/001.1".into()));
     }

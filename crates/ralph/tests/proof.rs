@@ -12,6 +12,8 @@ mod bed;
 mod case;
 #[path = "proof/map.rs"]
 mod map;
+#[path = "proof/outside.rs"]
+mod outside;
 #[path = "proof/receipts.rs"]
 mod receipts;
 #[path = "proof/stacks.rs"]

@@ -127,7 +127,9 @@ impl Comparison {
     /// With what changed in the repository around the workspace. What is compared there file by file, with the user's own
     /// changes in mind, is not compared twice.
     pub(super) fn with_around(mut self, around: &Around, changes: AroundChanges) -> Comparison {
-        self.environment.outside.retain(|path| !around.compares(path));
+        // Settings of git stand behind the path of their config.
+        let path = |named: &str| named.split_once(" (").map_or(named, |(path, _)| path).to_owned();
+        self.environment.outside.retain(|named| !around.compares(named) && !around.compares(&path(named)));
         self.around = changes;
         self
     }

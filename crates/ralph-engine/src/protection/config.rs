@@ -3,7 +3,8 @@
 //! than the user set up.
 
 use super::harmless_aliases::is_harmless_alias;
-use super::harmless_keys::{HARMLESS, Values};
+use super::harmless_keys::{Values, harmless};
+use super::settings::{Setting, settings};
 use super::tools;
 use std::collections::BTreeSet;
 
@@ -18,21 +19,32 @@ pub enum Meaning {
     Tampering,
 }
 
-/// What the difference between two configs means. `first` is the config when the run began, with the branches there were
-/// (if known): an address that was replaced in two steps is replaced all the same.
-pub fn meaning(first: &[u8], branches: Option<&BTreeSet<String>>, before: &[u8], after: &[u8]) -> Meaning {
-    let (Some(first), Some(before), Some(after)) = (settings(first), settings(before), settings(after))
-    else {
-        return Meaning::Tampering;
-    };
-    let known = Known { first: &first, branches, before: &before, after: &after };
+/// One config at three times: an address that was replaced in two steps is replaced all the same.
+#[derive(Debug)]
+pub struct Configs {
+    /// When the run began.
+    pub first: Vec<u8>,
+    /// The branches there were then; none if they are not known.
+    pub branches: Option<BTreeSet<String>>,
+    pub before: Vec<u8>,
+    pub after: Vec<u8>,
+}
+
+impl Configs {
+    /// None if one of them cannot be read for sure.
+    fn settings(&self) -> Option<[Vec<Setting>; 3]> {
+        Some([settings(&self.first)?, settings(&self.before)?, settings(&self.after)?])
+    }
+}
+
+/// What the difference between a config before and after means.
+pub fn meaning(configs: &Configs) -> Meaning {
+    let Some([first, before, after]) = configs.settings() else { return Meaning::Tampering };
+    let known = Known { first: &first, branches: configs.branches.as_ref(), before: &before, after: &after };
     if known.pushes_go_to_a_new_remote() {
         return Meaning::Tampering;
     }
-    let rest = |settings: &[Setting]| -> Vec<Setting> {
-        settings.iter().filter(|s| !s.is_harmless(&known)).cloned().collect()
-    };
-    let (old, new) = (rest(&before), rest(&after));
+    let (old, new) = (known.harmful(&before), known.harmful(&after));
     if old == new {
         return Meaning::Ordinary;
     }
@@ -43,11 +55,25 @@ pub fn meaning(first: &[u8], branches: Option<&BTreeSet<String>>, before: &[u8],
     named.filter(|_| others(&old) == others(&new)).map_or(Meaning::Tampering, Meaning::Tool)
 }
 
-/// The same for the config of one work tree, which comes on top of the repository's: only how its files are checked out.
-pub fn meaning_for_worktree(before: &[u8], after: &[u8]) -> Meaning {
+/// The keys that make a difference between two configs more than ordinary, by the names they may be shown with.
+pub fn blamed(configs: &Configs) -> BTreeSet<String> {
+    let Some([first, before, after]) = configs.settings() else { return BTreeSet::new() };
+    let known = Known { first: &first, branches: configs.branches.as_ref(), before: &before, after: &after };
+    let (old, new) = (known.harmful(&before), known.harmful(&after));
+    let differ = new.iter().filter(|s| !old.contains(s)).chain(old.iter().filter(|s| !new.contains(s)));
+    let mut names: BTreeSet<String> = differ.map(Setting::shown_name).collect();
+    if let (true, Some(remote)) = (known.pushes_go_to_a_new_remote(), Known::default_remote(&after)) {
+        let url = after.iter().find(|s| s.section == "remote" && s.sub == remote && s.key == "url");
+        names.extend(url.map(Setting::shown_name));
+    }
+    names
+}
+
+/// What a difference means in the config of one work tree, which comes on top of the repository's: only how its files are checked out.
+pub fn meaning_for_worktree(configs: &Configs) -> Meaning {
     let of_files = |text: &[u8]| settings(text).is_some_and(|all| all.iter().all(Setting::is_of_files));
-    match of_files(before) && of_files(after) {
-        true => meaning(before, None, before, after),
+    match of_files(&configs.before) && of_files(&configs.after) {
+        true => meaning(configs),
         false => Meaning::Tampering,
     }
 }
@@ -93,57 +119,25 @@ impl<'a> Known<'a> {
         Known::remotes(self.first).contains(name) || now.peek().is_some() && now.all(had)
     }
 
+    /// The settings of a config that are not harmless.
+    fn harmful(&self, settings: &[Setting]) -> Vec<Setting> {
+        settings.iter().filter(|s| !s.is_harmless(self)).cloned().collect()
+    }
+
     fn is_new_branch(&self, name: &str) -> bool {
         self.branches.is_some_and(|branches| !branches.contains(name))
     }
 }
 
-/// One `key = value`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Setting {
-    section: String,
-    sub: String,
-    key: String,
-    value: String,
-}
-
 impl Setting {
-    fn name(&self) -> String {
-        match self.sub.as_str() {
-            "" => format!("{}.{}", self.section, self.key),
-            sub => format!("{}.{sub}.{}", self.section, self.key),
-        }
-    }
-
-    fn is_of_files(&self) -> bool {
-        matches!(self.section.as_str(), "core" | "index")
-    }
-
-    fn same_key(&self, other: &Setting) -> bool {
-        (&self.section, &self.sub, &self.key) == (&other.section, &other.sub, &other.key)
-    }
-
-    /// Whether a name of the table stands for this key.
-    fn fits(&self, name: &str) -> bool {
-        let Some((section, rest)) = name.split_once('.') else { return false };
-        let (sub, key) = rest.rsplit_once('.').map_or((None, rest), |(sub, key)| (Some(sub), key));
-        let sub = match sub {
-            None => self.sub.is_empty(),
-            Some("*") => !self.sub.is_empty(),
-            Some(sub) => sub == self.sub,
-        };
-        section == self.section && sub && (key == "*" || key == self.key)
+    /// Which values of its key are harmless; none if the table has no such key.
+    pub(super) fn harmless_values(&self) -> Option<Values> {
+        harmless().find(|(name, _)| self.fits(name)).map(|(_, values)| *values)
     }
 
     fn is_harmless(&self, known: &Known<'_>) -> bool {
         let value = self.value.as_str();
-        let Some((_, values)) = HARMLESS.iter().find(|(name, _)| self.fits(name)) else { return false };
-        match values {
-            Values::Any => true,
-            Values::None => false,
-            Values::Switch => matches!(value, "true" | "false" | "yes" | "no" | "on" | "off" | "0" | "1"),
-            Values::Number => !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()),
-            Values::OneOf(list) => list.contains(&value),
+        match self.harmless_values().unwrap_or(Values::None) {
             Values::Followed => value.starts_with("refs/") && self.is_own_branch(known),
             Values::Tracking => value
                 .split_once(':')
@@ -152,6 +146,8 @@ impl Setting {
             Values::AsBefore => known.earlier().any(|s| s == self),
             Values::NewAddress => is_plain_address(value) && self.is_new(known) && self.has_free_name(known),
             Values::Alias => is_harmless_alias(value) && self.is_new(known),
+            Values::Shows(_) if !known.after.contains(self) => true,
+            values => values.allow(value),
         }
     }
 
@@ -205,38 +201,6 @@ impl Setting {
 /// An address that git fetches from by itself, without running a helper that the address names.
 fn is_plain_address(value: &str) -> bool {
     !value.contains("::") && !value.starts_with('-') && !value.contains(['"', '`', '$', ';', '|', '&'])
-}
-
-/// Every setting in order. None where a line cannot be read for sure: then nothing is taken for harmless.
-fn settings(text: &[u8]) -> Option<Vec<Setting>> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (mut all, mut section, mut sub) = (Vec::new(), String::new(), String::new());
-    for line in text.lines().map(str::trim) {
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        // A value that goes on in the next line is none that git writes by itself.
-        if line.ends_with('\\') {
-            return None;
-        }
-        if let Some(head) = line.strip_prefix('[') {
-            let head = head.strip_suffix(']')?;
-            let (name, rest) = head.split_once(' ').unwrap_or((head, ""));
-            section = name.to_ascii_lowercase();
-            sub = match rest.trim() {
-                "" => String::new(),
-                rest => rest.strip_prefix('"')?.strip_suffix('"')?.to_owned(),
-            };
-            if section.contains(['"', '[', ']', '.']) || sub.contains(['"', '\\']) {
-                return None;
-            }
-            continue;
-        }
-        let (key, value) = line.split_once('=')?;
-        let key = key.trim().to_ascii_lowercase();
-        all.push(Setting { section: section.clone(), sub: sub.clone(), key, value: value.trim().to_owned() });
-    }
-    Some(all)
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! What a changed file of a repository's own directory means: ordinary work, a tool's doing, or tampering.
 
-use super::config::{self, Meaning};
+use super::config::{self, Configs, Meaning};
 use super::first_configs::FirstConfigs;
 use super::git_dir::GitDir;
 use super::tools;
 use crate::step_context::StepContext;
 use ralph_os::{Links, read_regular};
+use ralph_rules::record::Violation;
 use ralph_tree::{Entry, Kind};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -34,6 +36,14 @@ pub fn meaning(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> Mea
         _ if path.starts_with(b"hooks/") => change.of_hook().map_or(Meaning::Tampering, Meaning::Tool),
         _ => Meaning::Tampering,
     }
+}
+
+/// The settings that make the change of a config tampering: the first ones, by name.
+pub fn blamed_keys(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> Vec<String> {
+    let change = Change { ctx, was, is, path, old: was.index.get(path), new: is.index.get(path) };
+    let is_config = was.is_of_git() && (path == b"config" || is_worktree_config(path));
+    let keys = is_config.then(|| change.blamed()).flatten().unwrap_or_default();
+    keys.into_iter().take(Violation::KEYS + 1).collect()
 }
 
 /// `config.worktree`, of the main work tree or a linked one.
@@ -71,17 +81,25 @@ impl Change<'_> {
         if self.old?.mode != self.new?.mode {
             return None;
         }
-        let before = self.before()?;
-        let first = FirstConfigs::load(&self.ctx.folder).of(&self.was.dir);
-        let (config, branches) = match &first {
-            Some(first) => (first.config.as_slice(), first.branches.as_ref()),
-            None => (before.as_slice(), None),
+        Some(config::meaning(&self.configs()?))
+    }
+
+    fn configs(&self) -> Option<Configs> {
+        let (before, after) = (self.before()?, self.after()?);
+        let first = match self.path {
+            b"config" => FirstConfigs::load(&self.ctx.folder).of(&self.was.dir),
+            _ => None,
         };
-        Some(config::meaning(config, branches, &before, &self.after()?))
+        let (first, branches) = first.map_or_else(|| (before.clone(), None), |f| (f.config, f.branches));
+        Some(Configs { first, branches, before, after })
+    }
+
+    fn blamed(&self) -> Option<BTreeSet<String>> {
+        Some(config::blamed(&self.configs()?))
     }
 
     fn of_worktree_config(&self) -> Option<Meaning> {
-        Some(config::meaning_for_worktree(&self.before()?, &self.after()?))
+        Some(config::meaning_for_worktree(&self.configs()?))
     }
 
     /// A work tree that is made or removed as a whole. Without this file its directory would be a repository of its own.

@@ -1,4 +1,8 @@
-//! The one table of keys in a repository's config that cannot run code or redirect a push. `config.rs` judges with it.
+//! The one table of keys in git's configs that cannot run code, redirect a fetch, a push or a password, hide changes or
+//! change what a commit contains; the part about looks and speed is in `harmless_looks_and_speed.rs`. `config.rs` judges
+//! with it, for a repository's config and for those outside the workspace.
+
+use super::harmless_looks_and_speed::LOOKS_AND_SPEED;
 
 /// Which values of a key are harmless.
 #[derive(Clone, Copy, Debug)]
@@ -9,10 +13,14 @@ pub enum Values {
     None,
     /// True or false.
     Switch,
-    /// A number without a sign.
+    /// A number without a sign, perhaps with a unit.
     Number,
     /// One of these.
     OneOf(&'static [&'static str]),
+    /// Others hide changes. One of these, and what stood there before may go: without the key, git shows everything.
+    Shows(&'static [&'static str]),
+    /// The path of one directory: no pattern.
+    Directory,
     /// The name of a ref. For a branch that was there when the run began: the same name, or what it was.
     Followed,
     /// Refs of a remote go to `refs/remotes/` or `refs/tags/`.
@@ -27,11 +35,36 @@ pub enum Values {
     Alias,
 }
 
-use Values::{Alias, Any, AsBefore, Followed, NewAddress, Number, OneOf, Remote, Switch, Tracking};
+impl Values {
+    /// Whether a value is harmless by itself, whatever else a config says.
+    pub fn allow(self, value: &str) -> bool {
+        match self {
+            Any => true,
+            Switch => matches!(value, "true" | "false" | "yes" | "no" | "on" | "off" | "0" | "1"),
+            Number => is_number(value),
+            OneOf(list) | Shows(list) => list.contains(&value),
+            Directory => value.starts_with('/') && !value.contains(['*', '"', '\\']),
+            Values::None | Followed | Tracking | Remote | NewAddress | AsBefore | Alias => false,
+        }
+    }
+}
 
-/// Keys that cannot run code or redirect a push, with their harmless values; the first row that fits decides. `*` is any
-/// name. A key that is not here is never harmless.
-pub const HARMLESS: &[(&str, Values)] = &[
+fn is_number(value: &str) -> bool {
+    let digits = value.strip_suffix(['k', 'K', 'm', 'M', 'g', 'G']).unwrap_or(value);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+use Values::{
+    Alias, Any, AsBefore, Directory, Followed, NewAddress, Number, OneOf, Remote, Shows, Switch, Tracking,
+};
+
+/// Keys with their harmless values; the first row that fits decides. `*` is any name. A key that is not here is never
+/// harmless.
+pub fn harmless() -> impl Iterator<Item = &'static (&'static str, Values)> {
+    HARMLESS.iter().chain(LOOKS_AND_SPEED)
+}
+
+const HARMLESS: &[(&str, Values)] = &[
     // Who the user is, and how things look.
     ("user.*", Any),
     ("author.*", Any),
@@ -86,13 +119,15 @@ pub const HARMLESS: &[(&str, Values)] = &[
     ("filter.lfs.clean", OneOf(&["git-lfs clean -- %f"])),
     ("filter.lfs.smudge", OneOf(&["git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"])),
     ("filter.lfs.process", OneOf(&["git-lfs filter-process", "git-lfs filter-process --skip"])),
-    ("filter.lfs.required", Switch),
+    ("filter.lfs.required", OneOf(&["true"])),
     // Sparse checkout and maintenance.
     ("core.sparsecheckout", Switch),
     ("core.sparsecheckoutcone", Switch),
     ("index.sparse", Switch),
     ("extensions.worktreeconfig", Switch),
     ("core.repositoryformatversion", OneOf(&["0", "1"])),
+    // Git reads it only outside of repositories.
+    ("safe.directory", Directory),
     ("maintenance.*", Any),
     ("maintenance.*.*", Any),
     ("gc.auto", Number),
@@ -100,7 +135,20 @@ pub const HARMLESS: &[(&str, Values)] = &[
     ("core.autocrlf", OneOf(&["true", "false", "input"])),
     ("core.eol", OneOf(&["lf", "crlf", "native"])),
     ("core.safecrlf", OneOf(&["true", "false", "warn"])),
+    // `false` hides that a file became executable, and that a link became a file. Git sets them so by itself where a disk
+    // knows neither; ralph compares permissions and kinds without git.
     ("core.filemode", Switch),
+    ("core.symlinks", Switch),
+    // The other values hide content: files that are new, whose names differ from others only in case, or whose size and
+    // time were put back.
+    ("core.ignorecase", Shows(&["false"])),
+    ("core.ignorestat", Shows(&["false"])),
+    ("core.trustctime", Shows(&["true"])),
+    ("core.checkstat", Shows(&["default"])),
+    ("status.showuntrackedfiles", Shows(&["normal", "all", "true"])),
+    ("diff.ignoresubmodules", Shows(&["none"])),
+    ("diff.relative", Shows(&["false"])),
+    ("submodule.*.ignore", Shows(&["none"])),
     ("core.longpaths", Switch),
     ("core.quotepath", Switch),
     ("core.whitespace", Any),

@@ -3,10 +3,11 @@
 
 use super::bytes;
 use super::dependencies::{PythonPlaces, site_directories};
+use crate::protection::user_config;
 use ralph_os::{Links, read_start};
 use ralph_tree::hash_bytes;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
@@ -64,8 +65,17 @@ const IN_HOME: [&str; 41] = [
 ];
 
 /// Relative to the user's configuration directory, `~/.config` unless set otherwise.
-const IN_CONFIG: [&str; 7] =
-    ["git/config", "go/env", "mypy/config", "pip/pip.conf", "rspec/options", "ruff/ruff.toml", "uv/uv.toml"];
+const IN_CONFIG: [&str; 8] = [
+    "git/config",
+    "go/env",
+    "mypy/config",
+    "pip/pip.conf",
+    // The user's limits for agents.
+    "ralph/config.toml",
+    "rspec/options",
+    "ruff/ruff.toml",
+    "uv/uv.toml",
+];
 
 /// In every directory above the workspace.
 const ABOVE: [&str; 42] = [
@@ -114,7 +124,11 @@ const ABOVE: [&str; 42] = [
 ];
 
 /// For all users.
-const OF_SYSTEM: [&str; 4] = ["/etc/pip.conf", "/etc/gitconfig", "/usr/etc/npmrc", "/usr/local/etc/npmrc"];
+const OF_SYSTEM: [&str; 5] =
+    ["/etc/pip.conf", "/etc/gitconfig", "/etc/ralph/config.toml", "/usr/etc/npmrc", "/usr/local/etc/npmrc"];
+
+/// Configs of git, by the ends of their paths.
+const OF_GIT: [&str; 3] = [".gitconfig", "git/config", "etc/gitconfig"];
 
 /// Programs that verify commands start, or start through others.
 const PROGRAMS: [&str; 48] = [
@@ -135,7 +149,7 @@ pub struct OutsidePlaces<'a> {
     pub path: Option<&'a OsStr>,
 }
 
-/// Files outside a workspace that runners obey, each with what tells its state apart. Files that do not exist are not
+/// Files outside a workspace that runners obey, or git or ralph, each with what tells its state apart. Files that do not exist are not
 /// listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideFiles {
@@ -151,7 +165,9 @@ impl OutsideFiles {
         let mut paths: Vec<PathBuf> = OF_SYSTEM.iter().map(PathBuf::from).collect();
         if let Some(home) = places.home {
             paths.extend(IN_HOME.iter().map(|name| home.join(name)));
-            let config = places.config_home.map_or_else(|| home.join(".config"), Path::to_owned);
+        }
+        let config = places.config_home.map(Path::to_owned);
+        if let Some(config) = config.or_else(|| Some(places.home?.join(".config"))) {
             paths.extend(IN_CONFIG.iter().map(|name| config.join(name)));
         }
         for dir in workspace.ancestors().skip(1).filter(|dir| dir.parent().is_some()) {
@@ -167,14 +183,24 @@ impl OutsideFiles {
         OutsideFiles { v: VERSION, files: paths.into_iter().filter_map(named).collect() }
     }
 
-    /// The paths that were added, removed or changed since `self` was recorded.
+    /// The paths that were added, removed or changed since `self` was recorded; a config of git with the settings.
     #[must_use]
     pub fn changed(&self, now: &OutsideFiles) -> Vec<String> {
-        let mut paths: Vec<&String> = self.files.keys().chain(now.files.keys()).collect();
-        paths.sort();
-        paths.dedup();
-        paths.retain(|path| self.files.get(*path) != now.files.get(*path));
-        paths.into_iter().cloned().collect()
+        let paths: BTreeSet<&String> = self.files.keys().chain(now.files.keys()).collect();
+        paths.into_iter().filter_map(|path| self.changed_path(path, now)).collect()
+    }
+
+    fn changed_path(&self, path: &str, now: &OutsideFiles) -> Option<String> {
+        let (was, is) = (self.files.get(path), now.files.get(path));
+        if was == is {
+            return None;
+        }
+        let keys = user_config::changed_keys(was.map(String::as_str), is.map(String::as_str));
+        match keys.filter(|_| is_of_git(Path::new(path))) {
+            Some(keys) if keys.is_empty() => None,
+            Some(keys) => Some(format!("{path} ({})", user_config::first_keys(&keys))),
+            None => Some(path.to_owned()),
+        }
     }
 
     /// Writes it to a file.
@@ -218,10 +244,15 @@ fn state(path: &Path) -> Option<String> {
     if !meta.is_file() || meta.len() > LARGEST_READ {
         return Some(look(&meta));
     }
-    Some(match read_start(path, LARGEST_READ, Links::Follow) {
-        Ok(bytes) => format!("{:032x}", hash_bytes(&bytes)),
-        Err(_) => look(&meta),
-    })
+    match read_start(path, LARGEST_READ, Links::Follow) {
+        Ok(bytes) if is_of_git(path) => user_config::state(&bytes),
+        Ok(bytes) => Some(format!("{:032x}", hash_bytes(&bytes))),
+        Err(_) => Some(look(&meta)),
+    }
+}
+
+fn is_of_git(path: &Path) -> bool {
+    OF_GIT.iter().any(|end| path.ends_with(end))
 }
 
 fn look(meta: &Metadata) -> String {

@@ -166,7 +166,8 @@ fn fill(
         let item =
             |path: &TreePath, how: String| Item { root: dir.root, name: dir.name, path: path.clone(), how };
         for violation in &dir.touched {
-            let item = item(&violation.path, violation.how.to_string());
+            let how = dir.git_dir.map(|was| protection::how_words(ctx, was, violation));
+            let item = item(&violation.path, how.unwrap_or_else(|| violation.how.to_string()));
             match violation.path.as_bytes() {
                 path if left.contains(path) => {}
                 path if aside.contains(path) => folder.put(&item)?,

@@ -50,6 +50,7 @@ fn what_changes_outside_is_named() {
         ("home/.cargo/config.toml", true),
         ("home/.config/pip/pip.conf", true),
         ("home/.config/go/env", true),
+        ("home/.config/ralph/config.toml", true),
         ("home/project/conftest.py", true),
         ("home/pytest.ini", true),
         ("home/.local/lib/python3.12/site-packages/x.pth", true),
@@ -66,6 +67,42 @@ fn what_changes_outside_is_named() {
         world.write(path);
         let expected: &[&str] = if named { &[path] } else { &[] };
         assert_eq!(names(world.dir.path(), before.changed(&world.record())), expected);
+    }
+}
+
+#[test]
+fn of_git_s_own_configs_only_what_counts_is_named() {
+    for (path, before, after, expected) in [
+        ("home/.gitconfig", "", "[user]\n\tname = Bot\n", None),
+        (
+            "home/.gitconfig",
+            "[core]\n\teditor = vi\n",
+            "[core]\n\teditor = vi\n[safe]\n\tdirectory = /x\n",
+            None,
+        ),
+        ("home/.config/git/config", "", "[maintenance]\n\trepo = /x\n", None),
+        ("home/.gitconfig", "", "[core]\n\thooksPath = /tmp\n", Some("home/.gitconfig (core.hookspath)")),
+        (
+            "home/.config/git/config",
+            "[core]\n\teditor = vi\n",
+            "",
+            Some("home/.config/git/config (core.editor)"),
+        ),
+        ("home/.npmrc", "", "[user]\n\tname = Bot\n", Some("home/.npmrc")),
+    ] {
+        let world = World::new();
+        let write = |text: &str| {
+            fs::create_dir_all(world.at(path).parent().unwrap()).unwrap();
+            fs::write(world.at(path), text).unwrap();
+        };
+        if !before.is_empty() {
+            write(before);
+        }
+        let recorded = world.record();
+        write(after);
+        let changed = names(world.dir.path(), recorded.changed(&world.record()));
+        assert_eq!(changed.first().map(String::as_str), expected, "{path}: {after}");
+        assert!(changed.len() <= 1);
     }
 }
 

@@ -45,12 +45,39 @@ pub struct Violation {
     /// The tool that makes this change by itself, such as husky. The path is restored and the run continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// The settings of git that are the violation, without their values: at most one more than is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
 }
 
 impl Violation {
+    /// Keys of a config that are shown.
+    pub const KEYS: usize = 3;
+
+    /// The path with the settings in it that changed, for people.
+    pub fn named(&self) -> String {
+        match self.keys.is_empty() {
+            true => self.path.clone(),
+            false => format!("{} ({})", self.path, self.first_keys()),
+        }
+    }
+
+    /// What happened, for people.
+    pub fn how_words(&self) -> String {
+        match self.keys.is_empty() {
+            true => self.how.words().to_owned(),
+            false => format!("{}: {}", self.how.words(), self.first_keys()),
+        }
+    }
+
+    fn first_keys(&self) -> String {
+        let more = if self.keys.len() > Violation::KEYS { ", …" } else { "" };
+        self.keys.iter().take(Violation::KEYS).map(String::as_str).collect::<Vec<_>>().join(", ") + more
+    }
+
     /// Something that happened to a path in the workspace.
     pub fn new(path: impl Into<String>, how: How) -> Violation {
-        Violation { path: path.into(), how, commit: None, tool: None }
+        Violation { path: path.into(), how, commit: None, tool: None, keys: Vec::new() }
     }
 }
 

@@ -79,6 +79,23 @@ fn the_result_says_what_happened_and_where_it_lies() {
 }
 
 #[test]
+fn settings_of_git_that_are_a_violation_are_named_without_their_values() {
+    let bed = Bed::git(
+        "[*]\nrun git config user.name A; git config core.hooksPath /somewhere/else\nclaim complete",
+    );
+    let result = Done::of(&mut bed.run(&["--max-iterations", "1"])).ends(4, "PROHIBITED_PATH");
+    assert_eq!(result["details"]["files"][0]["keys"], serde_json::json!(["core.hookspath"]));
+    let why = result["details"]["why"].as_str().unwrap();
+    assert!(why.contains(".git/config (core.hookspath)"), "{why}");
+    for command in ["explain", "quarantine show"] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let shown = Done::of(&mut bed.ralph(&words)).out;
+        assert!(shown.contains(".git/config (modified: core.hookspath)"), "{command}: {shown}");
+        assert!(!shown.contains("/somewhere/else"), "{command}: {shown}");
+    }
+}
+
+#[test]
 fn what_is_in_quarantine_comes_back_only_by_explicit_wish() {
     let bed = Bed::git("run echo stolen > .env; chmod 640 .env; ln -s /etc/hosts secrets/l\nclaim complete");
     bed.scratch.files(&[(".env", "KEY=user"), ("secrets/key", "k")]);

@@ -6,8 +6,12 @@ const BASE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = /srv/x.
 
 /// With the branches `main`, which follows origin, and `feature`, which follows nothing.
 fn meaning(first: &str, before: &str, after: &str) -> Meaning {
-    let branches = ["main", "feature"].map(ToOwned::to_owned).into();
-    super::meaning(first.as_bytes(), Some(&branches), before.as_bytes(), after.as_bytes())
+    super::meaning(&configs(first, before, after))
+}
+
+fn configs(first: &str, before: &str, after: &str) -> Configs {
+    let branches = Some(["main", "feature"].map(ToOwned::to_owned).into());
+    Configs { first: first.into(), branches, before: before.into(), after: after.into() }
 }
 
 fn added(text: &str) -> Meaning {
@@ -38,6 +42,11 @@ fn what_ordinary_work_writes_is_harmless_and_may_be_removed() {
         "[push]\n\tdefault = current\n\tautoSetupRemote = true\n",
         "[gui]\n\twmstate = normal\n\tgeometry = 1x1+0+0 1 1\n",
         "[include]\n",
+        "[gc]\n\tautoDetach = false\n\tpruneExpire = never\n[log]\n\tdate = iso\n[index]\n\tversion = 4\n[feature]\n\tmanyFiles = true\n",
+        "[core]\n\tignorecase = false\n\tabbrev = 12\n\tpreloadIndex = true\n\tsymlinks = false\n\tcompression = 9\n\tpager = cat\n",
+        "[core]\n\tcommentChar = \";\"\n\ttrustctime = true\n\tignoreStat = false\n\tfsmonitor = false\n[pager]\n\tlog = false\n",
+        "[status]\n\tshowUntrackedFiles = all\n[diff]\n\tignoreSubmodules = none\n\tcolorMoved = zebra\n[merge]\n\ttool = vimdiff\n",
+        "[fetch]\n\tfsckObjects = true\n[http]\n\tpostBuffer = 500M\n\tsslVerify = true\n[pack]\n\twindowMemory = 100m\n",
     ] {
         assert_eq!(added(text), Meaning::Ordinary, "{text}");
         let with = format!("{BASE}{text}");
@@ -132,12 +141,57 @@ fn what_runs_code_or_redirects_a_push_is_not() {
         "[guitool \"x\"]\n\tcmd = evil\n",
         "[gitflow \"path\"]\n\thooks = /tmp\n",
         "[safe]\n\tdirectory = *\n",
+        "[core]\n\tignorecase = true\n",
+        "[core]\n\tignoreStat = true\n",
+        "[core]\n\ttrustctime = false\n",
+        "[core]\n\tcheckStat = minimal\n",
+        "[core]\n\tsplitIndex = true\n",
+        "[core]\n\tbigFileThreshold = 1\n",
+        "[core]\n\tpager = cat; evil\n",
+        "[core]\n\tpager = cat # evil\n",
+        "[core]\n\tcompression = evil\n",
+        "[diff]\n\tignoreSubmodules = all\n",
+        "[diff]\n\trelative = true\n",
+        "[diff \"x\"]\n\tbinary = true\n",
+        "[submodule \"a\"]\n\tignore = all\n",
+        "[merge]\n\ttool = ../../evil\n",
+        "[clean]\n\trequireForce = false\n",
+        "[gc]\n\tpruneExpire = now\n",
+        "[filter \"lfs\"]\n\trequired = false\n",
+        "[attr]\n\ttree = evil\n",
+        "[commit]\n\ttemplate = .env\n",
+        "[trace2]\n\teventTarget = /tmp/x\n",
         "[unheardof]\n\tx = y\n",
     ] {
         assert_eq!(added(text), Meaning::Tampering, "{text}");
     }
     let moved = BASE.replace("/srv/x", "/srv/y");
     assert_eq!(meaning(BASE, BASE, &moved), Meaning::Tampering);
+}
+
+#[test]
+fn what_hides_changes_may_go_but_not_come() {
+    for hides in ["[core]\n\tignorecase = true\n", "[status]\n\tshowUntrackedFiles = no\n"] {
+        let with = format!("{BASE}{hides}");
+        assert_eq!(meaning(&with, &with, BASE), Meaning::Ordinary, "{hides}");
+        let shows = with.replace("= true", "= false").replace("= no", "= all");
+        assert_eq!(meaning(&with, &with, &shows), Meaning::Ordinary, "{shows}");
+        assert_eq!(meaning(&with, &shows, &with), Meaning::Tampering, "{hides}");
+    }
+}
+
+#[test]
+fn the_keys_that_are_more_than_ordinary_are_named() {
+    let blamed = |after: &str| -> Vec<String> { blamed(&configs(BASE, BASE, after)).into_iter().collect() };
+    let more = |text: &str| blamed(&format!("{BASE}{text}"));
+    assert_eq!(more("[user]\n\tname = A\n[core]\n\thooksPath = /tmp\n"), ["core.hookspath"]);
+    assert_eq!(more("[diff \"x\"]\n\tcommand = evil\n"), ["diff.x.command"]);
+    assert_eq!(more("[url \"https://token@evil.example/\"]\n\tinsteadOf = x\n"), ["url.*.insteadof"]);
+    assert_eq!(blamed(&BASE.replace("/srv/x", "/srv/y")), ["remote.origin.url"]);
+    assert_eq!(blamed(&BASE.replace("\tst = status\n", "\tst = log\n")), ["alias.st"]);
+    let evil = BASE.replace("\"origin\"]\n\turl = /srv/x", "\"evil\"]\n\turl = /srv/evil");
+    assert_eq!(blamed(&evil), ["remote.evil.url"], "where a push goes now");
+    assert!(more("[core] pager = evil\n").is_empty(), "cannot be read");
 }
 
 #[test]
@@ -188,8 +242,12 @@ fn a_branch_that_was_there_follows_the_first_remote_of_all_and_a_renamed_one() {
     assert_eq!(meaning("", "", first), Meaning::Ordinary);
     let renamed = BASE.replace("origin", "renamed");
     assert_eq!(meaning(BASE, BASE, &renamed), Meaning::Ordinary);
-    let unknown = super::meaning(b"[core]\n", None, b"[core]\n", b"[branch \"a\"]\n\tremote = .\n");
-    assert_eq!(unknown, Meaning::Tampering, "the branches are not known");
+    let unknown = configs("[core]\n", "[core]\n", "[branch \"a\"]\n\tremote = .\n");
+    assert_eq!(
+        super::meaning(&Configs { branches: None, ..unknown }),
+        Meaning::Tampering,
+        "the branches are not known"
+    );
 }
 
 #[test]
