@@ -20,6 +20,7 @@ mod known_commits;
 mod repeated_changes;
 mod repositories;
 mod settings;
+mod tool_hooks;
 mod tools;
 pub mod user_config;
 

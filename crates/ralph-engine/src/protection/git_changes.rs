@@ -3,7 +3,7 @@
 use super::config::{self, Configs, Meaning};
 use super::first_configs::FirstConfigs;
 use super::git_dir::GitDir;
-use super::tools;
+use super::{tool_hooks, tools};
 use crate::step_context::StepContext;
 use ralph_os::{Links, read_regular};
 use ralph_rules::record::Violation;
@@ -118,13 +118,13 @@ impl Change<'_> {
 
     /// A hook that a tool installs, or takes away again, or keeps under another name.
     fn of_hook(&self) -> Option<&'static str> {
-        let Some(new) = self.new else { return tools::of_hook(&self.before()?) };
+        let Some(new) = self.new else { return tool_hooks::of_hook(&self.before()?) };
         for (end, tool) in [(&b".legacy"[..], "pre-commit"), (b".old", "lefthook")] {
             let kept = self.path.strip_suffix(end).and_then(|path| self.was.index.get(path));
             if kept.is_some_and(|kept| kept.hash == new.hash) {
                 return Some(tool);
             }
         }
-        tools::of_hook(&self.after()?)
+        tool_hooks::of_hook(&self.after()?)
     }
 }
