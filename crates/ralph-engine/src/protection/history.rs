@@ -19,6 +19,9 @@ use std::sync::OnceLock;
 /// Touched paths kept in the list.
 const MOST: usize = 1000;
 
+/// Trees that are looked at without a commit: each costs a process.
+const MOST_TREES: usize = 100;
+
 /// A protected path in a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touched {
@@ -94,10 +97,10 @@ pub fn touched(
         ends.push_str(&format!("^{id}\n"));
     }
     let commits = git.run(&["rev-list", "--ignore-missing", "--stdin"], ends.as_bytes())?;
-    if commits.is_empty() {
-        return Ok(Vec::new());
+    let mut raw = tagged_trees(git, tips)?;
+    if !commits.is_empty() {
+        raw.extend(git.run(&DIFF, &commits)?);
     }
-    let raw = git.run(&DIFF, &commits)?;
     let found = changes(&raw)
         .filter_map(|change| {
             let (shown, lay_there) = before.protected(repository, change.path)?;
@@ -117,6 +120,32 @@ pub fn touched(
     let repeats = Repeats::among(git, before.refs, now, (tips, known), &all)?;
     let all = all.into_iter().filter(|found| !repeats.has(&found.change));
     Ok(all.map(|found| found.change.touched(found.path)).collect())
+}
+
+/// Every file of the trees among these names, or that tags among them name without a commit, as if a commit added it.
+fn tagged_trees(git: &Git, names: &[String]) -> io::Result<Vec<u8>> {
+    let asked: String = names.iter().map(|id| format!("{id}^{{}}\n")).collect();
+    let kinds = git.run(&["cat-file", "--batch-check=%(objectname) %(objecttype)"], asked.as_bytes())?;
+    let kinds = String::from_utf8_lossy(&kinds).into_owned();
+    let trees: BTreeSet<&str> = kinds.lines().filter_map(|line| line.strip_suffix(" tree")).collect();
+    if trees.len() > MOST_TREES {
+        return Err(io::Error::other("too many tags of trees"));
+    }
+    let mut raw = Vec::new();
+    for tree in trees {
+        raw.extend_from_slice(format!("{tree}\0").as_bytes());
+        let files = git.run(&["ls-tree", "-r", "-z", "--full-tree", tree], b"")?;
+        for file in files.split(|b| *b == 0).filter(|file| !file.is_empty()) {
+            let Some(tab) = file.iter().position(|b| *b == b'\t') else { continue };
+            let (facts, path) = file.split_at(tab);
+            let facts = String::from_utf8_lossy(facts);
+            let object = facts.rsplit(' ').next().unwrap_or_default();
+            raw.extend_from_slice(format!(":0 0 {} {object} A\0", "0".repeat(object.len())).as_bytes());
+            raw.extend_from_slice(path.strip_prefix(b"\t").unwrap_or(path));
+            raw.push(0);
+        }
+    }
+    Ok(raw)
 }
 
 /// A change to a protected path.
