@@ -28,7 +28,10 @@ const STATE: &[File] = &[
     ),
     ("keep/", "snapshots of the workspace's files, for `ralph undo`"),
     ("rooms/", "clean copies of the files, in which verification is repeated for the proof"),
-    ("quarantine/", "changes that were removed from protected paths"),
+    (
+        "quarantine/",
+        "changes that were removed from protected paths, rejected work, what `undo --newer-too` replaced",
+    ),
     ("locks/", "one lock per workspace, so that only one run is active in it"),
     ("copies/", "daily backups of the database"),
 ];
