@@ -351,6 +351,21 @@ fn a_rejection_that_can_put_nothing_back_says_so_and_keeps_the_work() {
 }
 
 #[test]
+fn a_directory_that_a_restored_file_replaces_can_be_brought_back() {
+    let bed = worked(&[("d/x", "x\n")], |_| {}, "run rm -r d; echo agent > d");
+    let told = |args: &[&str]| -> Value { serde_json::from_str(&ralph(&bed, args).out).unwrap() };
+    let rejected = told(&["reject", "--yes", "--json"]);
+    bed.scratch.files(&[("d/deep/mine", "mine\n")]);
+    let case = rejected["case"].as_str().unwrap();
+    assert_eq!(told(&["quarantine", "restore", case, "--yes", "--json"])["done"], true);
+    assert_eq!(bed.scratch.read("d"), "agent\n");
+    let aside = told(&["quarantine", "show", "--json"]);
+    let done = ralph(&bed, &["quarantine", "restore", aside["case"].as_str().unwrap(), "--yes"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!((bed.scratch.read("d/x"), bed.scratch.read("d/deep/mine")), ("x\n".into(), "mine\n".into()));
+}
+
+#[test]
 fn a_case_of_many_paths_is_listed_as_briefly_as_its_rejection() {
     let bed = worked(&[], |_| {}, "run mkdir many; cd many; seq 200 | xargs touch");
     let rejected = ralph(&bed, &["reject", "--yes"]);

@@ -8,11 +8,16 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::clock::utc;
 use ralph_engine::quarantine::{self, Case, Folder, Found, Item};
+use ralph_os::NoFollowDir;
 use ralph_rules::counting::counted;
 use ralph_snapshots::PendingRestore;
 use ralph_tree::TreePath;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -142,10 +147,27 @@ fn quarantine_current(kept: &Kept, acts: &[Act<'_>], dir: &Path) -> io::Result<P
         let item = Item { root: &act.root, name, path, how };
         match act.is_dir && act.what != What::Write {
             true => folder.directory(&item, mode_of(&item)?),
-            false => folder.put(&item)?,
+            false => put_all(&mut folder, &item)?,
         }
     }
     folder.close()
+}
+
+/// Copies what is at a path; of a directory everything in it, path by path, so that the new case can be restored, too.
+fn put_all(folder: &mut Folder, item: &Item<'_>) -> io::Result<()> {
+    let root = NoFollowDir::open(item.root)?;
+    if !root.metadata(item.path.as_bytes()).is_some_and(|meta| meta.is_dir()) {
+        return folder.put(item);
+    }
+    folder.directory(item, mode_of(item)?);
+    let (_held, here) = root.resolved(item.path.as_bytes())?;
+    let names = fs::read_dir(here)?.map(|entry| entry.map(|entry| entry.file_name()));
+    for name in names.collect::<io::Result<BTreeSet<OsString>>>()? {
+        let path = [item.path.as_bytes(), b"/", name.as_bytes()].concat();
+        let (path, how) = (path.as_slice().into(), item.how.clone());
+        put_all(folder, &Item { root: item.root, name: item.name, path, how })?;
+    }
+    Ok(())
 }
 
 fn mode_of(item: &Item<'_>) -> io::Result<u32> {
