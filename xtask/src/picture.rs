@@ -4,7 +4,7 @@ use crate::shell::{Done, cargo, root, say, target};
 use std::fmt::Write;
 use std::process::Command;
 
-const WIDTH: usize = 118;
+const WIDTH: usize = 146;
 const LINE: usize = 18;
 const COLUMN: f64 = 8.4;
 
