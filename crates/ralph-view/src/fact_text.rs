@@ -315,8 +315,8 @@ fn plan_words(which: &str, plan: &PlanSeen) -> String {
 
 /// How to make a cost known, where the tokens and the model are, but not its price.
 fn unpriced_model(call: &CallEnded) -> Option<String> {
-    let model =
-        call.model.as_ref().filter(|_| call.price == PriceFrom::Unpriced && call.usage.total() > 0)?;
+    let unpriced = call.price == PriceFrom::Unpriced && call.computed.is_none() && call.ended_by.is_none();
+    let model = call.model.as_ref().filter(|_| unpriced && call.usage.total() > 0)?;
     Some(format!("the price of `{model}` is not known: set it in your config.toml, [prices.\"{model}\"]"))
 }
 

@@ -71,13 +71,14 @@ fn a_short_limit_is_waited_for_and_the_same_iteration_goes_on() {
 
 #[test]
 fn the_days_rest_bounds_the_first_reservation_and_then_the_day_is_over() {
-    let bed = Bed::git("spend 0.85\nwrite a.txt x\nclaim complete");
+    // Told at the end of the call: a cost that is seen before would be too high for the day, and end the call.
+    let bed = Bed::git("cost 0.85\nwrite a.txt x\nclaim complete");
     ceiling(&bed, "daily_cost_usd = 1.0");
     let first = bed.done(&["--verify", "test -f a.txt"]).ends(0, "gate_passed");
     let alerts: Vec<&str> =
         first["details"]["alerts"].as_array().unwrap().iter().map(|a| a["code"].as_str().unwrap()).collect();
     assert_eq!(alerts, ["day_nearly"]);
-    bed.script("spend 0.10\nclaim progress");
+    bed.script("cost 0.10\nclaim progress");
     let second = bed.done(&["--fresh", "--max-iterations", "3"]);
     let granted: Vec<i64> = second.records("admitted").iter().map(|a| a["grant"].as_i64().unwrap()).collect();
     assert_eq!(granted, [150_000, 50_000], "what the day has left\n{}", second.err);
