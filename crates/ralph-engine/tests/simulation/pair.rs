@@ -14,8 +14,9 @@ use ralph_store::Store;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Turns a pair may take after everything has healed.
-const PATIENCE: u64 = 2_000;
+/// Turns a pair may take after everything has healed. The longest were seen to take more than 2,000: a call an hour, 21
+/// iterations, and every step of a proof.
+const PATIENCE: u64 = 6_000;
 
 /// Shows the ends of both journals when something is wrong.
 struct Witness<'a>(u64, &'a Power);
