@@ -16,7 +16,7 @@ const KILL_MATRIX: &str = "killed_at_every_";
 pub fn test(summary: &mut Summary) -> Done {
     lint(summary)?;
     release_build(summary)?;
-    tmux(summary);
+    optional_programs(summary);
     let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--skip", KILL_MATRIX]);
     let done = [
         summary.tests("tests", with_binary(&mut tests)),
@@ -28,13 +28,17 @@ pub fn test(summary: &mut Summary) -> Done {
     all_of(done)
 }
 
-/// The panel is also driven in tmux. Where that cannot be installed its tests are skipped, and counted.
-fn tmux(summary: &mut Summary) {
-    let there = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
-    if !there {
-        let install = "apt-get install -y tmux || (apt-get update && apt-get install -y tmux)";
-        // The tests themselves say that they were skipped.
-        let _ = summary.attempt("install tmux", Command::new("sh").args(["-c", install]));
+/// The panel is also driven in tmux, and the shell library is run by busybox. Where one of them cannot be installed its
+/// tests are skipped, and counted.
+fn optional_programs(summary: &mut Summary) {
+    for (program, asked) in [("tmux", "-V"), ("busybox", "--help")] {
+        let there = Command::new(program).arg(asked).output().is_ok_and(|output| output.status.success());
+        if !there {
+            let install =
+                format!("apt-get install -y {program} || (apt-get update && apt-get install -y {program})");
+            // The tests themselves say that they were skipped.
+            let _ = summary.attempt(&format!("install {program}"), Command::new("sh").args(["-c", &install]));
+        }
     }
 }
 

@@ -2,6 +2,11 @@
 //! or its cool-down has passed. What changed it is remembered, the latest 20 changes over all runs. Written in the same
 //! commit as the decision that ends a run (`run.rs`), asked before one begins (`open.rs`).
 
+mod recorded;
+
+pub use recorded::{Reported, loop_results, record};
+
+use self::recorded::loops_key;
 use crate::clock::utc;
 use crate::run::Unwritable;
 use ralph_rules::breaker::{Breaker, HISTORY, Transition};
@@ -16,8 +21,9 @@ use std::path::Path;
 /// An open breaker, remembered for the workspace until it is reset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenBreaker {
-    /// The run that opened it.
-    pub run: String,
+    /// The run that opened it; none where a script recorded what did.
+    #[serde(default)]
+    pub run: Option<String>,
     /// The outcome's name.
     pub reason: String,
     /// Why, in words.
@@ -77,7 +83,7 @@ pub(crate) fn memos(
     if ending.opens_breaker() {
         let error = state.faults.last.as_ref().map(|f| f.message.clone());
         let open = OpenBreaker {
-            run: start.run.clone(),
+            run: Some(start.run.clone()),
             reason: ending.name().into(),
             why: reasons.first().map(Objection::say).unwrap_or_default(),
             at: state.at,
@@ -165,6 +171,8 @@ pub fn reset_breaker(store: &dyn Store, workspace: &Path) -> Result<bool, Unusab
     let was_open = open_breaker(store, workspace)?.is_some();
     if was_open {
         close(store, workspace, "reset", "a person reset it")?;
+    } else if loop_results(store, workspace)?.count > 0 {
+        remember(store, vec![(loops_key(&workspace.to_string_lossy()), None)])?;
     }
     Ok(was_open)
 }
@@ -181,7 +189,10 @@ fn close(store: &dyn Store, workspace: &Path, code: &str, why: &str) -> Result<(
         code: code.into(),
         why: why.into(),
     });
-    let memo = vec![(open_key(&name), None), kept(&name, all)];
+    remember(store, vec![(open_key(&name), None), (loops_key(&name), None), kept(&name, all)])
+}
+
+fn remember(store: &dyn Store, memo: Vec<(String, Option<String>)>) -> Result<(), Unusable> {
     match store.commit(&Batch { memo, now: utc(), ..Batch::default() }) {
         Ok(_) => Ok(()),
         Err(CommitError::Store(error)) => Err(error.into()),

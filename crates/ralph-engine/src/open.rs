@@ -169,7 +169,9 @@ pub fn resume(
     let answers = requests.iter().any(|request| matches!(request, Request::Hint { .. }));
     let hints = inbox::hints(&store, id);
     let answers = answers || !hints.is_empty();
-    if answers && circuit::open_breaker(&store, &workspace)?.is_some_and(|open| open.run == id) {
+    if answers
+        && circuit::open_breaker(&store, &workspace)?.is_some_and(|open| open.run.as_deref() == Some(id))
+    {
         circuit::reset_breaker(&store, &workspace)?;
     }
     not_open(&store, &workspace, &started.policy)?;

@@ -100,7 +100,6 @@ pub struct Trend {
 impl Trend {
     /// The next response.
     pub fn add(&mut self, response: &Response, policy: &Policy) {
-        self.iteration = self.iteration.saturating_add(1);
         let claim = &response.claim;
         let idle = claim.block.as_ref().is_some_and(|block| block.files_modified == Some(0));
         let closed = Closed {
@@ -113,12 +112,23 @@ impl Trend {
             agent_error_count: claim.error_count,
             ..Closed::default()
         };
-        self.stall.closed(&closed);
-        self.saturation.closed(&closed);
-        self.decline.closed(&closed);
-        self.denials.closed(&closed);
-        self.repeat.closed(&closed);
+        self.closed(&closed);
         self.note_claim(claim, response.failed, policy);
+    }
+
+    /// The next iteration of a loop, for the guards.
+    pub(crate) fn closed(&mut self, closed: &Closed) {
+        self.iteration = self.iteration.saturating_add(1);
+        self.stall.closed(closed);
+        self.saturation.closed(closed);
+        self.decline.closed(closed);
+        self.denials.closed(closed);
+        self.repeat.closed(closed);
+    }
+
+    /// Iterations in a row without progress, and with the same error.
+    pub(crate) fn running(&self) -> (u32, u32) {
+        (self.stall.running, self.repeat.longest().running)
     }
 
     /// Notes the signal that a run without a verify command would see.

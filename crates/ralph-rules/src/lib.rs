@@ -32,6 +32,7 @@ pub mod grade;
 pub mod grounds;
 pub mod guard;
 pub mod ladder;
+pub mod loop_results;
 mod map;
 pub mod metrics;
 mod missing_program;

@@ -58,6 +58,8 @@ mod scene;
 mod session_view;
 #[path = "commands/settings.rs"]
 mod settings;
+#[path = "commands/shell_lib.rs"]
+mod shell_lib;
 #[path = "commands/shells.rs"]
 mod shells;
 #[path = "commands/stacks.rs"]

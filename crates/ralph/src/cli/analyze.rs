@@ -1,7 +1,7 @@
 //! `ralph analyze`: analyzes one agent response from a file or stdin. Exit code 0 whenever an analysis was printed,
 //! whatever it says, also for empty input. Input of any size is read in pieces. The settings are those of a run here.
 
-use super::{Here, agent};
+use super::{Here, agent, get_value};
 use crate::config::{ANALYZE_FLAGS, Flags, Sources, find};
 use crate::print::print_json;
 use crate::problem::{Code, Problem};
@@ -40,8 +40,11 @@ pub struct Args {
     /// Completion promise to look for (default: gate.promise).
     #[arg(long, value_name = "TEXT", value_parser = values::promise)]
     promise: Option<String>,
+    /// Print only this value of the JSON, such as exit_decision or ralph_status.status.
+    #[arg(long, value_name = "KEY")]
+    get: Option<String>,
     /// Accepted for scripts; the output is always JSON.
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, conflicts_with = "get")]
     json: bool,
 }
 
@@ -59,7 +62,15 @@ pub fn analyze(args: &Args, here: &Here) -> Result<u8, Problem> {
     let reply = read(args.file.as_deref(), args.agent.as_deref())?;
     let response = response(&reply, &policy);
     trend.add(&response, &policy);
-    print_json(&complete(Analysis::of(&response, &trend, &policy), reply, &policy))?;
+    let analysis = complete(Analysis::of(&response, &trend, &policy), reply, &policy);
+    match &args.get {
+        None => print_json(&analysis)?,
+        Some(key) => {
+            let value = serde_json::to_value(&analysis)
+                .map_err(|e| Problem::new(Code::Bug, "the analysis cannot be written as JSON").cause(&e))?;
+            get_value::print_value(&value, Some(key))?;
+        }
+    }
     Ok(0)
 }
 

@@ -4,7 +4,7 @@ use super::workspace::Finds;
 use super::{
     Here, accept, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff, doctor,
     examples, explain, init, inside, list, logs, man, prices, prune, quarantine, redact, reject, replay,
-    report, resume, run, stats, status, topics, undo, verify,
+    report, resume, run, shell_lib, stats, status, topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -119,7 +119,7 @@ pub enum ControlCommand {
     /// Show or restore changes that were removed from protected paths, or rejected.
     #[command(before_help = examples::QUARANTINE)]
     Quarantine(quarantine::Args),
-    /// Show or reset the circuit breaker of this workspace.
+    /// Show or reset the circuit breaker of this workspace, or record loops of a script.
     #[command(before_help = examples::CIRCUIT)]
     Circuit(circuit::Args),
 }
@@ -170,6 +170,9 @@ pub enum OtherCommand {
     /// Print shell completions for commands, run ids, agents and keys.
     #[command(before_help = examples::COMPLETIONS)]
     Completions(completions::Args),
+    /// Print shell functions for loop scripts: analyzer and breaker, under the names older scripts use.
+    #[command(before_help = examples::SHELL_LIB)]
+    ShellLib,
     /// Print a man page, or write all of them to a directory.
     #[command(before_help = examples::MAN)]
     Man(man::Args),
@@ -281,7 +284,7 @@ impl ControlCommand {
             ControlCommand::Accept(_) => Some("accept"),
             ControlCommand::Reject(_) => Some("reject"),
             ControlCommand::Quarantine(_) => None,
-            ControlCommand::Circuit(args) => args.resets().then_some("circuit reset"),
+            ControlCommand::Circuit(args) => args.for_people_only(),
         }
     }
 
@@ -328,6 +331,7 @@ impl OtherCommand {
             OtherCommand::Prune(args) => prune::prune(&args, here),
             OtherCommand::Redact(args) => redact::redact(&args, here),
             OtherCommand::Completions(args) => completions::completions(&args, here),
+            OtherCommand::ShellLib => shell_lib::shell_lib(here),
             OtherCommand::Man(args) => man::man(&args, here),
             OtherCommand::Help(args) => topics::help(&args, here),
             OtherCommand::AgentSim { args } => {

@@ -146,13 +146,16 @@ Examples:
 pub const CIRCUIT: &str = "\
 Examples:
   ralph circuit status        show whether runs can start here, and if not, why
-  ralph circuit reset         allow runs again after you fixed the cause";
+  ralph circuit reset         allow runs again after you fixed the cause
+  ralph circuit status --get state               one value, for scripts
+  ralph circuit record --files 0 --error 'no such file'     after each loop of your own script";
 
 pub const ANALYZE: &str = "\
 Examples:
   claude -p 'Fix it' --output-format json | ralph analyze
   ralph analyze answer.txt --promise DONE
-  ralph analyze 3.json --history 1.json 2.json      also detect repetition";
+  ralph analyze 3.json --history 1.json 2.json      also detect repetition
+  ralph analyze answer.txt --get exit_decision      one value, for scripts without jq";
 
 pub const BLOCK: &str = "\
 Examples:
@@ -202,6 +205,11 @@ pub const COMPLETIONS: &str = "\
 Examples:
   source <(ralph completions bash)                                 for this shell session
   ralph completions fish > ~/.config/fish/completions/ralph.fish   permanently";
+
+pub const SHELL_LIB: &str = "\
+Examples:
+  ralph shell-lib > ralph.sh       then, in a script: . ./ralph.sh
+  eval \"$(ralph shell-lib)\"      without a file";
 
 pub const MAN: &str = "\
 Examples:

@@ -90,7 +90,8 @@ fn holder(who: &str) -> String {
 
 /// What to check before an open breaker is reset.
 pub fn guidance(open: &OpenBreaker, here: &Here) -> Vec<String> {
-    let run = runs::short(&open.run);
+    let Some(id) = &open.run else { return recorded_guidance(open) };
+    let run = runs::short(id);
     let mut lines = vec![format!("see why it stopped: `ralph explain {run}`")];
     if let Some(error) = &open.error {
         lines.push(format!("the last error was: {error}"));
@@ -107,12 +108,22 @@ pub fn guidance(open: &OpenBreaker, here: &Here) -> Vec<String> {
     if !open.call.is_empty() {
         lines.push(format!("read the last prompt: `ralph explain {run} --prompt`"));
         if let Ok(home) = here.home() {
-            let log = home.run(&open.run).join(format!("{}.out.jsonl", open.call));
+            let log = home.run(id).join(format!("{}.out.jsonl", open.call));
             lines.push(format!("read the agent's output: {}", log.display()));
         }
     }
     lines.push("then reset the breaker: `ralph circuit reset`".into());
     lines
+}
+
+/// The same where a script recorded the loops that opened it.
+fn recorded_guidance(open: &OpenBreaker) -> Vec<String> {
+    let error = open.error.iter().map(|error| format!("the last error was: {error}"));
+    let rest = [
+        "a script recorded this with `ralph circuit record`; check its task and its last output".to_owned(),
+        "then reset the breaker: `ralph circuit reset`".to_owned(),
+    ];
+    error.chain(rest).collect()
 }
 
 /// Only a run that is in the database can be resumed.

@@ -39,6 +39,8 @@ const ROWS: &[(&str, &[&str], &str)] = &[
     ("quarantine restore", &["{case}", "--dry-run"], "quarantine-restore"),
     ("quarantine restore", &["{case}", "--yes"], "quarantine-restore"),
     ("circuit status", &[], "circuit"),
+    ("circuit record", &["--files", "1"], "circuit-record"),
+    ("circuit status", &[], "circuit"),
     ("circuit reset", &[], "circuit-reset"),
     ("verify", &["--verify", "true"], "receipt"),
     ("verify", &["--check", "{receipt}"], "receipt-check"),
