@@ -2,7 +2,7 @@
 //! fresh conversation; where the user's own arguments resume one (`-- resume --last`), it reports the tokens of all its
 //! calls together, and they are booked as reported: too much is safe, too little is not.
 
-mod event;
+pub(crate) mod event;
 mod failure;
 mod legacy;
 mod reader;

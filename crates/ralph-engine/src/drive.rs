@@ -9,27 +9,29 @@
 //! `next` is a pure function of the rules crate. `Run` keeps state and journal in step (run.rs), `World` starts steps
 //! (world.rs), `EventSource` delivers observations (event_source.rs).
 
-use crate::run::{Run, Unwritable};
-use ralph_rules::ending::Ending;
+use crate::run::{Left, Run, Unwritable};
 use ralph_rules::next::{Next, next};
 
 /// Drives a run until it ends, or until this process has to leave it.
-pub fn drive(run: &mut Run<'_>) -> Result<Ending, Unwritable> {
+pub fn drive(run: &mut Run<'_>) -> Result<Left, Unwritable> {
     loop {
-        if let Some(ending) = turn(run)? {
-            return Ok(ending);
+        if let Some(left) = turn(run)? {
+            return Ok(left);
         }
     }
 }
 
 /// One turn of the loop; `Some` ends it. `decide` and `flush` return false when the ledger refused a reservation: then
 /// the pending fact has become a refusal, and the rules are asked again.
-pub fn turn(run: &mut Run<'_>) -> Result<Option<Ending>, Unwritable> {
+pub fn turn(run: &mut Run<'_>) -> Result<Option<Left>, Unwritable> {
     let answer = next(&run.state);
     match &answer.next {
         Next::Do(step) => {
             if run.decide(&answer)? {
                 run.world.begin(step, &run.state);
+                if run.world.handed_over() {
+                    return Ok(Some(Left::HandedOver));
+                }
             }
         }
         Next::Interrupt(why) => {
@@ -45,7 +47,7 @@ pub fn turn(run: &mut Run<'_>) -> Result<Option<Ending>, Unwritable> {
         }
         Next::Exit(ending) => {
             if run.decide(&answer)? {
-                return Ok(Some(*ending));
+                return Ok(Some(Left::Ended(*ending)));
             }
         }
     }

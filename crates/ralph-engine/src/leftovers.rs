@@ -5,6 +5,7 @@
 //! run counts as the user's: protected paths are compared with their state before the loss, and the baseline stays.
 
 use crate::home::Home;
+use crate::session::has_session;
 use ralph_diagnostics::Discard;
 use ralph_supervisor::Exit;
 use std::path::{Path, PathBuf};
@@ -52,12 +53,19 @@ pub fn end_after(exit: &Exit, run: &str, loss: &Loss) -> u32 {
         return 0;
     }
     loss.remember();
+    if loss.folder.as_deref().is_some_and(has_session) {
+        return 0;
+    }
     u32::try_from(ralph_supervisor::sweep(TAG, run)).unwrap_or(u32::MAX)
 }
 
 /// Ends what an earlier process of the run left behind, and returns how many were found.
 pub fn end_of_earlier_process(home: &Home, run: &str, workspace: &Path) -> usize {
     let folder = home.run(run);
+    // The session is not ralph's to end, and may carry the run's tag.
+    if has_session(&folder) {
+        return 0;
+    }
     let lost = ralph_supervisor::lost_supervisor(&folder.join(SUPERVISOR));
     let tagged = ralph_supervisor::sweep(TAG, run);
     let Some(lost) = lost else { return tagged };

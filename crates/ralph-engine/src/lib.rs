@@ -42,6 +42,7 @@ pub mod run;
 pub mod run_deps;
 pub mod run_spec;
 pub mod run_state;
+pub mod session;
 mod session_log;
 pub mod signals;
 pub mod snapshots;

@@ -2,12 +2,13 @@
 //! is enough). Each step sends exactly one closing observation.
 
 use crate::observation::Observation;
+use crate::session::{self, Handover, OpenCall, SessionPort};
 use crate::step_context::StepContext;
 use crate::world::{World, admit, call, compare, extend, inspect, map, recover, restore, room, verify};
 use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
-use ralph_rules::record::{Check, Seen};
+use ralph_rules::record::{Attempt, Check, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::Store;
@@ -72,6 +73,37 @@ impl<'a> LiveWorld<'a> {
         }
     }
 
+    /// What the session did already closes the call; otherwise it is asked to do it.
+    fn call_in_session(&self, port: &SessionPort, request: call::CallRequest, state: &State) {
+        let call = self.open_call(request.id, Micro(self.ctx.held.load(Ordering::Relaxed)), state);
+        self.ctx.under_way.clear();
+        match port.take_turn() {
+            Some(turn) => self.in_worker(move |ctx| session::closed(ctx, &call, &turn)),
+            None => port.hand_over(Handover { id: request.id, prompt: request.prompt }),
+        }
+    }
+
+    /// The call of a session, as it is closed.
+    fn open_call(&self, id: Attempt, reserved: Micro, state: &State) -> OpenCall {
+        OpenCall { id, reserved, since: state.calls.admitted_at, mark: state.session_mark.clone() }
+    }
+
+    /// The call was open when the last process left the run.
+    fn recover(&self, id: Attempt, reserved: Micro, state: &State) {
+        let caller = (state.ladder.rung, state.reviews.under_way());
+        let before = state.budget.conversation.clone().filter(|_| !caller.1);
+        let in_session = state.calls.in_session && !caller.1;
+        if !in_session {
+            return self.in_worker(move |ctx| recover::recover(ctx, id, reserved, caller, before));
+        }
+        let call = self.open_call(id, reserved, state);
+        let turn = self.ctx.deps.session.as_ref().and_then(|port| port.take_turn());
+        self.in_worker(move |ctx| match &turn {
+            Some(turn) => session::closed(ctx, &call, turn),
+            None => session::lost(ctx, &call),
+        });
+    }
+
     fn call(&mut self, request: call::CallRequest) {
         self.ctx.under_way.clear();
         self.ctx.tell_spend_from.store(request.tell_spend_from.0, Ordering::Relaxed);
@@ -105,7 +137,10 @@ impl World for LiveWorld<'_> {
                     tell_spend_from: *tell_spend_from,
                     silence: *tell_silence_after,
                 };
-                self.call(request);
+                match self.ctx.deps.session.clone().filter(|_| !review) {
+                    Some(port) => self.call_in_session(&port, request, state),
+                    None => self.call(request),
+                }
             }
             Step::Extend { id, to, limits } => ctx.send(extend::extend(ctx, state, *id, *to, limits)),
             Step::Inspect { .. } => ctx.send(inspect::inspect(ctx)),
@@ -133,13 +168,12 @@ impl World for LiveWorld<'_> {
                 let request = map::MapRequest::new(state, *time, *deadline);
                 self.in_worker(move |ctx| map::map(ctx, request));
             }
-            Step::Recover { id, reserved } => {
-                let (id, reserved) = (*id, *reserved);
-                let caller = (state.ladder.rung, state.reviews.under_way());
-                let before = state.budget.conversation.clone().filter(|_| !caller.1);
-                self.in_worker(move |ctx| recover::recover(ctx, id, reserved, caller, before));
-            }
+            Step::Recover { id, reserved } => self.recover(*id, *reserved, state),
         }
+    }
+
+    fn handed_over(&self) -> bool {
+        self.ctx.deps.session.as_ref().is_some_and(|port| port.is_handed_over())
     }
 
     fn interrupt(&mut self, why: Why) {

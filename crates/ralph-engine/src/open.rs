@@ -21,9 +21,10 @@ use crate::outcome::{Outcome, cut, outcome};
 use crate::place::Place;
 use crate::recount::Pricing;
 use crate::reset_time::day_of;
-use crate::run::{Run, Unwritable};
+use crate::run::{Left, Run, Unwritable};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
+use crate::session::{Binding, Handover};
 use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
@@ -31,12 +32,13 @@ use crate::watch::{Watcher, Watchers};
 use crate::{bound_files, hidden_views, inbox, recount, signals};
 use ralph_diagnostics::Discard;
 use ralph_rules::RULES;
+use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::next::Why;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_snapshots::PendingRestore;
-use ralph_store::{RunFilter, Store, StoreError};
+use ralph_store::{RunFilter, RunRow, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,6 +57,9 @@ pub enum OpenError {
     /// There is no such run.
     #[error("there is no run {0}")]
     NoSuchRun(String),
+    /// A session works on a run in this workspace.
+    #[error("run {} is in a session of {} here (process {})", .0.run, .0.client, .0.process.pid)]
+    InSession(Box<Binding>),
     /// The run is over for good.
     #[error("run {run} is over: {reason}")]
     Over {
@@ -107,6 +112,15 @@ impl From<Unusable> for OpenError {
     }
 }
 
+/// How a process is done with a run.
+#[derive(Clone, Debug)]
+pub enum Departure {
+    /// The run ended.
+    Ended(Box<Outcome>),
+    /// A session that somebody else started has the call now; with the state of the run.
+    HandedOver(Handover, Box<State>),
+}
+
 /// A clock that is corrected by less than this was not set back.
 const CLOCK_SLACK: Ms = 2_000;
 
@@ -117,7 +131,7 @@ pub fn start(
     mut plan: RunSpec,
     deps: RunDeps,
     watchers: Vec<Box<dyn Watcher>>,
-) -> Result<Outcome, OpenError> {
+) -> Result<Departure, OpenError> {
     let store = home.store()?;
     recount::after_restore(home, &store, Pricing { prices: &deps.prices, zone: &plan.zone })?;
     let lock = take_lock(home, &store, &plan.workspace, id)?;
@@ -148,7 +162,7 @@ pub fn resume(
     deps: impl FnOnce(&RunStarted) -> RunDeps,
     whole: impl FnOnce(RunStarted, &RunDeps) -> RunStarted,
     watchers: Vec<Box<dyn Watcher>>,
-) -> Result<Outcome, OpenError> {
+) -> Result<Departure, OpenError> {
     let store = home.store()?;
     let row = store.run(id)?.ok_or_else(|| OpenError::NoSuchRun(id.into()))?;
     let moved_to = moved_to.filter(|there| *there != Path::new(&row.workspace));
@@ -190,7 +204,9 @@ pub fn resume(
     // Noted once: the run's times stay ahead of the clock until it has caught up.
     let clock_behind = behind(state.at).filter(|_| state.clock_behind.is_none());
     let moved = moved_to.map(|_| started.workspace.clone());
-    let resumed = Seen::Resumed(Resumed { version, rules: RULES, plan, workspace: moved, clock_behind });
+    let left_session = state.in_session && deps.session.is_none();
+    let resumed =
+        Seen::Resumed(Resumed { version, rules: RULES, plan, workspace: moved, clock_behind, left_session });
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
     let pricing = Pricing { prices: &deps.prices, zone: &started.zone };
     recount::after_restore(home, &store, pricing)?;
@@ -226,7 +242,7 @@ fn go(
     (place, tree, index): (Place, Tree, Index),
     deps: RunDeps,
     watchers: Vec<Box<dyn Watcher>>,
-) -> Result<Outcome, OpenError> {
+) -> Result<Departure, OpenError> {
     let id = started.run.clone();
     let folder = home.run(&id);
     let snapshots = Snapshots::of(home, Path::new(&started.workspace), &id);
@@ -263,13 +279,20 @@ fn go(
         run.flush()?;
         run.note(fact);
     }
-    let ended = drive(&mut run);
-    if ended.is_err() {
+    let left = drive(&mut run);
+    if left.is_err() {
         // Nothing can be recorded any more, so nothing may keep running.
         ctx.under_way.end(Why::Person, Duration::ZERO);
     }
     ctx.index().save(&home.index(&ctx.workspace)).discard("save the index of the workspace");
     tree_copy::remove(&ctx.folder.join(BYTECODE)).discard("remove the bytecode of verifications");
+    if let (Ok(Left::HandedOver), Some(call)) = (&left, handed_over(&ctx)) {
+        let (state, _) = run.finish();
+        drop((reading, ctx));
+        watcher_threads.close();
+        drop(signal_thread);
+        return Ok(Departure::HandedOver(call, Box::new(state)));
+    }
     // Of a workspace that is lost nothing can be read, and nothing may be written at its path.
     if ctx.place.lost().is_none() {
         take_last_snapshot(home, store, &ctx);
@@ -280,9 +303,17 @@ fn go(
     drop((reading, ctx));
     watcher_threads.close();
     drop(signal_thread);
-    let ending = ended.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
+    let left = left.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
     store.truncate().discard("truncate the write-ahead log");
-    Ok(outcome(&state, ending, &reasons))
+    let ending = match left {
+        Left::Ended(ending) => ending,
+        Left::HandedOver => Ending::new(Reason::Interrupted, false),
+    };
+    Ok(Departure::Ended(Box::new(outcome(&state, ending, &reasons))))
+}
+
+fn handed_over(ctx: &StepContext) -> Option<Handover> {
+    ctx.deps.session.as_ref()?.handed_over()
 }
 
 /// Copies the database once a day, on a thread of its own; if it fails, the next run tries again.
@@ -342,6 +373,10 @@ fn take_lock(
         ..RunFilter::default()
     };
     let open_runs = store.runs(&filter)?;
+    let in_session = |run: &&RunRow| run.id != id && run.pid.is_some();
+    if let Some(binding) = open_runs.iter().filter(in_session).find_map(|run| Binding::alive(home, &run.id)) {
+        return Err(OpenError::InSession(Box::new(binding)));
+    }
     for run in open_runs.iter().filter(|run| run.pid.is_some()) {
         let _ = leftovers::end_of_earlier_process(home, &run.id, workspace);
     }
@@ -414,6 +449,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         own_files: plan.own_files,
         review: plan.review,
         clock_behind: None,
+        session: plan.session,
     }
 }
 

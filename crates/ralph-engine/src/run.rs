@@ -10,6 +10,7 @@ use crate::redact::Redactor;
 use crate::rows;
 use crate::watch::Watchers;
 use crate::world::World;
+use ralph_rules::ending::Ending;
 use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Envelope, Fact, Record, Refuser, Seen};
@@ -26,6 +27,15 @@ pub enum Unwritable {
     /// Another process writes to this run.
     #[error("another process writes to this run, so this one stops: {0}")]
     Conflict(String),
+}
+
+/// Why this process is done with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It ended.
+    Ended(Ending),
+    /// A session that somebody else started has the call now: its hook continues the run.
+    HandedOver,
 }
 
 /// A run that is being driven.

@@ -3,6 +3,7 @@
 use crate::metrics::MetricsPaths;
 use crate::proof::Places;
 use crate::redact::Redactor;
+use crate::session::SessionPort;
 use ralph_agents::AgentInfo;
 use ralph_rules::prices::Prices;
 use std::ffi::OsString;
@@ -41,6 +42,9 @@ pub struct RunDeps {
     pub final_grace: Duration,
     /// ralph's version, for the journal.
     pub version: String,
+
+    /// The hook that drives the run, if its agent is a session that somebody else started.
+    pub session: Option<Arc<SessionPort>>,
 }
 
 /// An agent that may be called.

@@ -3,7 +3,7 @@
 
 use ralph_rules::estimate::Estimate;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{AgentChoice, Prompting, ReviewGiven};
+use ralph_rules::record::{AgentChoice, Prompting, ReviewGiven, SessionGiven};
 use std::path::PathBuf;
 
 /// What a run is started with.
@@ -45,4 +45,7 @@ pub struct RunSpec {
     pub output_files: Vec<String>,
     /// The plan that binds, as the user named it and where it really is.
     pub tasks: Option<(String, PathBuf)>,
+
+    /// The session that does the work, if it is one that somebody else started.
+    pub session: Option<SessionGiven>,
 }

@@ -182,9 +182,16 @@ impl StepContext {
     /// the next inspection compares with that.
     pub fn walk_before_call(&self, age: Duration) -> Arc<Index> {
         let before = self.index();
+        if self.deps.session.as_ref().is_some_and(|port| port.has_turn()) {
+            // The session has worked already, and this call is closed with what it did.
+            self.call_begins_around(false);
+            return before;
+        }
         let now = self.walked_within(age);
-        self.call_begins_around(!self.under_way.loss().happened());
-        if !self.under_way.loss().happened() {
+        // A session lives while ralph verifies, so that what changes meanwhile may be its work.
+        let nobodys = self.under_way.loss().happened() || self.deps.session.is_some();
+        self.call_begins_around(!nobodys);
+        if !nobodys {
             self.user_changed(&before, &now);
             return now;
         }

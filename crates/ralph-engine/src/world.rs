@@ -9,7 +9,7 @@ pub mod inspect;
 mod listen;
 pub mod map;
 pub mod recover;
-mod reply;
+pub(crate) mod reply;
 pub mod restore;
 pub mod room;
 mod scratch;
@@ -27,6 +27,10 @@ pub trait World {
     fn begin(&mut self, step: &Step, state: &State);
     /// Interrupts the current step; it still closes with its own fact.
     fn interrupt(&mut self, why: Why);
+    /// Whether the call that began is one of a session that works on when this process has ended.
+    fn handed_over(&self) -> bool {
+        false
+    }
     /// A fact is on disk, and with it the reservation it asked for.
     fn kept(&mut self, _seen: &Seen) {}
 }

@@ -12,6 +12,7 @@ mod place;
 mod plan;
 mod proof;
 mod run;
+mod session;
 mod tree;
 mod upcast;
 
@@ -25,6 +26,7 @@ pub use place::*;
 pub use plan::*;
 pub use proof::*;
 pub use run::*;
+pub use session::*;
 pub use tree::*;
 
 use crate::next::Next;

@@ -111,6 +111,11 @@ pub struct State {
     pub clock_behind: Option<Ms>,
     /// How the run, or this process's part of it, ended.
     pub ending: Option<crate::ending::Ending>,
+
+    /// A session that somebody else started does the work.
+    pub in_session: bool,
+    /// How far its transcripts were read.
+    pub session_mark: SessionMark,
 }
 
 /// What is under way. A step that was begun stays in its phase until the record that closes it.
@@ -241,6 +246,7 @@ impl State {
             }
             Step::Call { hints, .. } => {
                 self.calls.began(*hints);
+                self.calls.in_session = self.in_session;
                 self.tasks.call_begins();
                 self.proof.call_begins();
                 self.person.accepted = false;
@@ -274,6 +280,9 @@ impl State {
                 self.clock_behind = start.clock_behind;
                 self.trees.began(start.tree);
                 self.tasks.began(start.plan.as_ref());
+                self.in_session = start.session.is_some();
+                self.session_mark =
+                    start.session.as_ref().map(|given| given.mark.clone()).unwrap_or_default();
                 self.start = Some(start.clone());
                 self.phase = Phase::Ready;
             }
@@ -347,6 +356,7 @@ impl State {
         if answered {
             self.answered();
         }
+        self.in_session &= !resumed.left_session;
         self.person.resumed();
         self.faults.resumed(self.now(), gave_up);
         self.tasks.inspected(resumed.plan.as_ref());
@@ -451,6 +461,9 @@ impl State {
 
     fn call_ended(&mut self, call: &CallEnded) {
         self.budget.settled(call.charged, call.price, &call.usage);
+        if let Some(mark) = &call.session_mark {
+            self.session_mark = (**mark).clone();
+        }
         self.alerts.day = call.day.clone().or(self.alerts.day.take());
         if self.reviews.under_way() {
             self.reviews.answered(&self.calls, call);

@@ -26,6 +26,7 @@ mod explain;
 mod files;
 mod get_value;
 mod help;
+pub mod hook;
 mod init;
 mod init_place;
 mod inside;

@@ -87,6 +87,12 @@ impl Env {
         }
     }
 
+    /// Where state is kept, without reading anything else: for hooks, which mostly end at once.
+    pub fn state_home() -> Option<PathBuf> {
+        let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))
+    }
+
     /// What to say of variables that nobody reads.
     pub fn strange(&self) -> Vec<String> {
         let words = |(name, meant): &(String, Option<String>)| match meant {

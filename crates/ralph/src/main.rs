@@ -25,6 +25,12 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let first = args.next();
     let first = first.as_ref().and_then(|a| a.to_str());
+    // Clients call hooks for every session, and most have no run: those end here.
+    if first == Some("hook")
+        && let Some(code) = cli::hook::answered_client(std::env::args_os().skip(2))
+    {
+        return code;
+    }
     // These two have their own ways with signals.
     if !matches!(first, Some("__supervise" | "agent-sim")) {
         ralph_engine::signals::exit_on_signal();

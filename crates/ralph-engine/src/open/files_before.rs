@@ -5,6 +5,7 @@ use crate::leftovers::Loss;
 use crate::moved;
 use crate::proof::user_changed_meanwhile;
 use crate::protection::{BEFORE, Moment};
+use crate::session::has_session;
 use crate::snapshots::Snapshots;
 use crate::step_context::StepContext;
 use ralph_diagnostics::Discard;
@@ -30,6 +31,10 @@ pub(super) fn files_before(
     if Loss::of_run(&home.run(id)).happened() {
         let last = Moment::load(&home.run(id), BEFORE).map(|moment| moment.files).or(left);
         return last.map_or_else(|| now.clone(), |last| now.with_protected_of(&last));
+    }
+    // Between two hooks the session works: what changed since ralph looked last is its work.
+    if let Some(left) = left.as_ref().filter(|_| state.in_session && has_session(&home.run(id))) {
+        return left.clone();
     }
     let snapshots = Snapshots::of(home, workspace, id);
     if !snapshots.iterations().is_empty() {

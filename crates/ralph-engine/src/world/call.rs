@@ -49,20 +49,20 @@ pub struct CallRequest {
 }
 
 /// How a call ended, before it is translated for the rules.
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// Rung, and whether the reviewer was called.
-    pub(super) caller: (u32, bool),
+    pub(crate) caller: (u32, bool),
     /// Totals of the conversation before this call, if it continued one.
-    pub(super) before: Option<(String, ConversationTotals)>,
+    pub(crate) before: Option<(String, ConversationTotals)>,
     /// The agent said nothing and used no tool.
-    pub(super) idle: bool,
-    pub(super) reply: Reply,
-    pub(super) exit: Exit,
-    pub(super) interrupted_by: Option<Why>,
-    pub(super) kept: Kept,
-    pub(super) spent: Option<ralph_agents::Spent>,
-    pub(super) outlived: u32,
-    pub(super) ms: Ms,
+    pub(crate) idle: bool,
+    pub(crate) reply: Reply,
+    pub(crate) exit: Exit,
+    pub(crate) interrupted_by: Option<Why>,
+    pub(crate) kept: Kept,
+    pub(crate) spent: Option<ralph_agents::Spent>,
+    pub(crate) outlived: u32,
+    pub(crate) ms: Ms,
 }
 
 /// Calls the agent.
@@ -77,7 +77,7 @@ pub fn call(ctx: &StepContext, request: &CallRequest) -> Observation {
 }
 
 /// The closing fact with its settlement.
-pub(super) fn observation(ctx: &StepContext, ended: CallEnded) -> Observation {
+pub(crate) fn observation(ctx: &StepContext, ended: CallEnded) -> Observation {
     let settle = ledger::settle(&ctx.ledger_accounts(), ended.id, ended.charged, &ended.usage);
     Observation { settle: Some(settle), ..Seen::CallEnded(Box::new(ended)).into() }
 }
@@ -102,7 +102,7 @@ fn listen(ctx: &StepContext, request: &CallRequest) -> Result<Ended, String> {
 }
 
 /// Where the workspace that a reviewer sees is prepared.
-pub(super) fn review_dir(ctx: &StepContext) -> PathBuf {
+pub(crate) fn review_dir(ctx: &StepContext) -> PathBuf {
     ctx.folder.join("review")
 }
 

@@ -24,7 +24,7 @@ const VALUE: usize = 300;
 const MESSAGE: usize = 500;
 
 /// The closing fact.
-pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, mut ended: Ended) -> CallEnded {
+pub(crate) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, mut ended: Ended) -> CallEnded {
     ended.reply.model = ended.reply.model.take().or_else(|| recorded_model(ctx, &ended));
     let Cost { charged, price, reported, computed, usage, told: conversation } =
         price_call(ctx, reserved, &ended);
@@ -58,6 +58,7 @@ pub(super) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, mut en
         transcript: file_ref(id, &kept),
         recovered: false,
         day: None,
+        session_mark: None,
     }
 }
 
@@ -135,7 +136,7 @@ pub(super) fn never_ran(why: &str) -> Reply {
 }
 
 /// The kept transcript, as the journal names it.
-pub(super) fn file_ref(id: Attempt, kept: &Kept) -> FileRef {
+pub(crate) fn file_ref(id: Attempt, kept: &Kept) -> FileRef {
     FileRef {
         file: format!("{id}.out.jsonl"),
         bytes: kept.bytes_kept,

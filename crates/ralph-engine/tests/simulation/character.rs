@@ -151,6 +151,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         work_paths: Vec::new(),
         setup: Vec::new(),
         clock_behind: None,
+        session: None,
     }
 }
 

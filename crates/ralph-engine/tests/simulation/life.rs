@@ -10,7 +10,7 @@ use super::world::SimulatedWorld;
 use ralph_engine::drive::turn;
 use ralph_engine::journal;
 use ralph_engine::ledger::run_meter;
-use ralph_engine::run::{Run, Unwritable};
+use ralph_engine::run::{Left, Run, Unwritable};
 use ralph_engine::watch::Watchers;
 use ralph_rules::RULES;
 use ralph_rules::claim::Verdict;
@@ -99,7 +99,8 @@ impl<'a> Life<'a> {
         };
         match went {
             Ok(None) => {}
-            Ok(Some(ending)) => self.leave(ending, tally),
+            Ok(Some(Left::Ended(ending))) => self.leave(ending, tally),
+            Ok(Some(Left::HandedOver)) => panic!("no session works here"),
             Err(_) => self.crash(),
         }
         self.check();
@@ -113,7 +114,7 @@ impl<'a> Life<'a> {
     }
 
     /// A new process: reads the journal, writes down that it goes on.
-    fn rise(&mut self) -> Result<Option<Ending>, Unwritable> {
+    fn rise(&mut self) -> Result<Option<Left>, Unwritable> {
         let state = self.remember();
         {
             let mut site = self.site.borrow_mut();
@@ -132,7 +133,7 @@ impl<'a> Life<'a> {
         }
         if run.state.phase == Phase::Over {
             // The last process ended the run, and was cut off before it could say so.
-            return Ok(run.state.ending);
+            return Ok(run.state.ending.map(Left::Ended));
         }
         run.note(
             Seen::Resumed(Resumed { version: "0.1.0".into(), rules: RULES, ..Resumed::default() }).into(),

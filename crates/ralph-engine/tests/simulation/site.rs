@@ -249,6 +249,7 @@ impl Site {
             transcript: FileRef::default(),
             recovered: false,
             day: None,
+            session_mark: None,
         }
     }
 

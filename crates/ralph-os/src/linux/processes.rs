@@ -108,6 +108,12 @@ pub fn with_ancestors(pid: Pid) -> Vec<Pid> {
     line
 }
 
+/// The name of the program that a process runs, as far as the kernel keeps it; programs may change it.
+#[must_use]
+pub fn program_name(pid: Pid) -> Option<String> {
+    Some(fs::read_to_string(format!("/proc/{pid}/comm")).ok()?.trim_end().to_owned())
+}
+
 /// True if the directory a process works in is this one, or below it.
 #[must_use]
 pub fn works_below(pid: Pid, dir: &Path) -> bool {

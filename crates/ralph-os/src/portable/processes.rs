@@ -69,6 +69,16 @@ pub fn with_ancestors(pid: Pid) -> Vec<Pid> {
     line
 }
 
+/// The name of the program that a process runs.
+#[must_use]
+pub fn program_name(pid: Pid) -> Option<String> {
+    let mut ps = Command::new("ps");
+    ps.args(["-o", "comm=", "-p", &pid.as_raw_pid().to_string()]).stdin(Stdio::null()).stderr(Stdio::null());
+    let name = String::from_utf8(ps.output().ok()?.stdout).ok()?;
+    let name = Path::new(name.trim()).file_name()?.to_str()?;
+    (!name.is_empty()).then(|| name.trim_start_matches('-').to_owned())
+}
+
 /// No: where another process works is not told.
 #[must_use]
 pub fn works_below(_pid: Pid, _dir: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! How a call of the agent ended. Each call that was begun has exactly one closing record.
 
-use super::{Attempt, DaySpend, FileRef, Ms};
+use super::{Attempt, DaySpend, FileRef, Ms, SessionMark};
 use crate::claim::ReportedStatus;
 use crate::failure::Class;
 use crate::money::{Micro, Usage};
@@ -60,6 +60,10 @@ pub struct CallEnded {
     /// Cost of the day over all runs, this call included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<DaySpend>,
+
+    /// How far the transcripts of the session were read for this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_mark: Option<Box<SessionMark>>,
 }
 
 /// An agent's figures for a whole conversation, as reported.

@@ -1,6 +1,6 @@
 //! How a run began, went on and was changed.
 
-use super::{Ms, PlanGiven, PlanSeen};
+use super::{Ms, PlanGiven, PlanSeen, SessionGiven};
 use crate::estimate::Estimate;
 use crate::money::{Micro, Usage};
 use crate::policy::Policy;
@@ -75,6 +75,10 @@ pub struct RunStarted {
     /// How far the clock was behind what an earlier run had recorded, if it was set back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_behind: Option<Ms>,
+
+    /// The session that does the work, if it is one that somebody else started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionGiven>,
 }
 
 /// Who reviews finished work, and how often.
@@ -211,6 +215,10 @@ pub struct Resumed {
     /// How far the clock was behind this run's last record, if it was set back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_behind: Option<Ms>,
+
+    /// The session that did the work is gone: from now on ralph calls the agent itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_session: bool,
 }
 
 /// A person changed limits.

@@ -45,6 +45,9 @@ pub struct Calls {
     pub text: String,
     /// When the iteration closed.
     pub closed: Moment,
+
+    /// It was handed over to a session that somebody else started.
+    pub in_session: bool,
 }
 
 impl Calls {

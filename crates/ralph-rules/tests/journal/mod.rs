@@ -112,6 +112,7 @@ pub fn given() -> RunStarted {
         own_files: Vec::new(),
         review: None,
         clock_behind: None,
+        session: None,
     }
 }
 
@@ -227,6 +228,7 @@ impl Journal {
             transcript: FileRef::default(),
             recovered: false,
             day: None,
+            session_mark: None,
         }
     }
 

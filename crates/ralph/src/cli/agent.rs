@@ -116,6 +116,7 @@ pub fn deps(
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
+        session: None,
     })
 }
 

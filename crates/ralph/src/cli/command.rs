@@ -3,8 +3,8 @@
 use super::workspace::Finds;
 use super::{
     Here, accept, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff, doctor,
-    examples, explain, init, inside, list, logs, man, prices, prune, quarantine, redact, reject, replay,
-    report, resume, run, shell_lib, stats, status, topics, undo, verify,
+    examples, explain, hook, init, inside, list, logs, man, prices, prune, quarantine, redact, reject,
+    replay, report, resume, run, shell_lib, stats, status, topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -58,6 +58,9 @@ pub enum RunCommand {
     /// Resume a run that was interrupted, hit a limit or needs an answer (--hint).
     #[command(before_help = examples::RESUME)]
     Resume(resume::Args),
+    /// Run in a session of Claude Code or Codex that you sit in, by its hooks.
+    #[command(before_help = examples::HOOK)]
+    Hook(hook::Args),
     /// Watch a complete run on a throwaway repository (no key, network or agent needed).
     #[command(before_help = examples::DEMO)]
     Demo(demo::Args),
@@ -253,6 +256,7 @@ impl RunCommand {
             RunCommand::Init(args) => init::init(&args, here),
             RunCommand::Run(args) => run::run(&args, here),
             RunCommand::Resume(args) => resume::resume(&args, here),
+            RunCommand::Hook(args) => hook::hook(&args, here),
             RunCommand::Demo(args) => demo::demo(&args, here),
         }
     }

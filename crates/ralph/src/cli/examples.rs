@@ -227,6 +227,12 @@ Examples:
   ralph prices claude-sonnet-5     one model, in any spelling
   ralph prices --json              the same, for scripts";
 
+pub const HOOK: &str = "\
+Examples:
+  ralph hook cancel           stop the run that a session works on here
+
+In the session: /ralph:loop Add a --json flag --max-iterations 8 --max-cost 5 ($ralph:loop in Codex)";
+
 pub const REPORT: &str = "\
 Examples:
   ralph report                             today, in this workspace

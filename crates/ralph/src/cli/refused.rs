@@ -2,9 +2,11 @@
 
 use super::{Here, runs};
 use crate::problem::{Code, Problem};
+use ralph_agents::Client;
 use ralph_engine::circuit::OpenBreaker;
 use ralph_engine::home::Home;
 use ralph_engine::open::OpenError;
+use ralph_engine::session::Binding;
 use ralph_rules::record::prompt_file;
 use ralph_store::{Store, disk_free};
 use ralph_tree::LockError;
@@ -29,6 +31,7 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
         OpenError::Glob(_) => {
             Problem::new(Code::Usage, "a protected path is not a valid pattern").cause(error)
         }
+        OpenError::InSession(binding) => in_session(binding),
         OpenError::NoSuchRun(_) | OpenError::Over { .. } => {
             Problem::new(Code::Usage, error.to_string()).hint("start a new run with `ralph run`")
         }
@@ -78,6 +81,16 @@ fn busy(who: &str, held: &Path, elsewhere: bool, here: &Here) -> Problem {
         false => problem.hint(format!("stop it with `ralph stop -C {}`", held.display())),
     };
     problem.hint("or run in another checkout; a workspace can have only one active run")
+}
+
+/// A session works on a run here.
+pub fn in_session(binding: &Binding) -> Problem {
+    let client = Client::of_agent(&binding.client).map_or(binding.client.as_str(), |client| client.title());
+    let (run, pid) = (runs::short(&binding.run), binding.process.pid);
+    let message = format!("a session of {client} (process {pid}) works on run {run} here");
+    Problem::new(Code::Busy, message)
+        .hint("show it with `ralph status`, end the run with `ralph hook cancel`")
+        .hint("or run in another checkout; a workspace can have only one active run")
 }
 
 /// Who holds the lock: a run by its short id and process, other commands as they name themselves.

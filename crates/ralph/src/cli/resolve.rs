@@ -129,6 +129,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         own_files: views.outside(),
         output_files: output_files::output_files(&here.workspace),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
+        session: None,
     };
     let (preset, prune) = (settings.preset, AutoPrune::of(&config));
     Ok(Resolved { plan, deps, warnings, preset, bound, views, prune })

@@ -10,8 +10,7 @@ use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::moved::FilesNeeded;
-use ralph_engine::open::{self, OpenError};
-use ralph_engine::outcome::Outcome;
+use ralph_engine::open::{self, Departure, OpenError};
 use ralph_rules::ending::Status;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{BreakerPolicy, Policy};
@@ -94,7 +93,7 @@ impl Args {
     }
 
     /// Flags that this version does not support are refused, never ignored.
-    fn not_yet(&self) -> Option<&'static str> {
+    pub fn not_yet(&self) -> Option<&'static str> {
         let set = [
             (self.skill.is_some(), "--skill"),
             (self.fallback, "--fallback"),
@@ -244,12 +243,13 @@ fn cut_short(here: &Here) -> Option<String> {
 
 /// Prints the result and gives the exit code.
 pub fn close(
-    ended: Result<Outcome, OpenError>,
+    ended: Result<Departure, OpenError>,
     output: Output,
     id: &str,
     here: &Here,
 ) -> Result<u8, Problem> {
-    let outcome = ended.map_err(|error| refused(&error, id, here))?;
+    // Only a hook hands a run over.
+    let Departure::Ended(outcome) = ended.map_err(|error| refused(&error, id, here))? else { return Ok(0) };
     if output.json {
         let line = serde_json::to_string(&outcome)
             .map_err(|e| Problem::new(Code::Bug, "cannot write the result as JSON").cause(&e))?;

@@ -24,6 +24,14 @@ impl Flags {
         Flags(typed.into_iter().filter_map(|(name, value)| Some((find(name)?, value))).collect())
     }
 
+    /// The same flags and this one; a name that is not a key is left out.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: Value) -> Flags {
+        self.0.retain(|(key, _)| key.name != name);
+        self.0.extend(find(name).map(|key| (key, value)));
+        self
+    }
+
     /// The text of this key, if it was typed.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key.name == name)?.1.as_str()

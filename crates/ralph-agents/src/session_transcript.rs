@@ -1,0 +1,87 @@
+//! The transcript that a client keeps of a session: what its model messages used and cost, and what it said last. For runs
+//! whose agent is a session that somebody else started; the engine reads the files, from where it stopped the last time.
+//! `claude.rs` and `codex.rs` read the lines of one client each.
+
+mod claude;
+mod codex;
+mod spend;
+
+pub use spend::SessionSpend;
+
+use crate::client::Client;
+use crate::text::{Tail, short};
+use ralph_rules::money::Usage;
+use ralph_rules::prices::Prices;
+
+/// How much of an id or a model's name is kept.
+const NAME: usize = 200;
+
+/// Reads the lines of one transcript. Memory stays small, however many come.
+pub struct SessionTranscript {
+    client: Client,
+    claude: claude::ClaudeMessages,
+    totals: Option<Usage>,
+    model: Option<String>,
+    last: Tail,
+    spend: SessionSpend,
+    prices: Prices,
+}
+
+impl SessionTranscript {
+    /// Of this client's session; `totals` were reported before the first line, and `model` works unless a line says
+    /// otherwise.
+    pub fn new(
+        client: Client,
+        prices: Prices,
+        totals: Option<Usage>,
+        model: Option<String>,
+    ) -> SessionTranscript {
+        SessionTranscript {
+            client,
+            claude: claude::ClaudeMessages::default(),
+            totals,
+            model,
+            last: Tail::default(),
+            spend: SessionSpend::default(),
+            prices,
+        }
+    }
+
+    /// One line, without its line end.
+    pub fn read(&mut self, line: &[u8]) {
+        match self.client {
+            Client::Claude => claude::read(self, line),
+            Client::Codex => codex::read(self, line),
+            // Its transcript is not read: the estimate of a call is counted.
+            Client::Qwen => {}
+        }
+    }
+
+    /// Whether this is what the session said last; nothing at all is said at any time.
+    pub fn ends_with(&self, message: &str) -> bool {
+        let last = self.last.text();
+        let (last, message) = (last.trim(), message.trim());
+        message.is_empty() || (!last.is_empty() && message.ends_with(last))
+    }
+
+    /// What was used, and the totals that were reported last.
+    pub fn close(mut self) -> (SessionSpend, Option<Usage>) {
+        self.claude.settle_all(&mut self.spend, &self.prices);
+        self.spend.model = self.model;
+        (self.spend, self.totals)
+    }
+
+    fn set_model(&mut self, model: &str) {
+        if !model.is_empty() && self.model.as_deref() != Some(model) {
+            self.model = Some(short(model, NAME));
+        }
+    }
+}
+
+/// Whether a line is one of those that a client's transcript shows of the agent's work, in the form of its output.
+pub fn shows_work(client: Client, line: &[u8]) -> bool {
+    client == Client::Claude && claude::shows_work(line)
+}
+
+#[cfg(test)]
+mod tests;

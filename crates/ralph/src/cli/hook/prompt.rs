@@ -1,0 +1,139 @@
+//! `ralph hook prompt`: the user has typed something that starts a run in the session. What is wrong with it is said
+//! before any model is asked; otherwise the baseline is verified, and the agent is told how to report.
+
+use super::answer::{Answer, fitting};
+use super::loop_command::{self, Asked};
+use super::open_run;
+use super::stop::{added, not_kept};
+use crate::cli::refused::{can_be_recorded, refused};
+use crate::cli::resolve::{self, Resolved};
+use crate::cli::{Here, diagnostics, runs};
+use crate::plain::plain;
+use crate::problem::{Code, Problem};
+use crate::views::Views;
+use ralph_agents::session_hook::HookInput;
+use ralph_engine::home::Home;
+use ralph_engine::open::{self, Departure};
+use ralph_engine::outcome::Outcome;
+use ralph_engine::session::{Binding, Handover, SessionPort, SessionProcess, mark_now};
+use ralph_engine::watch::Watcher;
+use ralph_rules::prompt::protocol;
+use ralph_rules::record::{FROM_ARGUMENT, RunStarted, SessionGiven};
+use ralph_rules::state::State;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Starts the run that was asked for.
+pub fn prompt(
+    input: &HookInput,
+    asked: Asked<'_>,
+    bound: Option<String>,
+    here: Here,
+) -> Result<Option<Answer>, Problem> {
+    let home = here.home()?;
+    if let Some(run) = bound {
+        is_free(&run, &home)?;
+    }
+    let args = loop_command::args(asked, input.client())?;
+    if let Some(flag) = args.not_yet() {
+        return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph")));
+    }
+    let resolved = resolve::resolve(&args, &here)?;
+    can_be_recorded(&home)?;
+    let id = uuid::Uuid::now_v7().to_string();
+    let binding = Binding {
+        run: id.clone(),
+        client: input.client().agent().into(),
+        session: input.session.clone(),
+        transcript: input.transcript.clone(),
+        process: SessionProcess::of_caller(),
+    };
+    // First the binding: a run without one would not be found when the session stops.
+    binding.keep(&home).map_err(|e| not_kept(&e))?;
+    let departure = start(&id, resolved, &binding, input, &here);
+    match departure {
+        Ok(Departure::HandedOver(call, state)) => Ok(Some(begun(&call, &state, &home))),
+        Ok(Departure::Ended(outcome)) => {
+            binding.release(&home);
+            Ok(Some(Answer { refused: Some(not_begun(&outcome, &id)), ..Answer::default() }))
+        }
+        Err(problem) => {
+            binding.release(&home);
+            Err(problem)
+        }
+    }
+}
+
+/// A session works on one run at a time.
+fn is_free(run: &str, home: &Home) -> Result<(), Problem> {
+    if open_run::find(home, run)?.is_none() {
+        return Ok(());
+    }
+    let message = format!("this session already works on run {}", runs::short(run));
+    Err(Problem::new(Code::Busy, message)
+        .hint("it continues when the agent stops; /ralph:cancel (or `ralph hook cancel`) ends it"))
+}
+
+fn start(
+    id: &str,
+    resolved: Resolved,
+    binding: &Binding,
+    input: &HookInput,
+    here: &Here,
+) -> Result<Departure, Problem> {
+    let home = here.home()?;
+    let Resolved { mut plan, mut deps, views, .. } = resolved;
+    plan.session = Some(SessionGiven {
+        client: binding.client.clone(),
+        id: binding.session.clone(),
+        transcript: binding.transcript.clone(),
+        pid: binding.process.pid,
+        began: binding.process.began,
+        mark: mark_now(input.client(), Path::new(&input.transcript)),
+    });
+    // A session stays what it is: it cannot be exchanged for a stronger agent.
+    plan.ladder.clear();
+    deps.rungs.clear();
+    deps.session = Some(Arc::new(SessionPort::default()));
+    let watchers: Vec<Box<dyn Watcher>> =
+        vec![Box::new(Views::new(&plan.workspace, views, &[], &home, None))];
+    let _log = diagnostics::keep_log(&home.run(id), &deps.redactor, here);
+    open::start(&home, id, plan, deps, watchers).map_err(|error| refused(&error, id, here))
+}
+
+/// The run has begun: what the agent must know of it, and a line for the user.
+fn begun(call: &Handover, state: &State, home: &Home) -> Answer {
+    let Some(start) = state.start.as_deref() else { return Answer::default() };
+    let mut context = String::new();
+    if start.prompt_from != FROM_ARGUMENT {
+        context.push_str(&format!("The task, from {}:\n\n{}\n\n", start.prompt_from, start.prompt));
+    }
+    let more = added(&call.prompt, &start.prompt);
+    if !more.contains("RALPH_STATUS") {
+        context.push_str(&protocol(start));
+        context.push('\n');
+    }
+    context.push_str(more);
+    let rest = home.run(&start.run).join(format!("{}.prompt.md", call.id));
+    Answer { context: Some(fitting(&context, &rest)), line: Some(plain(&line(start))), refused: None }
+}
+
+fn line(start: &RunStarted) -> String {
+    let policy = &start.policy;
+    let verify = match start.verify.is_empty() {
+        true => "; no verify command: completion cannot be verified".to_owned(),
+        false => format!("; verified by `{}`", start.verify.join(" && ")),
+    };
+    format!(
+        "run {} begins, at most {} iterations and {}; limits act between iterations, they cannot end one in a session{verify}",
+        runs::short(&start.run),
+        policy.max_iterations,
+        policy.max_cost,
+    )
+}
+
+fn not_begun(outcome: &Outcome, id: &str) -> String {
+    let why = outcome.details.get("why").and_then(|why| why.as_str()).unwrap_or_default();
+    let short = runs::short(id);
+    plain(&format!("ralph: run {short} ended before the first iteration with {}: {why}", outcome.reason))
+}
