@@ -2,6 +2,7 @@
 //! stored as one row per run, so that reports need not read journals. `estimate.rs` and `report.rs` read many accounts;
 //! `metrics.rs` turns one into the line that scripts read.
 
+use crate::advice::Kind;
 use crate::claim::{MisplacedPromise, WorkType};
 use crate::ending::{Ending, Reason, Status};
 use crate::failure::{Class, Reaction};
@@ -40,7 +41,7 @@ pub struct RunAccount {
     /// The skill, where one was named.
     pub skill: Option<String>,
     /// What kind of task it seems to be.
-    pub task_type: TaskType,
+    pub task_type: Kind,
     /// How it was left.
     pub status: Option<Status>,
     /// Why.
@@ -120,46 +121,6 @@ pub struct Share {
     pub claims_held: u32,
 }
 
-/// The kind of task, by the words of its first line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskType {
-    /// Something new.
-    #[default]
-    Feature,
-    /// Something is wrong.
-    Bug,
-    /// The same in better words.
-    Refactor,
-}
-
-impl TaskType {
-    /// By the words of the task's first line.
-    pub fn of(task: &str) -> TaskType {
-        let line = task.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_lowercase();
-        let has = |stems: &[&str]| {
-            line.split(|c: char| !c.is_alphanumeric())
-                .any(|word| stems.iter().any(|stem| word.starts_with(stem)))
-        };
-        if has(&["fix", "bug", "repair", "broken", "crash", "regress", "failing", "debug"]) {
-            TaskType::Bug
-        } else if has(&["refactor", "clean", "rename", "restructur", "simplif", "reorgani", "tidy"]) {
-            TaskType::Refactor
-        } else {
-            TaskType::Feature
-        }
-    }
-
-    /// As the metrics name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            TaskType::Feature => "feature",
-            TaskType::Bug => "bug",
-            TaskType::Refactor => "refactor",
-        }
-    }
-}
-
 impl RunAccount {
     /// Whether only the scripted agent worked; such runs are no part of reports and totals.
     pub fn is_scripted(&self) -> bool {
@@ -231,7 +192,7 @@ impl RunAccount {
             started: at,
             agent: start.agent.name.clone(),
             model: start.agent.model.clone(),
-            task_type: TaskType::of(&start.prompt),
+            task_type: Kind::of(&start.prompt),
             max_iterations: start.policy.max_iterations,
             max_cost: start.policy.max_cost,
             daily_cost: start.policy.daily_cost,

@@ -16,6 +16,7 @@
 
 pub mod account;
 pub mod admission;
+pub mod advice;
 pub mod analysis;
 pub mod breaker;
 pub mod claim;

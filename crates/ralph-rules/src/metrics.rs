@@ -13,7 +13,7 @@ pub struct RalphMetrics {
     pub loop_id: String,
     /// The skill; `none` where none was named.
     pub skill: String,
-    /// feature, bug or refactor.
+    /// feature, bug, refactor, test, docs, chore, question or subjective.
     pub task_type: String,
     /// RFC 3339, UTC.
     pub start_time: String,
