@@ -50,6 +50,31 @@ pub fn base_of(repo: &Path, head: &str) -> Option<String> {
     onto.and_then(|onto| ask(repo, &["merge-base", head, &onto])).or_else(|| Some(head.to_owned()))
 }
 
+/// The paths below a directory that differ from the commit that is checked out, relative to the directory; a file that
+/// was moved is two. `None` if git has no answer, such as outside a repository.
+pub fn changed_since_head(dir: &Path) -> Option<Vec<Vec<u8>>> {
+    check(dir).ok()?;
+    let args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", "."];
+    let output = git(dir).args(args).output().ok().filter(|output| output.status.success())?;
+    let rows = output.stdout.split(|byte| *byte == 0);
+    let mut paths: Vec<Vec<u8>> = rows.filter_map(|row| row.get(3..).map(<[u8]>::to_vec)).collect();
+    if !paths.is_empty() {
+        // Git names them from the repository's root.
+        let prefix = prefix(dir).into_os_string();
+        let below = |path: Vec<u8>| path.strip_prefix(prefix.as_bytes()).map(<[u8]>::to_vec);
+        paths = paths.into_iter().filter_map(below).collect();
+    }
+    Some(paths)
+}
+
+/// A file as it is in a commit, named relative to a directory; `None` if it is not in it.
+pub fn content_at(dir: &Path, commit: &str, path: &[u8]) -> Option<Vec<u8>> {
+    let mut name = std::ffi::OsString::from(format!("{commit}:./"));
+    name.push(OsStr::from_bytes(path));
+    let output = git(dir).args(["cat-file", "blob"]).arg(name).output().ok()?;
+    output.status.success().then_some(output.stdout)
+}
+
 /// Where a directory lies in its repository; empty at the top.
 pub fn prefix(dir: &Path) -> PathBuf {
     ask(dir, &["rev-parse", "--show-prefix"]).map(PathBuf::from).unwrap_or_default()

@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod bound_files;
+pub mod call_directory;
 pub mod circuit;
 pub mod cleaning;
 pub mod clock;

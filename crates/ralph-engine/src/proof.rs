@@ -24,6 +24,7 @@ pub use baseline::{Baseline, BaselineFile};
 pub use comparison::Comparison;
 pub use environment::{Environment, Places};
 pub use of_run::user_changed_meanwhile;
+pub use ralph_proof::classify::is_documentation;
 pub use room_files::InPlace;
 pub use room_run::{RoomResult, RoomRun, token};
 pub use site::{ProofSite, RedBefore};

@@ -30,6 +30,11 @@ use crate::parts;
 /// Source files that are read to find out whether the baseline has any test.
 const MOST_READ: usize = 2_000;
 
+/// Whether a path is documentation by its name.
+pub fn is_documentation(path: &[u8]) -> bool {
+    Table::get().row(path, false).is_some_and(|row| row.set == Named::Docs)
+}
+
 /// What a classification is made from.
 pub struct Inputs<'a> {
     /// The baseline's files.

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 /// How much ralph logs about itself.
 pub const LOG: &str = "RALPH_LOG";
+const CALL: &str = ralph_engine::call_directory::VARIABLE;
 
 /// Set by ralph for agents and verification, or read only by the scripted agent and by the project's own tests.
-const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION"];
+const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION", CALL];
 const OURS: &[&str] = &[
     LOG,
     "RALPH_COMPLETE",
@@ -37,6 +38,8 @@ pub struct Env {
     pub config_home: Option<PathBuf>,
     /// `RALPH_RUN`: set inside an agent or a verification; `ralph run` then refuses.
     pub inside_run: Option<String>,
+    /// `RALPH_CALL`: set for an agent; what `ralph block emit` measures against.
+    pub call: Option<PathBuf>,
     /// `RALPH_LOG`: how much ralph logs about itself to stderr.
     pub log: Option<String>,
     /// `RALPH_*` that are settings, by name: each is read as the flag of `ralph run` of the same name, stands above
@@ -74,6 +77,7 @@ impl Env {
             state_home: dir("XDG_STATE_HOME", ".local/state"),
             config_home: dir("XDG_CONFIG_HOME", ".config"),
             inside_run: text("RALPH_RUN"),
+            call: env::var_os(CALL).map(PathBuf::from).filter(|p| p.is_absolute()),
             log: text(LOG),
             home: home.clone(),
             settings: settings(&text),

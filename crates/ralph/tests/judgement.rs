@@ -15,3 +15,5 @@ mod json_replies;
 mod plan;
 #[path = "judgement/presets.rs"]
 mod presets;
+#[path = "judgement/status_rows.rs"]
+mod status_rows;

@@ -2,6 +2,7 @@
 //! Deadlines and budgets are not decided here: the step reports usage and silence, and the rules interrupt it. Closes
 //! with `CallEnded`.
 
+use crate::call_directory;
 use crate::ledger;
 use crate::leftovers::end_after;
 use crate::observation::Observation;
@@ -135,6 +136,10 @@ fn attempt(
     let call = what_to_call(ctx, request, &scratch);
     let line = agent.launch(&call);
     scratch.fill(&line).map_err(|e| e.to_string())?;
+    // A reviewer claims nothing.
+    if !request.review {
+        scratch.describe(ctx);
+    }
     let mut launch = launch(ctx, &line, (&binding.env, &scratch), request.id);
     if let Some(room) = room {
         room.enter(&mut launch);
@@ -199,6 +204,7 @@ fn launch(
     let mut launch = ctx.launch(&line.program, id.iteration);
     // Running the tests must not leave byte code in protected directories, where it counts as tampering.
     launch.env.push(("PYTHONPYCACHEPREFIX".into(), scratch.byte_code().into()));
+    launch.env.push((call_directory::VARIABLE.into(), scratch.path().into()));
     launch.args = line.args.iter().map(Into::into).collect();
     launch.env.extend(line.env.iter().map(|(k, v)| (k.into(), v.into())));
     // Last, so that the user's own settings win.

@@ -1,6 +1,7 @@
-//! Temporary files of one call: the prompt of an agent that does not read stdin, a report that an agent writes. They are
-//! in the run's folder, outside the workspace, and removed when the call ends.
+//! Temporary files of one call: the prompt of an agent that does not read stdin, a report that an agent writes, what
+//! `ralph block emit` measures against. They are in the run's folder, outside the workspace, and removed when the call ends.
 
+use crate::call_directory;
 use crate::home::Home;
 use crate::redact::Redactor;
 use crate::step_context::StepContext;
@@ -33,6 +34,14 @@ impl Scratch {
     /// Where the agent's Python keeps its byte code: not where a verification does, which must not run the agent's.
     pub(super) fn byte_code(&self) -> PathBuf {
         self.dir.join("bytecode")
+    }
+
+    /// Writes what the agent's own `ralph block emit` measures against. Without it that command says so; the call itself
+    /// does not depend on it.
+    pub(super) fn describe(&self, ctx: &StepContext) {
+        let described = Home::create_private_dir(&self.dir)
+            .and_then(|()| call_directory::write(ctx, &self.dir, &ctx.index()));
+        described.discard("describe the workspace for the call");
     }
 
     /// Creates the files a launch needs. What a crashed call left is removed first.

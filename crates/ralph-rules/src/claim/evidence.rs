@@ -40,6 +40,18 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// Whether it says that all of the work is done.
+    pub(super) fn says_done(self) -> bool {
+        matches!(
+            self,
+            Evidence::StoriesComplete
+                | Evidence::ProjectComplete
+                | Evidence::NothingLeft
+                | Evidence::TasksDone
+                | Evidence::HundredPercent
+        )
+    }
+
     /// Its name in records and on screen.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,10 @@
 //! Makes a truthful status block from known facts (the two decision tables of the status protocol as one function), and
 //! checks a block against known facts. `ralph block` uses both.
 
+use super::evidence::Evidence;
 use super::lint::{Code, Lint};
 use super::status::{Progress, Status, Tests, WorkType, render};
+use super::{phrases, prose};
 
 /// What is known about an iteration. Unknown facts are not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +61,41 @@ impl Facts {
     pub fn block(&self) -> Result<String, Lint> {
         let text = render(&self.status());
         super::read(&text, "").lints.into_iter().next().map_or(Ok(text), Err)
+    }
+
+    /// What stands in the way of COMPLETE, one lint for each condition that is not met.
+    pub fn why_not_complete(&self) -> Vec<Lint> {
+        let complete = Status {
+            status: Some(Progress::Complete),
+            tests: Some(Tests::Passing),
+            tasks_completed: None,
+            files_modified: None,
+            work_type: None,
+            exit_signal: Some(true),
+            recommendation: String::new(),
+        };
+        let tests = Some(self.tests.unwrap_or(Tests::NotRun));
+        Facts { tests, ..self.clone() }.against(&complete, 0)
+    }
+
+    /// Whether the words of the recommendation say that everything is done.
+    pub fn recommends_end(&self) -> bool {
+        phrases::families(&prose::of(&self.recommendation)).into_iter().any(Evidence::says_done)
+    }
+
+    /// How the words of the recommendation contradict these facts: done without checking, tests that probably pass.
+    pub fn against_recommendation(&self) -> Option<Lint> {
+        let said = phrases::families(&prose::of(&self.recommendation));
+        let tests = self.tests.unwrap_or(Tests::NotRun);
+        if said.contains(&Evidence::TestsPass) && tests != Tests::Passing {
+            let why = format!("RECOMMENDATION says that the tests pass, but they are {}", tests.word());
+            return Some(Lint::new(Code::TestsStatusNotAsRun, 0, &why));
+        }
+        let done = said.into_iter().find(|kind| kind.says_done())?;
+        let first = self.why_not_complete().into_iter().next()?;
+        let why =
+            format!("RECOMMENDATION says that everything is done ({}), but {}", done.name(), first.detail);
+        Some(Lint::new(first.code, 0, &why))
     }
 
     /// How a block contradicts these facts. `line` is the line of the block.

@@ -1,5 +1,9 @@
-//! `ralph block`: checks a status block rule by rule with line numbers, or generates one from facts so that it cannot
-//! contradict itself. Exit code 65 if a rule is violated.
+//! `ralph block`: checks a status block rule by rule with line numbers, or generates one from what it measures, so that it
+//! contradicts neither itself nor the facts. Exit code 65 if a rule is violated.
+
+mod emit;
+mod measure;
+mod todo_lines;
 
 use super::{Here, analyze, examples};
 use crate::config;
@@ -25,9 +29,9 @@ enum What {
     /// Check the status block of a response; exit with 65 if it violates a rule.
     #[command(before_help = examples::BLOCK)]
     Check(Check),
-    /// Generate a valid block; STATUS and EXIT_SIGNAL are derived from the facts given.
+    /// Measure the work and generate a valid block; STATUS and EXIT_SIGNAL are derived from the facts.
     #[command(before_help = examples::BLOCK)]
-    Emit(Emit),
+    Emit(emit::Emit),
 }
 
 #[derive(Debug, clap::Args)]
@@ -54,37 +58,6 @@ struct Check {
     json: bool,
 }
 
-#[derive(Debug, clap::Args)]
-struct Emit {
-    /// Number of tasks finished in this iteration.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    tasks: u64,
-    /// Number of remaining tasks.
-    #[arg(long, value_name = "N")]
-    remaining: u64,
-    /// Number of files created, edited or deleted.
-    #[arg(long, value_name = "N")]
-    files: u64,
-    /// Test result.
-    #[arg(long, value_name = "HOW", value_enum, ignore_case = true, default_value = "not_run")]
-    tests: Ended,
-    /// Main activity of the iteration.
-    #[arg(long, value_name = "KIND", value_enum, ignore_case = true)]
-    work_type: Kind,
-    /// An error is unresolved.
-    #[arg(long)]
-    errors: bool,
-    /// Other work remains besides the tasks.
-    #[arg(long)]
-    work_remains: bool,
-    /// What is blocking the work and needs a person.
-    #[arg(long, value_name = "WHAT")]
-    blocked: Option<String>,
-    /// Next action or summary, on one line.
-    #[arg(long, value_name = "TEXT", required_unless_present = "blocked")]
-    recommendation: Option<String>,
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum Ended {
@@ -105,7 +78,7 @@ enum Kind {
 pub fn block(args: &Args, here: &Here) -> Result<u8, Problem> {
     match &args.what {
         What::Check(check) => checked(check, here),
-        What::Emit(emit) => emitted(emit),
+        What::Emit(emit) => emit::emitted(emit, here),
     }
 }
 
@@ -160,36 +133,6 @@ fn told(claim: &Claim, lints: &[Lint], args: &Check) -> String {
         let _ = writeln!(text, "{name}: valid block: STATUS {status}, EXIT_SIGNAL {exit}");
     }
     text
-}
-
-fn emitted(args: &Emit) -> Result<u8, Problem> {
-    let facts = Facts {
-        tasks_completed: args.tasks,
-        tasks_remaining: Some(args.remaining),
-        files_modified: Some(args.files),
-        tests: Some(args.tests.tests()),
-        work_type: Some(args.work_type.work_type()),
-        errors: args.errors,
-        work_remains: args.work_remains,
-        blocker: args.blocked.clone(),
-        recommendation: args.recommendation.clone().unwrap_or_default(),
-    };
-    let text = facts.block().map_err(|lint| refused(&lint))?;
-    print(&(text + "\n"));
-    Ok(0)
-}
-
-/// Why there is no block for these values, and which of them to change.
-fn refused(lint: &Lint) -> Problem {
-    let message = format!("these values make an invalid block: {}: {}", lint.code.name(), lint.detail);
-    let hint = match lint.code {
-        claim::Code::CompleteWithNextTask => {
-            "if something is left to do, say so with --remaining or --work-remains; otherwise give a summary as \
-             --recommendation"
-        }
-        _ => "give --recommendation as plain text on one line (see `ralph block emit --help`)",
-    };
-    Problem::new(Code::Usage, message).hint(hint)
 }
 
 impl Ended {

@@ -161,8 +161,9 @@ pub const BLOCK: &str = "\
 Examples:
   ralph block check answer.txt                      list violations with line numbers (exit code 65)
   ralph block check answer.txt --tests failing      also compare with the real test result
-  ralph block emit --tasks 1 --remaining 0 --files 3 --tests passing \\
-                   --work-type implementation --recommendation 'All tasks complete'";
+  ralph block emit --recommendation 'Next: the parser'        measure the work, run the verify commands
+  ralph block emit --no-tests --recommendation 'Next: the parser'
+  ralph block emit --complete --recommendation 'All tasks complete, the parser reads comments'";
 
 pub const AGENT_SIM: &str = "\
 Examples:
