@@ -38,7 +38,7 @@ use ralph_rules::policy::Policy;
 use ralph_rules::record::{Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_snapshots::PendingRestore;
-use ralph_store::{RunFilter, RunRow, Store, StoreError};
+use ralph_store::{RunFilter, Store, StoreError};
 use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -205,8 +205,10 @@ pub fn resume(
     let clock_behind = behind(state.at).filter(|_| state.clock_behind.is_none());
     let moved = moved_to.map(|_| started.workspace.clone());
     let left_session = state.in_session && deps.session.is_none();
+    let by_hook = deps.session.is_some();
     let resumed =
-        Seen::Resumed(Resumed { version, rules: RULES, plan, workspace: moved, clock_behind, left_session });
+        Resumed { version, rules: RULES, plan, workspace: moved, clock_behind, left_session, by_hook };
+    let resumed = Seen::Resumed(resumed);
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
     let pricing = Pricing { prices: &deps.prices, zone: &started.zone };
     recount::after_restore(home, &store, pricing)?;
@@ -248,7 +250,7 @@ fn go(
     let snapshots = Snapshots::of(home, Path::new(&started.workspace), &id);
     Home::create_private_dir(&folder).map_err(system("cannot create the run's folder"))?;
     moved::remember(&folder, Path::new(&started.workspace));
-    let clock = Clock::from(state.ran);
+    let clock = Clock::from(state.ran + in_session_since(&state, &deps));
     let (event_source, sender) = ChannelEvents::new(clock.clone());
     let (watchers, watcher_threads) = Watchers::start(watchers);
     let taken = facts.iter().flat_map(|fact| &fact.done).max().copied();
@@ -312,6 +314,16 @@ fn go(
     Ok(Departure::Ended(Box::new(outcome(&state, ending, &reasons))))
 }
 
+/// While a session has the call, the run is active.
+fn in_session_since(state: &State, deps: &RunDeps) -> Ms {
+    match state.phase {
+        Phase::Calling { .. } if state.calls.in_session && deps.session.is_some() => {
+            utc().saturating_sub(state.at).max(0)
+        }
+        _ => 0,
+    }
+}
+
 fn handed_over(ctx: &StepContext) -> Option<Handover> {
     ctx.deps.session.as_ref()?.handed_over()
 }
@@ -373,8 +385,8 @@ fn take_lock(
         ..RunFilter::default()
     };
     let open_runs = store.runs(&filter)?;
-    let in_session = |run: &&RunRow| run.id != id && run.pid.is_some();
-    if let Some(binding) = open_runs.iter().filter(in_session).find_map(|run| Binding::alive(home, &run.id)) {
+    let others = open_runs.iter().filter(|run| run.id != id);
+    if let Some(binding) = others.into_iter().find_map(|run| Binding::alive(home, &run.id)) {
         return Err(OpenError::InSession(Box::new(binding)));
     }
     for run in open_runs.iter().filter(|run| run.pid.is_some()) {

@@ -4,6 +4,7 @@
 mod map;
 
 pub use map::{ReceiptMap, mark};
+use ralph_agents::Client;
 use ralph_rules::counting::counted;
 use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::grade::Grade;
@@ -82,6 +83,9 @@ pub struct Receipt {
     pub iterations: Vec<ReceiptIteration>,
     /// The journal it stands on.
     pub chain: Option<JournalHead>,
+    /// The client whose session did the work: it was alive while ralph verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 /// One command.
@@ -269,7 +273,21 @@ pub fn of_run(
             seq: head.seq,
             hash: head.chain.to_string(),
         }),
+        session: session_of(state),
     }
+}
+
+/// The client whose session did the work, if one did until the end.
+pub fn session_of(state: &State) -> Option<String> {
+    let session = state.start.as_ref()?.session.as_ref().filter(|_| state.in_session)?;
+    Some(
+        Client::of_agent(&session.client).map_or(session.client.as_str(), |client| client.title()).to_owned(),
+    )
+}
+
+/// What a receipt says of a session.
+pub fn session_words(client: &str) -> String {
+    format!("the agent's session in {client} was alive while ralph verified, and could still change files")
 }
 
 fn no_snapshot_of(state: &State) -> Vec<ReceiptNoSnapshot> {
@@ -407,6 +425,9 @@ impl Receipt {
             row("undo", &format!("no snapshot before iteration {iteration}: {why}"));
         }
         row("sandbox", &self.sandbox);
+        if let Some(client) = &self.session {
+            row("session", &session_words(client));
+        }
         if let Some(chain) = &self.chain {
             row("journal", &format!("run {}, record {}, {}", chain.run, chain.seq, chain.hash));
         }

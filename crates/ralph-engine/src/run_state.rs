@@ -26,6 +26,8 @@ pub enum RunState {
     Ended(Status),
     /// Its process is gone and wrote no ending.
     Crashed,
+    /// A session that somebody else started works on it; the client's hooks continue it.
+    InSession,
 }
 
 impl RunState {
@@ -72,13 +74,14 @@ impl RunState {
 
     /// The state behind a name that [`RunState::name`] gave.
     pub fn named(name: &str) -> Option<RunState> {
-        const STATES: [RunState; 10] = [
+        const STATES: [RunState; 11] = [
             RunState::Running,
             RunState::Verifying,
             RunState::Stopping,
             RunState::Waiting { until: None },
             RunState::Paused,
             RunState::Crashed,
+            RunState::InSession,
             RunState::Ended(Status::Completed),
             RunState::Ended(Status::Aborted),
             RunState::Ended(Status::Error),
@@ -96,6 +99,7 @@ impl RunState {
             RunState::Waiting { .. } => "WAITING",
             RunState::Paused => "PAUSED",
             RunState::Crashed => "CRASHED",
+            RunState::InSession => "IN_SESSION",
             RunState::Ended(Status::Completed) => "COMPLETED",
             RunState::Ended(Status::Aborted) => "ABORTED",
             RunState::Ended(Status::Error) => "ERROR",

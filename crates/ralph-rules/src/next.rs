@@ -82,10 +82,9 @@ pub fn next(state: &State) -> Decision {
         Phase::Admitted => admitted(state, start),
         Phase::Refused(refused) => crate::admission::refused(state, start, refused),
         Phase::Calling { since, extending } => calling(state, start, *since, *extending),
-        Phase::Lost => act(
-            Step::Recover { id: state.calls.id, reserved: state.budget.reserved },
-            vec![Objection::CallWasOpen { attempt: state.calls.id.to_string() }],
-        ),
+        Phase::Lost => {
+            act(Step::Recover { id: state.calls.id, reserved: state.budget.reserved }, vec![was_open(state)])
+        }
         Phase::Answered => {
             let mut reasons = vec![Objection::CallClosed { iteration: state.calls.id.iteration }];
             reasons.extend(alerts::due(state, &start.policy));
@@ -99,6 +98,16 @@ pub fn next(state: &State) -> Decision {
         | Phase::Inspecting
         | Phase::Restoring { .. }
         | Phase::Comparing => wait(Wake::NEVER),
+    }
+}
+
+/// Why the open call has to be closed.
+fn was_open(state: &State) -> Objection {
+    let attempt = state.calls.id.to_string();
+    match (state.calls.in_session && !state.reviews.under_way(), state.in_session) {
+        (true, true) => Objection::SessionStopped { attempt },
+        (true, false) => Objection::SessionGone { attempt },
+        _ => Objection::CallWasOpen { attempt },
     }
 }
 

@@ -112,6 +112,8 @@ pub enum Objection {
     StoreUnsafe { what: String },
     WorkspaceLost { what: String },
     WorkspaceUnwritable { what: String },
+    SessionStopped { attempt: String },
+    SessionGone { attempt: String },
 }
 
 impl Objection {
@@ -503,6 +505,8 @@ impl Objection {
             O::UsageAhead { seen, .. } => format!("the call has used {seen} so far"),
             O::PersonAsked { request } => format!("{request} requested"),
             O::CallWasOpen { attempt } => format!("call {attempt} was still running when ralph was killed"),
+            O::SessionStopped { attempt } => format!("the session has stopped: its message answers call {attempt}"),
+            O::SessionGone { attempt } => format!("the session ended during call {attempt}"),
             O::BaselineTimedOut { command } => {
                 format!("`{command}` timed out before the agent had done anything")
             }

@@ -2,6 +2,7 @@
 
 use crate::plain::plain;
 use jiff::tz::TimeZone;
+use ralph_agents::Client;
 use ralph_rules::counting::counted;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
@@ -158,13 +159,24 @@ fn facts(seen: &Seen) -> Vec<String> {
                 limits(&start.policy)
             );
             let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
-            std::iter::once(run).chain(plan).chain(start.clock_behind.map(clock_words)).collect()
+            let session = start.session.as_ref().map(|session| {
+                let client = Client::of_agent(&session.client).map_or("the client", |client| client.title());
+                format!("in a session of {client}: limits act between iterations, they cannot end one")
+            });
+            std::iter::once(run)
+                .chain(session)
+                .chain(plan)
+                .chain(start.clock_behind.map(clock_words))
+                .collect()
         }
         Seen::Resumed(resumed) => {
             let moved = resumed.workspace.as_ref();
             let moved = moved.map(|workspace| format!("the workspace was moved to {workspace}"));
             let clock = resumed.clock_behind.map(clock_words);
-            std::iter::once("resumed".into()).chain(moved).chain(clock).collect()
+            let left = "the session is gone: ralph calls the agent itself from now on".to_owned();
+            let moved = resumed.left_session.then_some(left).into_iter().chain(moved);
+            let how = if resumed.by_hook { "a hook of the session continues the run" } else { "resumed" };
+            std::iter::once(how.into()).chain(moved).chain(clock).collect()
         }
         Seen::CallsFound(found) => vec![format!(
             "the journal comes from an older copy: its transcripts show {}, up to iteration {}, {}",

@@ -7,6 +7,7 @@ use crate::protected_rows::protected_rows;
 use crate::run_state::short_id;
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
+use ralph_engine::receipt::{session_of, session_words};
 use ralph_rules::ending::{Reason, Status};
 use ralph_rules::grade::Grade;
 use ralph_rules::record::{Check, CheckOutcome, SignSeen, Verified};
@@ -65,6 +66,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
         row("undo", &undo);
     }
     row("sandbox", &outcome.sandbox);
+    if let Some(client) = session_of(state) {
+        row("session", &session_words(&client));
+    }
     row("run", short);
     text.push('\n');
     let revised = outcome.proof == Some(Grade::Revised) && outcome.status != Status::Completed;

@@ -5,6 +5,7 @@ use crate::style::Style;
 use ralph_engine::home::Home;
 use ralph_engine::open::drives;
 pub use ralph_engine::run_state::RunState;
+use ralph_engine::session::Binding;
 use ralph_rules::ending::Status;
 use ralph_store::RunRow;
 use ralph_tree::WorkspaceLock;
@@ -16,16 +17,34 @@ pub fn is_running(row: &RunRow, home: &Home) -> bool {
     holder.is_some_and(|who| drives(&who, &row.id))
 }
 
+/// The session that works on the run, if its process is alive.
+pub fn session_of(row: &RunRow, home: &Home) -> Option<Binding> {
+    row.resumable.then(|| Binding::alive(home, &row.id)).flatten()
+}
+
+/// Whether a process or a session works on the run now.
+pub fn is_alive(row: &RunRow, home: &Home) -> bool {
+    is_running(row, home) || session_of(row, home).is_some()
+}
+
 /// The state of a run now. A status this version does not know counts as running for as long as a process is there.
 pub fn state_of_row(row: &RunRow, home: &Home) -> RunState {
     let written = RunState::named(&row.status).unwrap_or(RunState::Running);
-    written.alive(!written.is_open() || is_running(row, home))
+    let running = is_running(row, home);
+    if !running && session_of(row, home).is_some() {
+        return RunState::InSession;
+    }
+    written.alive(!written.is_open() || running)
 }
 
 /// The row as it is now: a run whose process is gone is called crashed, or interrupted if a person ended it by force.
 pub fn row_now(row: RunRow, home: &Home) -> RunRow {
     match state_of_row(&row, home) {
         gone if was_cut_off(gone, &row) => RunRow { status: gone.name().into(), pid: None, ..row },
+        RunState::InSession => {
+            let pid = session_of(&row, home).map(|session| session.process.pid);
+            RunRow { status: RunState::InSession.name().into(), reason: None, pid, ..row }
+        }
         _ => row,
     }
 }

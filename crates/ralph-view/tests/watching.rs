@@ -145,6 +145,7 @@ fn states_have_the_names_that_scripts_read() {
         (RunState::Waiting { until: None }, "WAITING", true),
         (RunState::Paused, "PAUSED", true),
         (RunState::Crashed, "CRASHED", false),
+        (RunState::InSession, "IN_SESSION", true),
         (RunState::Ended(Status::Completed), "COMPLETED", false),
         (RunState::Ended(Status::Aborted), "ABORTED", false),
         (RunState::Ended(Status::Error), "ERROR", false),

@@ -219,6 +219,9 @@ pub struct Resumed {
     /// The session that did the work is gone: from now on ralph calls the agent itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_session: bool,
+    /// A hook of the session that does the work continues it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_hook: bool,
 }
 
 /// A person changed limits.

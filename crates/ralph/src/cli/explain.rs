@@ -37,7 +37,7 @@ pub fn explain(args: &Args, here: &Here) -> Result<u8, Problem> {
     if args.json {
         return print_json(&with_grounds(records)).map(|()| 0);
     }
-    print(&explanation(records, runs::is_running(&row, &home), here.out_style()));
+    print(&explanation(records, runs::is_alive(&row, &home), here.out_style()));
     Ok(0)
 }
 

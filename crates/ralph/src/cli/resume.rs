@@ -3,7 +3,7 @@
 
 use super::auto_prune::AutoPrune;
 use super::detach::Handover;
-use super::refused::can_be_recorded;
+use super::refused::{can_be_recorded, in_session};
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
@@ -12,10 +12,12 @@ use crate::config;
 use crate::print::say;
 use crate::problem::{Code, Problem};
 use crate::values;
+use ralph_engine::home::Home;
 use ralph_engine::inbox;
 use ralph_engine::moved::FilesNeeded;
 use ralph_engine::open;
 use ralph_engine::run_deps::RunDeps;
+use ralph_engine::session::Binding;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{Ms, Request};
@@ -120,6 +122,18 @@ fn needs_no_answer(store: &Database, row: &RunRow) -> Result<(), Problem> {
         .hint(format!("`ralph logs {short} -i {}` shows what the agent said last", row.iterations)))
 }
 
+/// A run that a session works on is the session's for as long as that lives, and nobody's hooks continue it afterwards.
+fn leave_session(id: &str, home: &Home) -> Result<(), Problem> {
+    match Binding::of_run(home, id) {
+        Some(binding) if binding.process.is_alive() => Err(in_session(&binding)),
+        Some(binding) => {
+            binding.release(home);
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Resumes this run with these limits, where so many of its files are; `typed` is its task if it was given again, `requests` are made at once.
 pub fn go_on(
     (id, needed): (&str, FilesNeeded),
@@ -131,6 +145,7 @@ pub fn go_on(
 ) -> Result<u8, Problem> {
     let home = here.home()?;
     can_be_recorded(&home)?;
+    leave_session(id, &home)?;
     let records = runs::records(&runs::store(&home)?, id)?;
     let state = State::of(&records);
     let start = state.start.as_deref();

@@ -7,7 +7,7 @@ use ralph_engine::journal::{self, JournalError};
 use ralph_rules::record::Record;
 use ralph_store::{Database, RunFilter, RunRow, Store, StoreError};
 use ralph_view::run_state::row_now;
-pub use ralph_view::run_state::{is_running, short_id as short};
+pub use ralph_view::run_state::{is_alive, is_running, short_id as short};
 
 /// The store, which must be there.
 pub fn store(home: &Home) -> Result<Database, Problem> {

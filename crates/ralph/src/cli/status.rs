@@ -5,6 +5,7 @@ use super::{Here, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json};
 use crate::problem::Problem;
+use ralph_agents::Client;
 use ralph_engine::clock::utc;
 use ralph_engine::outcome::{last_ending, outcome};
 use ralph_rules::breaker::Breaker;
@@ -142,6 +143,12 @@ fn heading(run: &ListedRun, state: &State) -> String {
 fn status_note(run: &ListedRun, state: &State) -> String {
     let (status, reason) = run.status();
     match (RunState::named(&run.row.status), reason) {
+        (Some(RunState::InSession), _) => {
+            let client = run.row.agent.as_str();
+            let client = Client::of_agent(client).map_or(client, |client| client.title());
+            let pid = run.row.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
+            format!(" (in a session of {client}{pid}; `ralph hook cancel` ends the run)")
+        }
         (Some(RunState::Crashed), _) => " (its process is gone; `ralph resume` continues it)".into(),
         (Some(gone), _) if was_cut_off(gone, &run.row) => {
             " (ended by force; `ralph resume` continues it)".into()

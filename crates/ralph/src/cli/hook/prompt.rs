@@ -17,6 +17,7 @@ use ralph_engine::open::{self, Departure};
 use ralph_engine::outcome::Outcome;
 use ralph_engine::session::{Binding, Handover, SessionPort, SessionProcess, mark_now};
 use ralph_engine::watch::Watcher;
+use ralph_rules::counting::counted;
 use ralph_rules::prompt::protocol;
 use ralph_rules::record::{FROM_ARGUMENT, RunStarted, SessionGiven};
 use ralph_rules::state::State;
@@ -125,9 +126,9 @@ fn line(start: &RunStarted) -> String {
         false => format!("; verified by `{}`", start.verify.join(" && ")),
     };
     format!(
-        "run {} begins, at most {} iterations and {}; limits act between iterations, they cannot end one in a session{verify}",
+        "run {} begins, at most {} and {}; limits act between iterations, they cannot end one in a session{verify}",
         runs::short(&start.run),
-        policy.max_iterations,
+        counted(policy.max_iterations, "iteration"),
         policy.max_cost,
     )
 }

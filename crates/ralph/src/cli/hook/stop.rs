@@ -11,6 +11,7 @@ use ralph_engine::home::Home;
 use ralph_engine::open::Departure;
 use ralph_engine::outcome::Outcome;
 use ralph_engine::session::{Binding, Handover, SessionProcess, SessionTurn};
+use ralph_rules::counting::counted;
 use ralph_rules::ending::{Reason, Status};
 use ralph_rules::state::State;
 use ralph_view::fact_text::money;
@@ -120,8 +121,8 @@ fn ended(outcome: &Outcome, binding: &Binding, home: &Home) -> Option<Answer> {
         _ => format!("stopped with {}{why}", outcome.reason),
     };
     said(plain(&format!(
-        "run {run} {how} after {} iterations, {cost}; `ralph explain {run}` shows why",
-        outcome.iterations
+        "run {run} {how} after {}, {cost}; `ralph explain {run}` shows why",
+        counted(outcome.iterations, "iteration")
     )))
 }
 
