@@ -1,4 +1,4 @@
-//! Estimates a run from earlier ones of the same agent and model in the same workspace.
+//! Estimates a run from earlier ones of the same agent, model and skill in the same workspace.
 
 use crate::rows::accounts;
 use ralph_rules::account::RunAccount;
@@ -10,10 +10,15 @@ use ralph_store::{AccountFilter, Store};
 const RUNS: u32 = 50;
 
 /// What earlier runs took; `None` if there were none, or they cannot be read.
-pub fn estimate(store: &dyn Store, workspace: &str, agent: &AgentChoice) -> Option<Estimate> {
+pub fn estimate(
+    store: &dyn Store,
+    workspace: &str,
+    agent: &AgentChoice,
+    skill: Option<&str>,
+) -> Option<Estimate> {
     let filter = AccountFilter {
         workspace: Some(workspace.into()),
-        key: Some(RunAccount::key(&agent.name, agent.model.as_deref(), None)),
+        key: Some(RunAccount::key(&agent.name, agent.model.as_deref(), skill)),
         limit: Some(RUNS),
         ..AccountFilter::default()
     };

@@ -462,6 +462,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         review: plan.review,
         clock_behind: None,
         session: plan.session,
+        skill: plan.skill,
     }
 }
 

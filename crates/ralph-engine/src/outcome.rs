@@ -1,5 +1,6 @@
 //! The result of a run, as scripts read it: the last line of `run --json`, also in `status --json`.
 
+use ralph_rules::criteria;
 use ralph_rules::ending::{Ending, Reason, Status};
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
@@ -112,6 +113,13 @@ fn details(state: &State, reasons: &[Objection], words: String) -> Value {
     }
     if let Some(quarantine) = &state.trees.quarantine {
         map.insert("quarantine".into(), json!(quarantine));
+    }
+    if let Some(skill) = criteria::skill(state) {
+        let not_checked = criteria::not_checked(state);
+        map.insert(
+            "skill".into(),
+            json!({"name": skill.name, "hash": skill.hash, "notChecked": not_checked}),
+        );
     }
     let checks = &state.checks;
     if let Some(put_back) = checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref()) {

@@ -2,6 +2,7 @@
 //! One of a run is bound to its journal by the head of the checksum chain.
 
 mod map;
+mod skill;
 
 pub use map::{ReceiptMap, mark};
 use ralph_agents::Client;
@@ -16,6 +17,7 @@ use ralph_rules::suite::Counts;
 use ralph_store::{Head, IterationRow};
 use ralph_tree::{Index, Kind, side_by_side};
 use serde::{Deserialize, Serialize};
+pub use skill::ReceiptSkill;
 use std::fmt::Write;
 
 /// A receipt.
@@ -86,6 +88,9 @@ pub struct Receipt {
     /// The client whose session did the work: it was alive while ralph verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The skill of the run, where it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<ReceiptSkill>,
 }
 
 /// One command.
@@ -274,6 +279,7 @@ pub fn of_run(
             hash: head.chain.to_string(),
         }),
         session: session_of(state),
+        skill: ReceiptSkill::of(state),
     }
 }
 
@@ -407,6 +413,9 @@ impl Receipt {
         }
         for sign in &self.signs {
             row("look at", &format!("{}:{}: the work {}: `{}`", sign.path, sign.line, sign.what, sign.text));
+        }
+        for (name, value) in self.skill.iter().flat_map(ReceiptSkill::rows) {
+            row(name, &value);
         }
         for review in &self.reviews {
             let said = review.verdict.clone().unwrap_or_else(|| format!("no verdict, {}", review.why));

@@ -3,7 +3,7 @@
 
 use ralph_rules::estimate::Estimate;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{AgentChoice, Prompting, ReviewGiven, SessionGiven};
+use ralph_rules::record::{AgentChoice, Prompting, ReviewGiven, SessionGiven, SkillGiven};
 use std::path::PathBuf;
 
 /// What a run is started with.
@@ -48,4 +48,6 @@ pub struct RunSpec {
 
     /// The session that does the work, if it is one that somebody else started.
     pub session: Option<SessionGiven>,
+    /// The skill, where one was named.
+    pub skill: Option<SkillGiven>,
 }

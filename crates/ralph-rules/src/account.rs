@@ -193,6 +193,7 @@ impl RunAccount {
             agent: start.agent.name.clone(),
             model: start.agent.model.clone(),
             task_type: Kind::of(&start.prompt),
+            skill: start.skill.as_ref().map(|skill| skill.name.clone()),
             max_iterations: start.policy.max_iterations,
             max_cost: start.policy.max_cost,
             daily_cost: start.policy.daily_cost,

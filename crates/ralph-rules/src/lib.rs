@@ -24,6 +24,7 @@ pub mod claim_check;
 pub mod completion;
 pub mod cost;
 pub mod counting;
+pub mod criteria;
 pub mod ending;
 pub mod estimate;
 pub mod failure;

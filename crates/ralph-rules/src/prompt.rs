@@ -14,7 +14,7 @@ pub use data::{Data, data};
 pub use review::{Change, REVIEW_BYTES, ReviewFacts, review_for};
 pub use verification::EVIDENCE_BYTES;
 
-use crate::record::RunStarted;
+use crate::record::{RunStarted, SkillGiven};
 use crate::state::State;
 use data::LINE;
 use std::collections::BTreeMap;
@@ -60,6 +60,7 @@ pub fn composed_for(state: &State, given: &RunStarted) -> Composed {
     if !start.rung(state.ladder.rung).system_prompt {
         made.text.push_str("\n\n---\n");
         made.section(PROTOCOL, &given.prompting.templates, &data);
+        made.text.push_str(&given.skill.as_ref().map(skill_text).unwrap_or_default());
     }
     made
 }
@@ -84,6 +85,16 @@ pub fn protocol(start: &RunStarted) -> String {
     let data = Data { promise: start.policy.gate.promise.clone(), ..Data::default() };
     template::render(PROTOCOL, &start.prompting.templates, &data)
         .unwrap_or_else(|_| template::render_own(PROTOCOL, &data))
+        + &start.skill.as_ref().map(skill_text).unwrap_or_default()
+}
+
+/// The method of a skill, which follows the protocol. It is not part of a template, so that no template can lose it.
+pub fn skill_text(skill: &SkillGiven) -> String {
+    let mut text = format!("\n---\nWork with the method of the skill `{}`:\n\n{}\n", skill.name, skill.text);
+    if !skill.criteria.is_empty() {
+        text.push_str("\nClaim completion only when every item of its completion criteria is met.\n");
+    }
+    text
 }
 
 /// The user's hints come last and are not part of a template, so that no template can lose them.

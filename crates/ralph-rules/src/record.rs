@@ -13,6 +13,7 @@ mod plan;
 mod proof;
 mod run;
 mod session;
+mod skill;
 mod tree;
 mod upcast;
 
@@ -27,6 +28,7 @@ pub use plan::*;
 pub use proof::*;
 pub use run::*;
 pub use session::*;
+pub use skill::*;
 pub use tree::*;
 
 use crate::next::Next;

@@ -7,6 +7,7 @@ use crate::protected_rows::protected_rows;
 use crate::run_state::short_id;
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
+use ralph_engine::receipt::ReceiptSkill;
 use ralph_engine::receipt::{session_of, session_words};
 use ralph_rules::ending::{Reason, Status};
 use ralph_rules::grade::Grade;
@@ -52,6 +53,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     row("verified", &verified(state));
     if let Some(grade) = outcome.proof {
         row("proof", &format!("{grade}: {}", grade.meaning()));
+    }
+    for (name, value) in ReceiptSkill::of(state).iter().flat_map(ReceiptSkill::rows) {
+        row(name, &value);
     }
     for sign in &signs(state) {
         row("look at", sign);

@@ -1,5 +1,5 @@
 //! The configuration: flags over `RALPH_*` variables over `ralph.local.toml` over `ralph.toml` over the user's
-//! `config.toml` over the system's over a preset over the built-in values.
+//! `config.toml` over the system's over a skill over a preset over the built-in values.
 //!
 //! `sections/` declares every key once: what it may hold, how layers combine, where it lands. `document.rs`,
 //! `variables.rs` and `flags.rs` read the layers, `resolve.rs` merges them into one value per key with its origin, and
@@ -30,19 +30,25 @@ mod schema;
 mod sections;
 mod setting;
 mod settings;
+mod skill_block;
 #[cfg(test)]
 mod test_layers;
 mod variables;
 
 pub use duration::parse_duration;
+pub use file_text::read as read_text;
 pub use flags::{ANALYZE_FLAGS, Flags};
 pub use key::{Combine, Key, Section};
 pub use loaded::{Checked, Config, Sources};
+pub use mistake::at as mistake_at;
+#[cfg(test)]
+pub use mistake::line_and_column;
 pub use preset::Preset;
 pub use schema::schema_text;
 pub use sections::{SECTIONS, find, keys};
 pub use setting::Setting;
 pub use settings::{Rung, Sandbox, Settings};
+pub use skill_block::SkillValues;
 pub use variables::variables;
 
 use crate::env::Env;

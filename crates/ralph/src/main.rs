@@ -14,6 +14,7 @@ mod problem;
 #[cfg(test)]
 mod reference;
 mod show;
+mod skills;
 mod style;
 mod values;
 mod views;

@@ -62,6 +62,8 @@ mod settings;
 mod shell_lib;
 #[path = "commands/shells.rs"]
 mod shells;
+#[path = "commands/skills.rs"]
+mod skills;
 #[path = "commands/stacks.rs"]
 mod stacks;
 #[path = "commands/start.rs"]

@@ -152,6 +152,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         setup: Vec::new(),
         clock_behind: None,
         session: None,
+        skill: None,
     }
 }
 

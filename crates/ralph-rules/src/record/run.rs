@@ -1,6 +1,6 @@
 //! How a run began, went on and was changed.
 
-use super::{Ms, PlanGiven, PlanSeen, SessionGiven};
+use super::{Ms, PlanGiven, PlanSeen, SessionGiven, SkillGiven};
 use crate::estimate::Estimate;
 use crate::money::{Micro, Usage};
 use crate::policy::Policy;
@@ -79,6 +79,9 @@ pub struct RunStarted {
     /// The session that does the work, if it is one that somebody else started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionGiven>,
+    /// The skill, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<SkillGiven>,
 }
 
 /// Who reviews finished work, and how often.

@@ -113,6 +113,7 @@ pub fn given() -> RunStarted {
         review: None,
         clock_behind: None,
         session: None,
+        skill: None,
     }
 }
 

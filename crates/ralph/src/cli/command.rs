@@ -4,7 +4,7 @@ use super::workspace::Finds;
 use super::{
     Here, accept, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff, doctor,
     examples, explain, hook, init, inside, list, logs, man, prices, prune, quarantine, redact, reject,
-    replay, report, resume, run, shell_lib, stats, status, topics, undo, verify,
+    replay, report, resume, run, shell_lib, skills, stats, status, topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -153,6 +153,9 @@ pub enum SettingsCommand {
     /// List agents: whether installed, version, what each reports.
     #[command(before_help = examples::AGENTS, after_help = include_str!("topics/agents.txt"))]
     Agents(agents::Args),
+    /// List, show or check skills: methods that a loop can follow.
+    #[command(before_help = examples::SKILLS)]
+    Skills(skills::Args),
     /// Show model prices, their source and their date.
     #[command(before_help = examples::PRICES)]
     Prices(prices::Args),
@@ -323,6 +326,7 @@ impl SettingsCommand {
         match self {
             SettingsCommand::Config(args) => config::config(&args, here),
             SettingsCommand::Agents(args) => agents::agents(&args, here),
+            SettingsCommand::Skills(args) => skills::skills(&args, here),
             SettingsCommand::Prices(args) => prices::prices(&args, here),
             SettingsCommand::Doctor(args) => doctor::doctor(&args, here),
         }

@@ -5,7 +5,7 @@ pub mod check;
 mod edit;
 mod explain;
 
-use super::{Here, examples};
+use super::{Here, examples, named_skill};
 use crate::config::{self, Setting};
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -29,6 +29,9 @@ enum What {
         /// Only settings that a layer sets
         #[arg(long)]
         set: bool,
+        /// As `ralph run --skill NAME` would see them
+        #[arg(long, value_name = "NAME")]
+        skill: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -38,6 +41,9 @@ enum What {
     Explain {
         /// A key, such as run.max_iterations, or a section, such as run (default: all keys)
         key: Option<String>,
+        /// As `ralph run --skill NAME` would see it
+        #[arg(long, value_name = "NAME")]
+        skill: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -67,8 +73,10 @@ impl Args {
 /// Runs the subcommand.
 pub fn config(args: &Args, here: &Here) -> Result<u8, Problem> {
     match &args.what {
-        What::Show { set, json } => show(*set, *json, here),
-        What::Explain { key, json } => explain::explain(key.as_deref(), *json, here),
+        What::Show { set, skill, json } => show((*set, skill.as_deref()), *json, here),
+        What::Explain { key, skill, json } => {
+            explain::explain((key.as_deref(), skill.as_deref()), *json, here)
+        }
         What::Check { json } => check::check(*json, here),
         What::Schema => {
             print(&config::schema_text());
@@ -78,8 +86,8 @@ pub fn config(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
 }
 
-fn show(only_set: bool, json: bool, here: &Here) -> Result<u8, Problem> {
-    let config = config::load(&here.workspace, &here.env)?;
+fn show((only_set, skill): (bool, Option<&str>), json: bool, here: &Here) -> Result<u8, Problem> {
+    let config = named_skill::config_with(skill, here)?;
     let shown: Vec<&Setting> = config.rows.iter().filter(|row| is_shown(row, only_set)).collect();
     let mut warnings = config.warnings();
     warnings.extend(here.env.strange());

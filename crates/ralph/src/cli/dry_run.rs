@@ -5,7 +5,7 @@ use super::resolve::Resolved;
 use crate::plain::{plain, plain_lines};
 use ralph_rules::counting::counted;
 use ralph_rules::estimate::{DEFAULT, Estimate};
-use ralph_rules::prompt::{Data, template};
+use ralph_rules::prompt::{Data, skill_text, template};
 use ralph_rules::record::AgentChoice;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -27,6 +27,13 @@ pub fn text(resolved: &Resolved) -> String {
     }
     if let Some(review) = &plan.review {
         row("review", &format!("{}, at most {} in this run", review.agent.title(), review.rounds));
+    }
+    if let Some(skill) = &plan.skill {
+        let sets = match resolved.from_skill.is_empty() {
+            true => String::new(),
+            false => format!("; sets {}", resolved.from_skill.join(", ")),
+        };
+        row("skill", &format!("{} ({}){sets}", skill.name, skill.from));
     }
     row("command", &command_line(resolved));
     row("permissions", &permissions(resolved));
@@ -99,7 +106,8 @@ fn usual(resolved: &Resolved) -> Vec<(&'static str, String)> {
 fn protocol(resolved: &Resolved) -> String {
     let plan = &resolved.plan;
     let data = Data { promise: plan.policy.gate.promise.clone(), ..Data::default() };
-    template::render(template::PROTOCOL, &plan.prompting.templates, &data).unwrap_or_default()
+    let text = template::render(template::PROTOCOL, &plan.prompting.templates, &data).unwrap_or_default();
+    text + &plan.skill.as_ref().map(skill_text).unwrap_or_default()
 }
 
 /// The context section of a made-up run.
@@ -140,6 +148,10 @@ pub fn value(resolved: &Resolved) -> Value {
         "plan": resolved.bound.as_ref().map(|bound| json!({
             "file": bound.file, "done": bound.plan.done, "pending": bound.plan.pending,
             "optional": bound.plan.optional, "next": bound.plan.next,
+        })),
+        "skill": plan.skill.as_ref().map(|skill| json!({
+            "name": skill.name, "hash": skill.hash, "from": skill.from, "criteria": skill.criteria,
+            "sets": resolved.from_skill,
         })),
     })
 }

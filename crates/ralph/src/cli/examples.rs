@@ -175,6 +175,12 @@ Examples:
   ralph agents                what is installed, and what each agent reports
   ralph agents --json         the same, for scripts";
 
+pub const SKILLS: &str = "\
+Examples:
+  ralph skills list           all skills, and where each comes from
+  ralph skills check tdd      what a loop takes from it, or what it lacks
+  ralph run --skill tdd \"Add a --json flag\"";
+
 pub const UNDO: &str = "\
 Examples:
   ralph undo                  restore the files to their state before the latest run here

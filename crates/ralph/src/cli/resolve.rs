@@ -2,9 +2,12 @@
 
 use super::auto_prune::AutoPrune;
 use super::run::Args;
-use super::{Here, agent, ladder, output_files, prompt, review, secrets, start_warnings, tasks, templates};
+use super::{
+    Here, agent, ladder, named_skill, output_files, prompt, review, secrets, start_warnings, tasks, templates,
+};
 use crate::config::{Preset, Sandbox, Settings, Sources};
 use crate::problem::{Code, Problem};
+use crate::skills::Skill;
 use crate::views::Paths;
 use jiff::tz::TimeZone;
 use ralph_engine::protection::odd_in_repository;
@@ -39,6 +42,9 @@ pub struct Resolved {
     pub views: Paths,
     /// What is deleted when it has ended.
     pub prune: AutoPrune,
+
+    /// The settings that come from its skill.
+    pub from_skill: Vec<String>,
 }
 
 /// Limits that a resumed run may be given.
@@ -73,8 +79,10 @@ impl Resolved {
 /// Resolves the arguments and settings of `ralph run`.
 pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     can_hold_a_run(here)?;
+    let skill = named_skill::of_run(args, here)?;
+    let values = skill.as_ref().map(|skill| skill.values(&here.workspace, &here.env));
     let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
-    let config = sources.variables(&here.env).flags(&args.settings).load()?;
+    let config = sources.skill(values.as_ref()).variables(&here.env).flags(&args.settings).load()?;
     let settings = &config.settings;
     let mut policy = policy(args, settings)?;
     let mut warnings = config.warnings();
@@ -83,7 +91,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     warnings.extend(odd.iter().map(|odd| format!("git cannot read this repository: {odd}")));
     let (prompt, prompt_from) = prompt::prompt(args, settings, here)?;
     let chosen = agent::choose(&args.rest, settings, here)?;
-    let history = history(&chosen, here);
+    let history = history(&chosen, skill.as_ref().map(|skill| skill.name.as_str()), here);
     if let Some(history) = &history {
         policy.estimate = history.reservation();
     }
@@ -92,14 +100,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let prompting = templates::prompting(settings, here)?;
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let mut deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
-    if settings.verify.is_empty() {
-        warnings.push(
-            "no verify command: completion cannot be verified (add --verify 'your test command')".into(),
-        );
-        if review.is_some() {
-            warnings.push("no verify command: the reviewer is not asked (review.agent)".into());
-        }
-    }
+    warnings.extend(start_warnings::unverified(settings, review.is_some()));
     let bound = tasks::bound(settings, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
@@ -130,9 +131,11 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         output_files: output_files::output_files(&here.workspace),
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
         session: None,
+        skill: skill.as_ref().map(Skill::given),
     };
     let (preset, prune) = (settings.preset, AutoPrune::of(&config));
-    Ok(Resolved { plan, deps, warnings, preset, bound, views, prune })
+    let from_skill = named_skill::taken(&config);
+    Ok(Resolved { plan, deps, warnings, preset, bound, views, prune, from_skill })
 }
 
 /// Refuses a workspace that a run could not record, or would damage.
@@ -190,10 +193,10 @@ fn missing_limits(iterations: bool, cost: bool) -> Problem {
         )
 }
 
-/// What earlier runs of this agent here cost; none if there are none or they cannot be read.
-fn history(agent: &AgentChoice, here: &Here) -> Option<Estimate> {
+/// What earlier runs of this agent with this skill here cost; none if there are none or they cannot be read.
+fn history(agent: &AgentChoice, skill: Option<&str>, here: &Here) -> Option<Estimate> {
     let store = here.home().ok()?.store_if_any().ok()??;
-    ralph_engine::history::estimate(&store, &here.workspace.to_string_lossy(), agent)
+    ralph_engine::history::estimate(&store, &here.workspace.to_string_lossy(), agent, skill)
 }
 
 /// A warning if ralph's state lies in the workspace.

@@ -4,7 +4,7 @@ use super::detach::Handover;
 use super::refused::{can_be_recorded, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, detach, diagnostics, dry_run, moved, prompt, resume, runs, secrets};
+use super::{Here, detach, diagnostics, dry_run, moved, named_skill, prompt, resume, runs, secrets};
 use crate::config::Flags;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -32,6 +32,9 @@ pub struct Args {
     /// Flags that are settings, declared in `config/sections/`.
     #[command(flatten)]
     pub settings: Flags,
+    /// Skill whose method the agent follows (`ralph skills list` shows them).
+    #[arg(long, value_name = "NAME")]
+    pub skill: Option<String>,
     /// Start over instead of resuming an interrupted run of the same task.
     #[arg(long)]
     pub fresh: bool,
@@ -56,8 +59,6 @@ pub struct Args {
     #[arg(last = true, value_name = "ARGS")]
     pub rest: Vec<String>,
 
-    #[arg(long, hide = true, value_name = "NAME")]
-    pub skill: Option<String>,
     #[arg(long, hide = true)]
     pub fallback: bool,
     #[arg(long, hide = true)]
@@ -95,7 +96,6 @@ impl Args {
     /// Flags that this version does not support are refused, never ignored.
     pub fn not_yet(&self) -> Option<&'static str> {
         let set = [
-            (self.skill.is_some(), "--skill"),
             (self.fallback, "--fallback"),
             (self.auto, "--auto"),
             (self.mode.as_deref() == Some("hook"), "--mode hook"),
@@ -185,6 +185,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "a different ladder"),
         (!secrets::same(&reviewer(&start.review), &reviewer(&plan.review), redactor), "a different reviewer"),
         (!secrets::same(&start.prompting, &plan.prompting, redactor), "different prompt templates"),
+        (named_skill::differs(start, plan), "a different skill"),
         (
             limits(&start.policy) != limits(&plan.policy),
             "a different timeout, rate limit, promise or threshold",

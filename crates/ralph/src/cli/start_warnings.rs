@@ -1,5 +1,6 @@
 //! What a person should know of a run before it starts and cannot see in its settings.
 
+use crate::config::Settings;
 use crate::init::ignore::repository;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
 use ralph_rules::estimate::DEFAULT;
@@ -58,4 +59,18 @@ pub fn part_of_repository(workspace: &Path) -> Option<String> {
         "this is a part of the repository {root}: changes elsewhere in it are compared, but `ralph undo` does not restore \
          them (-C {root} works on all of it)"
     ))
+}
+
+/// Warnings if nothing verifies the work.
+pub fn unverified(settings: &Settings, reviewed: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if settings.verify.is_empty() {
+        warnings.push(
+            "no verify command: completion cannot be verified (add --verify 'your test command')".to_owned(),
+        );
+    }
+    if settings.verify.is_empty() && reviewed {
+        warnings.push("no verify command: the reviewer is not asked (review.agent)".into());
+    }
+    warnings
 }

@@ -13,7 +13,7 @@ use ralph_rules::counting::counted;
 use ralph_rules::ending::Status;
 use ralph_rules::estimate::Estimate;
 use ralph_rules::money::Micro;
-use ralph_rules::report::{Agent, Overall, Span, Waste, report};
+use ralph_rules::report::{Agent, Group, Overall, Span, Waste, report};
 use ralph_store::AccountFilter;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,6 +43,7 @@ pub struct Stats {
     /// Runs of the scripted agent, which no other figure includes.
     scripted_runs: u32,
     overall: Overall,
+    by_skill: Vec<Group>,
     by_agent: Vec<Agent>,
     estimates: Vec<Usual>,
     waste: Waste,
@@ -120,6 +121,7 @@ fn count(runs: &[RunAccount], workspace: Option<String>, zone: &str) -> Stats {
         since: runs.first().map(|run| stamp(run.started)),
         scripted_runs: 0,
         overall: all.overall,
+        by_skill: all.by_skill,
         by_agent: all.by_agent,
         estimates: usual(runs),
         waste: all.waste,

@@ -30,6 +30,25 @@ pub fn read(origin: Origin, text: &str) -> (Layer, Vec<Problem>) {
     (Layer { origin, entries }, problems.into_iter().map(|(_, problem)| problem).collect())
 }
 
+/// The same for a file that holds the keys of one table alone.
+pub fn read_table(
+    origin: Origin,
+    path: &Path,
+    text: &str,
+    section: &'static Section,
+) -> (Layer, Vec<Problem>) {
+    let mut reader = Reader { origin: &origin, path, text, entries: Vec::new(), problems: Vec::new() };
+    match (DeTable::parse(text), text.parse::<Table>()) {
+        (Ok(places), Ok(table)) => {
+            reader.table(&Within { section, instance: "" }, &table, places.get_ref());
+        }
+        (Err(error), _) | (_, Err(error)) => reader.problems.push((0, mistake::syntax(path, text, &error))),
+    }
+    let Reader { entries, mut problems, .. } = reader;
+    problems.sort_by_key(|(offset, _)| *offset);
+    (Layer { origin, entries }, problems.into_iter().map(|(_, problem)| problem).collect())
+}
+
 struct Reader<'a> {
     origin: &'a Origin,
     path: &'a Path,
@@ -168,6 +187,14 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, section: &Section, name: &str, at: usize) {
+        if matches!(self.origin, Origin::Skill(_)) {
+            let own = section.own_names().collect::<Vec<_>>();
+            let hint = match nearest(name, own.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("a skill can set {}; everything else belongs in ralph.toml", own.join(", ")),
+            };
+            return self.problem(at, &format!("unknown key `{name}` in a skill"), Some(hint));
+        }
         let here = section.own_names().chain(
             SECTIONS
                 .iter()

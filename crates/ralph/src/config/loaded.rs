@@ -8,6 +8,7 @@ use super::resolve::resolve;
 use super::sections;
 use super::setting::Setting;
 use super::settings::Settings;
+use super::skill_block::SkillValues;
 use super::{document, file_text, variables};
 use crate::env::Env;
 use crate::problem::{Code, Problem};
@@ -22,6 +23,7 @@ pub struct Sources<'a> {
     files: Vec<Origin>,
     env: Option<&'a Env>,
     flags: Option<&'a Flags>,
+    skill: Option<&'a SkillValues>,
 }
 
 /// What was found in all sources.
@@ -70,7 +72,7 @@ impl<'a> Sources<'a> {
         files.extend(config_home.map(|home| Origin::User(home.join("ralph/config.toml"))));
         files.push(Origin::Project(workspace.join("ralph.toml")));
         files.push(Origin::Local(workspace.join("ralph.local.toml")));
-        Sources { workspace, files, env: None, flags: None }
+        Sources { workspace, files, env: None, flags: None, skill: None }
     }
 
     /// With the variables above the files.
@@ -81,6 +83,11 @@ impl<'a> Sources<'a> {
     /// With the flags above everything.
     pub fn flags(self, flags: &'a Flags) -> Sources<'a> {
         Sources { flags: Some(flags), ..self }
+    }
+
+    /// With a skill's values below the files, and its promise above everything.
+    pub fn skill(self, skill: Option<&'a SkillValues>) -> Sources<'a> {
+        Sources { skill, ..self }
     }
 
     /// The configuration, or the first problem.
@@ -100,6 +107,7 @@ impl<'a> Sources<'a> {
     /// The configuration and everything that is wrong with it.
     pub fn check(self) -> Checked {
         let (mut layers, mut problems, mut files) = (Vec::new(), Vec::new(), Vec::new());
+        layers.extend(self.skill.map(SkillValues::below));
         for origin in &self.files {
             let Some(path) = origin.path() else { continue };
             let text = file_text::read(path);
@@ -117,6 +125,7 @@ impl<'a> Sources<'a> {
         if let Some(flags) = self.flags {
             take(flags.layer(), &mut layers, &mut problems);
         }
+        layers.extend(self.skill.map(SkillValues::above));
         if !problems.is_empty() {
             return Checked { config: None, problems, files };
         }

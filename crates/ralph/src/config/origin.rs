@@ -4,11 +4,13 @@ use super::key::Key;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
-/// A layer: a file, the variables, the flags or a preset.
+/// A layer: a file, the variables, the flags, a skill or a preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The preset of this name.
     Preset(&'static str),
+    /// The skill of this name.
+    Skill(String),
     /// The system's file.
     System(PathBuf),
     /// The user's file.
@@ -28,6 +30,7 @@ impl Origin {
     pub fn word(&self) -> &'static str {
         match self {
             Origin::Preset(_) => "preset",
+            Origin::Skill(_) => "skill",
             Origin::System(_) => "system",
             Origin::User(_) => "user",
             Origin::Project(_) => "project",
@@ -88,10 +91,11 @@ impl Entry {
         Entry { key, name: key.name.into(), instance: String::new(), value, line: None }
     }
 
-    /// Where it is set: `ralph.toml:3`, `RALPH_MODEL`, `--model`, `preset classic`.
+    /// Where it is set: `ralph.toml:3`, `RALPH_MODEL`, `--model`, `skill tdd`, `preset classic`.
     pub fn place(&self, origin: &Origin, workspace: &Path) -> String {
         match origin {
             Origin::Preset(name) => format!("preset {name}"),
+            Origin::Skill(name) => format!("skill {name}"),
             Origin::Environment => self.key.variable().unwrap_or_default(),
             Origin::Flags => self.key.flag.map(|flag| flag.name.to_string()).unwrap_or_default(),
             Origin::System(path) | Origin::User(path) | Origin::Project(path) | Origin::Local(path) => {

@@ -49,10 +49,15 @@ const ROWS: &[(&str, &[&str], &str)] = &[
     ("block check", &["answer.txt"], "block-check"),
     ("block check", &["block.txt"], "block-check"),
     ("config show", &[], "config-show"),
+    ("config show", &["--skill", "tdd"], "config-show"),
     ("config explain", &["run.timeout"], "config-explain"),
     ("config explain", &[], "config-explain*"),
     ("config check", &[], "config-check"),
     ("agents", &[], "agents"),
+    ("skills list", &[], "skills"),
+    ("skills show", &["tdd"], "skill"),
+    ("skills check", &["tdd"], "skill-check"),
+    ("skills check", &["broken"], "skill-check"),
     ("prices", &[], "prices"),
     ("doctor", &[], "doctor"),
     ("doctor", &["--repair", "--full"], "doctor"),
@@ -87,6 +92,8 @@ fn lived_in() -> (Scratch, Vec<(&'static str, String)>) {
         ("answer.txt", "All tests pass.\n"),
         ("block.txt", "---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_RALPH_STATUS---\n"),
         ("check.sh", "test -f done.txt\n"),
+        (".claude/skills/broken/SKILL.md", "---\nname: broken\n"),
+        (".agents/skills/tdd/SKILL.md", "---\nname: tdd\ndescription: Ours\n---\n"),
     ]);
     let run = |task: &str, verify: &[&str], script: &str| {
         let start =

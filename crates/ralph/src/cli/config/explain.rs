@@ -1,7 +1,7 @@
 //! `ralph config explain`: one key in full, or the keys of a section in a line each.
 
 use super::as_json;
-use crate::cli::Here;
+use crate::cli::{Here, named_skill};
 use crate::config::{self, ANALYZE_FLAGS, Combine, Key, SECTIONS, Section, Setting};
 use crate::nearest::nearest;
 use crate::plain::plain;
@@ -11,9 +11,13 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Explains a key, a section, or lists all.
-pub fn explain(wanted: Option<&str>, as_data: bool, here: &Here) -> Result<u8, Problem> {
+pub fn explain(
+    (wanted, skill): (Option<&str>, Option<&str>),
+    as_data: bool,
+    here: &Here,
+) -> Result<u8, Problem> {
     if let Some(name) = wanted.filter(|name| config::find(name).is_some()) {
-        let setting = config::load(&here.workspace, &here.env)?.setting(name).ok_or_else(|| unknown(name))?;
+        let setting = named_skill::config_with(skill, here)?.setting(name).ok_or_else(|| unknown(name))?;
         match as_data {
             true => print_json(&data(&setting))?,
             false => print(&words(&setting)),

@@ -106,10 +106,26 @@ fn tables(text: &mut String, stats: &Stats, style: Style) {
             it.iterations_p90,
         );
     }
+    skills(text, stats, style);
     let head = format!("\n{:<10}  {:>5}  {:>9}  {:>9}", "DAY", "RUNS", "COMPLETED", "COST");
     let _ = writeln!(text, "{}", style.faint(head));
     for day in &stats.days {
         let cost = usd(day.cost, day.cost_is_complete);
         let _ = writeln!(text, "{:<10}  {:>5}  {:>9}  {cost:>9}", day.day, day.loops, day.completed);
+    }
+}
+
+/// Runs by skill, if one was ever used.
+fn skills(text: &mut String, stats: &Stats, style: Style) {
+    if stats.by_skill.iter().all(|group| group.skill.is_none()) {
+        return;
+    }
+    let head = format!("\n{:<28}  {:>5}  {:>9}  {:>10}", "SKILL", "RUNS", "COMPLETED", "ITER mean");
+    let _ = writeln!(text, "{}", style.faint(head));
+    for group in &stats.by_skill {
+        let skill: String = plain(group.skill.as_deref().unwrap_or("none")).chars().take(28).collect();
+        let mean = group.avg_iterations.map_or_else(|| "-".into(), |mean| format!("{mean:.1}"));
+        let rate = format!("{:.0}%", group.completion_rate);
+        let _ = writeln!(text, "{skill:<28}  {:>5}  {rate:>9}  {mean:>10}", group.loops);
     }
 }
