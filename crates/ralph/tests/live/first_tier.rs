@@ -8,6 +8,8 @@ use ralph_agents::Tier;
 
 #[path = "first_hours.rs"]
 mod first_hours;
+#[path = "skills.rs"]
+mod skills;
 
 tier_is_complete!(Tier::First, CLAUDE, CODEX, GEMINI, GOOSE, OPENCODE);
 

@@ -91,6 +91,11 @@ impl Place {
         self.server.as_ref().unwrap()
     }
 
+    /// Everything that was sent to the model server.
+    pub fn requests(&self) -> String {
+        String::from_utf8_lossy(&fs::read(self.scratch.root().join("bodies")).unwrap()).into_owned()
+    }
+
     /// Another variable for the CLI, as a user would export it.
     pub fn set(&mut self, name: &'static str, value: &str) {
         self.env.push((name, value.to_owned()));

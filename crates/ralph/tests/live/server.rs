@@ -24,6 +24,7 @@ impl Server {
         command.arg("-B").arg(code).args(["--port", &port.to_string()]);
         command.arg("--workspace").arg(workspace).arg("--door").arg(&door);
         command.arg("--portfile").arg(&portfile).arg("--log").arg(root.join("requests"));
+        command.arg("--requests").arg(root.join("bodies"));
         let said = File::create(root.join("server.err")).unwrap();
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said).spawn();
         let mut server = Server { child: child.expect("python3 runs the model server"), door };
