@@ -119,6 +119,9 @@ pub struct Share {
     /// Those that were true.
     #[serde(skip_serializing_if = "is_zero")]
     pub claims_held: u32,
+    /// How often each kind of claim was not, by the lint's code.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub differences: BTreeMap<String, u32>,
 }
 
 impl RunAccount {
@@ -284,6 +287,10 @@ impl RunAccount {
         if let Some(share) = self.shares.get_mut(self.latest) {
             share.claims = share.claims.saturating_add(state.claim_check.made);
             share.claims_held = share.claims_held.saturating_add(state.claim_check.held);
+            for kind in state.claim_check.kinds() {
+                let times = share.differences.entry(kind).or_default();
+                *times = times.saturating_add(1);
+            }
         }
     }
 

@@ -19,6 +19,17 @@ pub struct ClaimCheck {
     pub not_done: bool,
 }
 
+/// The name under which claims to be done are counted whose verification failed.
+pub const DONE_NOT_VERIFIED: &str = "done_not_verified";
+
+impl ClaimCheck {
+    /// What was claimed wrongly, by its name in statistics.
+    pub fn kinds(&self) -> impl Iterator<Item = String> {
+        let done = self.not_done.then(|| DONE_NOT_VERIFIED.to_owned());
+        self.lints.iter().map(|lint| lint.code.name()).chain(done)
+    }
+}
+
 /// What ralph observed in an iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {

@@ -8,6 +8,7 @@ mod data;
 mod last_error;
 mod review;
 pub mod template;
+mod told_back;
 mod verification;
 
 pub use data::{Data, data};

@@ -137,6 +137,8 @@ pub struct Agent {
     pub claims: u32,
     /// Those that were true.
     pub claims_held: u32,
+    /// How often each kind of claim was not, by the lint's code.
+    pub differences: BTreeMap<String, u32>,
 }
 
 /// What was spent without gain.
@@ -254,6 +256,10 @@ fn by_agent(runs: &[RunAccount]) -> Vec<Agent> {
         sum.cost = sum.cost.plus(share.cost);
         sum.claims = sum.claims.saturating_add(share.claims);
         sum.claims_held = sum.claims_held.saturating_add(share.claims_held);
+        for (kind, times) in &share.differences {
+            let sum = sum.differences.entry(kind.clone()).or_default();
+            *sum = sum.saturating_add(*times);
+        }
     }
     let agent = |((agent, model), (loops, sum)): ((&str, Option<&str>), (u32, Share))| Agent {
         agent: agent.into(),
@@ -265,6 +271,7 @@ fn by_agent(runs: &[RunAccount]) -> Vec<Agent> {
         cost_is_complete: sum.unpriced == 0,
         claims: sum.claims,
         claims_held: sum.claims_held,
+        differences: sum.differences,
     };
     agents.into_iter().map(agent).collect()
 }

@@ -68,13 +68,16 @@ fn ralphs_own_words_stay_small() {
 #[test]
 fn the_protocol_stays_small_and_says_how_to_report_each_status() {
     let text = protocol(&journal::given());
-    assert!(text.len() <= 1_600, "{} bytes", text.len());
+    assert!(text.len() <= 1_700, "{} bytes", text.len());
     for part in [
         "IN_PROGRESS, false, \"Next: <the next task>\"",
         "COMPLETE, true, \"All tasks complete, tests passing, <summary>\"",
         "BLOCKED, false, \"Blocked: <what a person must do>\"",
         "\"should pass\" is NOT_RUN",
         "add no fields",
+        "\"The block is overhead\": it ends every final message",
+        "\"Everything is done\": first check",
+        "\"Tests probably pass\": TESTS_STATUS is from a test run",
     ] {
         assert!(text.contains(part), "{part:?} is missing:\n{text}");
     }

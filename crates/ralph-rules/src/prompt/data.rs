@@ -4,6 +4,7 @@
 use super::head;
 use super::last_error::{LastError, last_error};
 use super::review::ReviewFacts;
+use super::told_back::told_back;
 use super::verification::{Verification, verification};
 use crate::breaker::{Breaker, breaker};
 use crate::failure::Class;
@@ -117,22 +118,23 @@ fn cut(items: &[String], most: usize) -> Vec<String> {
     items.iter().take(most).map(|item| head(item, LINE)).collect()
 }
 
-/// Verification is shown with its output instead; cost and escalation do not concern the agent.
+/// Verification is shown with its output instead, except where the agent claimed otherwise; cost and escalation do not
+/// concern it.
 fn objections(state: &State) -> Vec<Said> {
     let shown = state.objections.iter().filter(|o| {
         !matches!(
             o,
-            Objection::VerificationFailed { .. }
+            Objection::VerificationFailed { claimed: false, .. }
                 | Objection::CostNearly { .. }
                 | Objection::Escalated { .. }
                 | Objection::Deescalated { .. }
         )
     });
-    shown.flat_map(said).collect()
+    shown.flat_map(|objection| said(objection, state)).collect()
 }
 
 /// An objection in one line; a reviewer's findings are one line each.
-fn said(objection: &Objection) -> Vec<Said> {
+fn said(objection: &Objection, state: &State) -> Vec<Said> {
     let line = |text: &str| Said { code: objection.code(), text: head(text, LINE * 2) };
     match objection {
         Objection::ReviewObjects { agent, findings, .. } => {
@@ -141,6 +143,6 @@ fn said(objection: &Objection) -> Vec<Said> {
                 .chain(findings.iter().map(|f| line(&format!("the reviewer: {f}"))))
                 .collect()
         }
-        other => vec![line(&other.say())],
+        other => vec![line(&told_back(other, state).unwrap_or_else(|| other.say()))],
     }
 }

@@ -239,6 +239,13 @@ fn stats_and_report_say_how_often_the_agents_word_was_true() {
     let json = json(&scene, &["stats", "--json"]);
     let agent = &json["byAgent"][0];
     assert_eq!((&agent["claims"], &agent["claimsHeld"]), (&5.into(), &3.into()));
+    let wrong = serde_json::json!({"files_modified_not_as_counted": 1, "tests_status_not_as_run": 1});
+    assert_eq!(agent["differences"], wrong);
+    let told = "reported wrongly by claude";
+    assert!(
+        stats.lines().any(|line| line.contains(told) && line.contains("tests_status_not_as_run 1")),
+        "{stats}"
+    );
     assert_eq!((&json["overall"]["claims"], &json["overall"]["claimsHeld"]), (&5.into(), &3.into()));
 }
 

@@ -64,6 +64,11 @@ pub fn text(stats: &Stats, style: Style) -> String {
         let who = name(&agent.agent, agent.model.as_deref());
         row("", format!("{} of {} by {who}", agent.claims_held, agent.claims));
     }
+    for agent in claiming.iter().filter(|agent| !agent.differences.is_empty()) {
+        let who = name(&agent.agent, agent.model.as_deref());
+        let kinds = agent.differences.iter().map(|(kind, times)| format!("{kind} {times}"));
+        row("", format!("reported wrongly by {who}: {}", kinds.collect::<Vec<_>>().join(", ")));
+    }
     let waste = &stats.waste;
     let idle = format!("{} without progress", counted(waste.idle_iterations, "iteration"));
     let retries = if waste.retries == 1 { "1 retry".into() } else { format!("{} retries", waste.retries) };
