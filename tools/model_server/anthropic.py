@@ -6,6 +6,7 @@ import uuid
 import usage
 
 STOPS = {"end": "end_turn", "length": "max_tokens", "refusal": "refusal", "cut": "end_turn"}
+STOP_HOOK = "Stop hook additional context"
 
 
 def tools(body):
@@ -19,7 +20,9 @@ def turn(body):
         if message.get("role") != "user":
             continue
         results = sum(block.get("type") == "tool_result" for block in blocks(message))
-        reminder = text(message).lstrip().startswith("<system-reminder>")
+        said_by = text(message).lstrip()
+        # What a Stop hook adds begins a turn as the user would.
+        reminder = said_by.startswith("<system-reminder>") and STOP_HOOK not in said_by[:60]
         if results == 0 and not (reminder and count):
             break
         count += results

@@ -10,6 +10,7 @@ SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_c
           "Shell", "execute_command", "run_terminal_cmd", "run_command", "terminal", "run_terminal_command", "execute_bash")
 WRITES = ("Write", "write", "write_file", "developer__write", "create", "WriteFile")
 READS = ("Read", "read", "read_file", "ReadFile", "view")
+AGENTS = ("Agent", "Task")
 EDITS = ("Edit", "edit", "replace", "StrReplaceFile", "search_replace", "edit_file")
 
 PATHS = ("file_path", "filePath", "path", "file", "target_file", "absolute_path")
@@ -23,7 +24,9 @@ PATCHES = ("patchText", "patch", "input")
 def call(step, tools, workspace):
     """Name and arguments of the tool that does the step, or None where the client offers no shell."""
     if step["do"] == "sh":
-        return shell(tools, step["command"])
+        return shell(tools, step["command"], step.get("behind"))
+    if step["do"] == "delegate":
+        return delegate(tools, step["prompt"])
     path = os.path.normpath(os.path.join(workspace, step["path"]))
     if step["do"] == "write":
         return write(tools, path, step["text"])
@@ -32,7 +35,12 @@ def call(step, tools, workspace):
     return edit(tools, path, step["before"], step["after"])
 
 
-def shell(tools, command):
+def delegate(tools, prompt):
+    name = first(AGENTS, tools)
+    return name and (name, filled(tools[name], {"prompt": prompt, "run_in_background": True}))
+
+
+def shell(tools, command, behind=False):
     name = first(SHELLS, tools) or next((n for n in tools if re.search("shell|bash|exec|command|terminal", n, re.I)), None)
     if name is None:
         return None
@@ -41,7 +49,8 @@ def shell(tools, command):
         return name, {"command": ["bash", "-lc", command]}
     key = first(COMMANDS, properties(schema)) or "command"
     is_list = str(properties(schema).get(key, {}).get("type")).lower() == "array"
-    return name, filled(schema, {key: ["bash", "-lc", command] if is_list else command})
+    background = {"run_in_background": True} if behind else {}
+    return name, filled(schema, {key: ["bash", "-lc", command] if is_list else command, **background})
 
 
 def write(tools, path, text):

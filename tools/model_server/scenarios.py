@@ -3,16 +3,21 @@
 of step. More things a scenario may say:
 
   again    other steps for a call of `ralph` that is not its first: its prompt says so (see AGAIN)
+  delegated  the steps of a subagent: its prompt says so (see DELEGATED)
+  noticed  other steps once the client told its model that work in the background has ended (see NOTICE)
   closed   the answer as long as the test keeps the door closed (`--door FILE`), whatever the client tries
   limited  the answer to any call but the first, for `seconds` from when it is first asked for
   headers  added to every answer; a value "@+N" is the time N seconds ahead
 """
 
 from first_hours import FIRST_HOURS
-from steps import block, cut_off, edit, error, limit, raw, read, say, sh, slowly, write
+from steps import behind, block, cut_off, delegate, edit, error, limit, raw, read, say, sh, slowly, write
 
 # Stands in every prompt of ralph's but the first.
 AGAIN = "[Ralph Loop Context - Iteration"
+# Stands in the prompt of a subagent.
+DELEGATED = "[a part of the work]"
+NOTICE = "<task-notification>"
 
 
 DONE = say("The greeting is written. All tests pass and all stories are complete.\n\n"
@@ -74,6 +79,10 @@ SCENARIOS = {
     "sleep": {"steps": [sh(SLEEP), DONE]},
     "bg": {"steps": [GREET, sh("nohup sleep 301 >/dev/null 2>&1 & touch started"), DONE]},
     "bgsetsid": {"steps": [GREET, sh("setsid sleep 302 >/dev/null 2>&1 < /dev/null & touch started"), DONE]},
+    # beside the work: a subagent that takes a second, a shell that outlives the turn
+    "subagent": {"steps": [delegate(f"{DELEGATED} Write the greeting."), DONE],
+                 "delegated": [sh("sleep 1"), GREET, say("The greeting is written.")], "noticed": [DONE]},
+    "bgshell": {"steps": [GREET, behind("sleep 303"), DONE]},
     # clients without tools: edits in the text, or commands in it
     "aider": {"steps": [say("I will write the greeting.\n\ngreeting.txt\n```\nhello\n```\n\n"
                             + block("COMPLETE", "NOT_RUN", "true", "done"))]},

@@ -17,7 +17,7 @@ import chat
 import client_tools
 import gemini
 import responses
-from scenarios import AGAIN, SCENARIOS
+from scenarios import AGAIN, DELEGATED, NOTICE, SCENARIOS
 
 APIS = [
     (re.compile(r"/messages$"), anthropic),
@@ -86,7 +86,11 @@ class Stage:
         if "closed" in script and self.closed():
             return script["closed"]
         steps = script["steps"]
-        if "again" in script and AGAIN in api.said(body):
+        if "delegated" in script and DELEGATED in api.said(body):
+            steps = script["delegated"]
+        elif "noticed" in script and NOTICE in api.said(body):
+            steps = script["noticed"]
+        elif "again" in script and AGAIN in api.said(body):
             steps = script["again"]
             if "limited" in script and self.limited(scenario, script["limited"]["seconds"]):
                 return script["limited"]["answer"]

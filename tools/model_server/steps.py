@@ -5,6 +5,16 @@ def sh(command):
     return {"do": "sh", "command": command}
 
 
+def behind(command):
+    """A command that the client runs in the background, and goes on."""
+    return {"do": "sh", "command": command, "behind": True}
+
+
+def delegate(prompt):
+    """A subagent, in the background."""
+    return {"do": "delegate", "prompt": prompt}
+
+
 def write(path, text):
     return {"do": "write", "path": path, "text": text}
 
