@@ -216,7 +216,7 @@ impl Command {
     pub fn finds(&self) -> Finds {
         match self {
             Command::Run(RunCommand::Init(_) | RunCommand::Demo(_)) => Finds::CurrentDirectory,
-            Command::Run(RunCommand::Run(_)) | Command::Settings(_) => Finds::Config,
+            Command::Run(RunCommand::Run(_) | RunCommand::Hook(_)) | Command::Settings(_) => Finds::Config,
             Command::Prove(ProveCommand::Verify(_) | ProveCommand::Analyze(_) | ProveCommand::Block(_)) => {
                 Finds::Config
             }
@@ -244,6 +244,7 @@ impl Command {
         match self {
             Command::Control(command) => command.for_people_only(),
             Command::Look(LookCommand::Attach(_)) => Some("attach"),
+            Command::Run(RunCommand::Hook(args)) => args.for_people_only(),
             Command::Settings(SettingsCommand::Config(args)) => args.edits().then_some("config edit"),
             Command::Settings(SettingsCommand::Doctor(args)) => args.mends(),
             Command::Other(OtherCommand::Prune(_)) => Some("prune"),

@@ -1,11 +1,12 @@
 //! `ralph doctor`: checks that change nothing. Each row is one check, its result, and how to fix it. `agents.rs` finds
-//! agents, `credentials.rs` their logins, `verify.rs` the programs of the verify commands, `place.rs` checks disk, clock
+//! agents, `credentials.rs` their logins, `hooks.rs` the plugin in their sessions, `verify.rs` the programs of the verify commands, `place.rs` checks disk, clock
 //! and terminal, `database.rs` the database, `saved_contents.rs` the snapshots; `--repair` rebuilds the list of runs from the journals, `--full` compares the ledger
 //! with them (`ledger.rs`), `--restore` replaces the database by a copy (`restore.rs`).
 
 mod agents;
 mod credentials;
 mod database;
+mod hooks;
 mod ledger;
 mod place;
 mod restore;
@@ -114,6 +115,7 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     let repaired = if args.repair { Some(database::repair(here)?) } else { None };
     let mut rows = vec![settings(here)];
     rows.extend(agents::rows(here));
+    rows.extend(hooks::rows(here));
     rows.extend(verify::rows(here));
     rows.extend(place::rows(here));
     rows.extend(database::rows(here, args.full));

@@ -236,7 +236,10 @@ Examples:
 
 pub const HOOK: &str = "\
 Examples:
+  ralph hook install claude   let every session of Claude Code take /ralph:loop (codex: $ralph:loop)
+  ralph hook status           whether the hooks run
   ralph hook cancel           stop the run that a session works on here
+  ralph run --mode hook \"Make the tests pass\"     a session for one task; installs nothing
 
 In the session: /ralph:loop Add a --json flag --max-iterations 8 --max-cost 5 ($ralph:loop in Codex)";
 

@@ -5,15 +5,27 @@
 //! A session that is not bound to a run is answered at once: nothing is printed, and neither settings nor database are
 //! opened. Whatever goes wrong, a hook exits with 0 and valid JSON, because clients ignore everything else.
 
+//!
+//! A plugin (`plugin.rs`) makes the client call these; `install.rs`, `uninstall.rs` and `status.rs` keep it registered with
+//! the clients that `client.rs` knows.
+
 mod answer;
 mod cancel;
+mod client;
+mod install;
 mod loop_command;
 mod open_run;
+mod plugin;
 mod prompt;
+mod standing;
+mod status;
 mod stop;
+mod uninstall;
 mod words;
 
 pub use cancel::Args as CancelArgs;
+pub use client::CLIENTS;
+pub use standing::{Word, standing, was_installed};
 
 use super::Here;
 use super::workspace::{self, Finds};
@@ -43,6 +55,12 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// Install the hooks in Claude Code or Codex.
+    Install(install::Args),
+    /// Remove the hooks from a client.
+    Uninstall(uninstall::Args),
+    /// Show whether the hooks of each client run.
+    Status(status::Args),
     /// Answer a client's UserPromptSubmit hook: starts a run in its session if a loop was asked for.
     Prompt,
     /// Answer a client's Stop hook: judges the work of a session and asks for the next iteration.
@@ -51,12 +69,26 @@ enum What {
     Cancel(CancelArgs),
 }
 
+impl Args {
+    /// The command's name if it decides whether anybody checks a session.
+    pub fn for_people_only(&self) -> Option<&'static str> {
+        match &self.what {
+            What::Install(_) => Some("hook install"),
+            What::Uninstall(_) => Some("hook uninstall"),
+            _ => None,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn hook(args: &Args, here: &Here) -> Result<u8, Problem> {
     match &args.what {
         What::Prompt => answered(Event::Prompt),
         What::Stop => answered(Event::Stop),
         What::Cancel(args) => return cancel::cancel(args, here),
+        What::Install(args) => return install::install(args, here),
+        What::Uninstall(args) => return uninstall::uninstall(args, here),
+        What::Status(args) => return status::status(args, here),
     };
     Ok(0)
 }

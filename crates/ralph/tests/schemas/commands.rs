@@ -59,6 +59,7 @@ const ROWS: &[(&str, &[&str], &str)] = &[
     ("skills check", &["tdd"], "skill-check"),
     ("skills check", &["broken"], "skill-check"),
     ("prices", &[], "prices"),
+    ("hook status", &[], "hook-status"),
     ("doctor", &[], "doctor"),
     ("doctor", &["--repair", "--full"], "doctor"),
     ("reject", &["{limit}", "--yes"], "reject"),
