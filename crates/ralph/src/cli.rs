@@ -36,6 +36,7 @@ mod list;
 mod listed_run;
 mod logs;
 mod man;
+mod mode_hook;
 mod moved;
 mod named_skill;
 mod other_tools;

@@ -13,7 +13,7 @@ pub const LOG: &str = "RALPH_LOG";
 const CALL: &str = ralph_engine::call_directory::VARIABLE;
 
 /// Set by ralph for agents and verification, or read only by the scripted agent and by the project's own tests.
-const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION", CALL];
+const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION", "RALPH_SESSION", CALL];
 const OURS: &[&str] = &[
     LOG,
     "RALPH_COMPLETE",

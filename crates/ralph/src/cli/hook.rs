@@ -14,9 +14,10 @@ mod cancel;
 mod client;
 mod install;
 mod loop_command;
-mod open_run;
-mod plugin;
+pub mod open_run;
+pub mod plugin;
 mod prompt;
+mod session_command;
 mod standing;
 mod status;
 mod stop;
@@ -26,6 +27,7 @@ mod words;
 pub use cancel::Args as CancelArgs;
 pub use client::CLIENTS;
 pub use standing::{Word, standing, was_installed};
+pub use stop::not_kept;
 
 use super::Here;
 use super::workspace::{self, Finds};
@@ -122,8 +124,13 @@ fn answered(event: Event) {
     drop(bytes);
     let Some(state) = Env::state_home().map(|state| state.join("ralph")) else { return };
     let bound = bound_run(&state, &input.session);
-    let asked = input.prompt.as_deref().filter(|_| event == Event::Prompt);
-    let asked = asked.and_then(loop_command::asked);
+    let typed = input.prompt.as_deref().filter(|_| event == Event::Prompt);
+    if let Some(command) = typed.and_then(session_command::typed) {
+        get_ready();
+        let answer = here(&input).and_then(|here| session_command::answer(command, bound.as_deref(), &here));
+        return say(answer, event, &input);
+    }
+    let asked = typed.and_then(loop_command::asked);
     let answer = match (event, asked, bound) {
         (Event::Prompt, Some(asked), bound) => {
             get_ready();
@@ -133,8 +140,14 @@ fn answered(event: Event) {
             get_ready();
             here(&input).and_then(|here| stop::stop(&input, &run, &here))
         }
+        (Event::Prompt, None, Some(run)) => return session_command::noted(&input, &run, state),
         _ => return,
     };
+    say(answer, event, &input);
+}
+
+/// Prints the answer, or what went wrong.
+fn say(answer: Result<Option<Answer>, Problem>, event: Event, input: &HookInput) {
     let answer = answer.unwrap_or_else(|problem| Some(Answer::failed(event, &problem)));
     if let Some(text) = answer.and_then(|answer| answer.json(event, input.client())) {
         print(&(text + "\n"));

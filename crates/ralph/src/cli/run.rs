@@ -4,7 +4,9 @@ use super::detach::Handover;
 use super::refused::{can_be_recorded, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, detach, diagnostics, dry_run, moved, named_skill, prompt, resume, runs, secrets};
+use super::{
+    Here, detach, diagnostics, dry_run, mode_hook, moved, named_skill, prompt, resume, runs, secrets,
+};
 use crate::config::Flags;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
@@ -63,7 +65,8 @@ pub struct Args {
     pub fallback: bool,
     #[arg(long, hide = true)]
     pub auto: bool,
-    #[arg(long, hide = true, value_name = "MODE", value_parser = ["loop", "hook"])]
+    /// How to work: loop (a new call each iteration) or hook (one session of Claude Code) (default: loop).
+    #[arg(long, value_name = "MODE", value_parser = ["loop", "hook"], hide_possible_values = true)]
     pub mode: Option<String>,
     /// Marks the background process of `--detach`, with the id of its run.
     #[arg(long, hide = true, value_name = "ID", conflicts_with = "detach")]
@@ -95,11 +98,7 @@ impl Args {
 
     /// Flags that this version does not support are refused, never ignored.
     pub fn not_yet(&self) -> Option<&'static str> {
-        let set = [
-            (self.fallback, "--fallback"),
-            (self.auto, "--auto"),
-            (self.mode.as_deref() == Some("hook"), "--mode hook"),
-        ];
+        let set = [(self.fallback, "--fallback"), (self.auto, "--auto")];
         set.into_iter().find(|(on, _)| *on).map(|(_, flag)| flag)
     }
 }
@@ -121,6 +120,9 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
             false => print(&dry_run::text(&resolved)),
         }
         return Ok(0);
+    }
+    if args.mode.as_deref() == Some("hook") {
+        return mode_hook::run(args, resolved, here);
     }
     if args.detached.is_some() {
         // A separate session, so that the run survives its terminal.

@@ -1,4 +1,4 @@
-//! `ralph hook cancel`: ends the run that a session works on, and lets the session be. `/ralph:cancel` calls it.
+//! `ralph hook cancel`: ends the run that a session works on, and lets the session be. `/ralph:cancel` does the same.
 
 use super::open_run;
 use crate::cli::{Here, runs};
@@ -32,6 +32,13 @@ pub fn cancel(args: &Args, here: &Here) -> Result<u8, Problem> {
         return Err(Problem::new(Code::Usage, "no session works on a run here")
             .hint("`ralph list` shows the runs of this workspace; `ralph stop` stops other runs"));
     };
+    say(&format!("{}\n", cancelled(&binding, here)?));
+    Ok(0)
+}
+
+/// Ends the run of a session; what to tell the user.
+pub fn cancelled(binding: &Binding, here: &Here) -> Result<String, Problem> {
+    let home = here.home()?;
     let short = runs::short(&binding.run).to_owned();
     if let Some(found) = open_run::find(&home, &binding.run)? {
         let turn = SessionTurn {
@@ -43,10 +50,9 @@ pub fn cancel(args: &Args, here: &Here) -> Result<u8, Problem> {
         open_run::open(found, Some(turn), vec![stop], here)?;
     }
     binding.release(&home);
-    say(&format!(
-        "Run {short} is stopped; the session continues without it. `ralph resume {short}` continues the run.\n"
-    ));
-    Ok(0)
+    Ok(format!(
+        "Run {short} is stopped; the session continues without it. `ralph resume {short}` continues the run."
+    ))
 }
 
 /// The newest run of this workspace that a session is bound to.

@@ -82,6 +82,11 @@ pub fn root(home: &Home, client: &str) -> PathBuf {
     home.dir().join("plugins").join(client)
 }
 
+/// The plugin itself within that folder.
+pub fn of(root: &Path) -> PathBuf {
+    root.join(NAME)
+}
+
 /// Removes the folder, if there is one.
 pub fn remove(root: &Path) -> io::Result<()> {
     match fs::remove_dir_all(root) {
