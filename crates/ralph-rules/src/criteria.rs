@@ -64,6 +64,12 @@ const TABLE: &[Checked] = &[
     },
 ];
 
+/// What may stand beside the name of a command that passes.
+const PASSES: &[&str] = &[
+    "passes", "pass", "succeeds", "runs", "is", "green", "clean", "exits", "exit", "returns", "with", "code",
+    "0", "without", "errors", "the", "command",
+];
+
 /// The criteria of a run's skill that no command checked; none without a skill.
 pub fn not_checked(state: &State) -> Vec<String> {
     let Some(skill) = skill(state) else { return Vec::new() };
@@ -81,26 +87,30 @@ pub fn skill(state: &State) -> Option<&SkillGiven> {
 
 /// Whether one of these commands, which passed, checks the criterion.
 pub fn is_checked(criterion: &str, passed: &[&str]) -> bool {
-    let (said, mut named) = (words(criterion), false);
-    let mut rest = said.clone();
-    for command in passed.iter().map(|command| words(command)).filter(|command| !command.is_empty()) {
-        if format!(" {said} ").contains(&format!(" {command} ")) {
-            named = true;
-            rest = rest.replace(&command, "");
-        }
-    }
-    // "and", a comma or a semicolon join a second condition, which may be another matter.
-    let joined = rest.split(' ').any(|word| matches!(word, "and" | "or" | "with"));
-    if joined || criterion.contains([',', ';']) {
+    passed.iter().any(|command| names(criterion, command)) || is_known(criterion, passed)
+}
+
+/// Whether the criterion says that this command passes, and nothing else.
+fn names(criterion: &str, command: &str) -> bool {
+    let (said, command) = (format!(" {} ", words(criterion)), format!(" {} ", words(command)));
+    let Some((before, after)) = said.split_once(&command).filter(|_| command.trim() != "") else {
+        return false;
+    };
+    let mut rest = before.split(' ').chain(after.split(' ')).filter(|word| !word.is_empty());
+    rest.all(|word| PASSES.contains(&word))
+}
+
+/// Whether the criterion is one of the table, and a command of its row passed. A second condition may be another matter.
+fn is_known(criterion: &str, passed: &[&str]) -> bool {
+    let bare = words(criterion.split_once('(').map_or(criterion, |(before, _)| before));
+    if criterion.contains([',', ';']) || bare.split(' ').any(|word| matches!(word, "and" | "or")) {
         return false;
     }
-    let bare = words(criterion.split_once('(').map_or(criterion, |(before, _)| before));
-    let known = |row: &Checked| {
+    TABLE.iter().any(|row| {
         let says = row.ends.iter().any(|end| bare == *end || bare.ends_with(&format!(" {end}")));
         let does = |command: &&str| words(command).split(' ').any(|word| row.words.contains(&word));
         says && passed.iter().any(does)
-    };
-    named || TABLE.iter().any(known)
+    })
 }
 
 /// The words of a text in lower case, one space apart.
