@@ -30,6 +30,21 @@ pub fn of_run(args: &Args, here: &Here) -> Result<Option<Skill>, Problem> {
     }
 }
 
+/// The directory of a run's skill in the workspace: like ralph.toml, the agent must not change what it is measured by.
+pub fn protected(skill: Option<&Skill>, here: &Here) -> Vec<String> {
+    let Some(file) = skill.map(|skill| skill.path.clone()) else { return Vec::new() };
+    // A link is protected, and so is what it leads to.
+    let mut found: Vec<String> = Vec::new();
+    for file in [file.canonicalize().ok(), Some(file)].into_iter().flatten() {
+        let inside = file.parent().and_then(|dir| dir.strip_prefix(&here.workspace).ok()?.to_str());
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/.-_".contains(c);
+        let glob =
+            inside.filter(|dir| !dir.is_empty() && dir.chars().all(plain)).map(|dir| format!("/{dir}/"));
+        found.extend(glob.filter(|glob| !found.contains(glob) && !glob.starts_with("/.ralph/skills/")));
+    }
+    found
+}
+
 /// Whether an interrupted run had another skill, or another version of it.
 pub fn differs(start: &RunStarted, plan: &RunSpec) -> bool {
     let known = |skill: &ralph_rules::record::SkillGiven| (skill.name.clone(), skill.hash.clone());

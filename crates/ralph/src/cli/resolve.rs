@@ -108,7 +108,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     warnings.extend(start_warnings::unpriced(&deps, (&chosen, &ladder, review.as_ref())));
     warnings.extend(start_warnings::part_of_repository(&here.workspace));
     warnings.extend(state_inside(&here.workspace, here));
-    let protect = protect(settings);
+    let protect = [protect(settings), named_skill::protected(skill.as_ref(), here)].concat();
     let views = views(settings, &protect, here)?;
     deps.metrics = views.metrics.clone();
     let plan = RunSpec {

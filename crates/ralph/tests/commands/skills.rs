@@ -84,6 +84,8 @@ fn a_skill_leads_a_run_from_its_limits_to_the_receipt() {
 fn a_resumed_run_keeps_its_skill_without_the_file() {
     let scene = scene();
     assert_eq!(run(&scene, &["--max-iterations", "1"]).code, 3);
+    let status = scene.ralph(&["status"]).out;
+    assert!(status.contains("skill       ship; 0 of 2 criteria checked by a command"), "{status}");
     std::fs::remove_file(scene.scratch.workspace().join(".ralph/skills/ship/SKILL.md")).unwrap();
     let answer = scene.ralph(&["resume", "--max-iterations", "2"]);
     assert_eq!(answer.code, 0, "{}{}", answer.out, answer.err);
@@ -177,6 +179,24 @@ fn a_run_with_a_skill_that_cannot_be_used_does_not_start() {
         variable.err
     );
     assert!(!scene.scratch.state().join("ralph/ralph.db").exists(), "no run was recorded");
+}
+
+#[test]
+fn an_agent_cannot_change_the_skill_of_its_run() {
+    let scene = Scene::new();
+    scene.scratch.files(&[(".agents/skills/ship/SKILL.md", SHIP), (".agents/skills/other/SKILL.md", SHIP)]);
+    std::fs::create_dir_all(scene.scratch.workspace().join(".claude/skills")).unwrap();
+    let link = scene.scratch.workspace().join(".claude/skills/ship");
+    std::os::unix::fs::symlink("../../.agents/skills/ship", link).unwrap();
+    let changes = |file: &str| {
+        let script = format!("append .agents/skills/{file}/SKILL.md x; write ok a; claim promise SHIPPED");
+        scene.sim("Send the parcel", &["--skill", "ship", "--fresh", "--json"], &script)
+    };
+    let own = changes("ship");
+    assert_eq!(own.code, 4, "{}{}", own.out, own.err);
+    assert_eq!(scene.scratch.read(".agents/skills/ship/SKILL.md"), SHIP);
+    std::fs::remove_file(scene.scratch.workspace().join("ok")).ok();
+    assert_eq!(changes("other").code, 0, "another skill is ordinary work");
 }
 
 #[test]
