@@ -154,7 +154,7 @@ pub enum SettingsCommand {
     #[command(before_help = examples::AGENTS, after_help = include_str!("topics/agents.txt"))]
     Agents(agents::Args),
     /// List, show or check skills: methods that a loop can follow.
-    #[command(before_help = examples::SKILLS)]
+    #[command(before_help = examples::SKILLS, after_help = include_str!("topics/skills.txt"))]
     Skills(skills::Args),
     /// Show model prices, their source and their date.
     #[command(before_help = examples::PRICES)]

@@ -58,6 +58,7 @@ fn command() -> Command {
             "run" => arg.add(ArgValueCandidates::new(runs)),
             "agent" => arg.add(ArgValueCandidates::new(agents)),
             "key" => arg.add(ArgValueCompleter::new(keys)),
+            "skill" => arg.add(ArgValueCandidates::new(skills)),
             "topic" => arg.add(ArgValueCompleter::new(commands_and_topics)),
             "command" => arg.add(ArgValueCompleter::new(commands)),
             _ => arg,
@@ -100,6 +101,18 @@ fn directory() -> Option<PathBuf> {
 
 fn agents() -> Vec<CompletionCandidate> {
     AGENTS.iter().map(|info| CompletionCandidate::new(info.name).help(Some(info.title.into()))).collect()
+}
+
+/// The skills that are in force where the command will work.
+fn skills() -> Vec<CompletionCandidate> {
+    let (dir, env) = (directory().unwrap_or_default(), Env::read());
+    let mut offered: Vec<CompletionCandidate> = Vec::new();
+    for found in crate::skills::all(&dir, &env) {
+        if offered.iter().all(|known| known.get_value() != found.name.as_str()) {
+            offered.push(CompletionCandidate::new(found.name.clone()).help(Some(found.source.word().into())));
+        }
+    }
+    offered
 }
 
 /// Keys that begin so; agents' names cannot be known.

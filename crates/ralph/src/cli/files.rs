@@ -10,6 +10,10 @@ const WORKSPACE: &[File] = &[
     ("ralph.toml", "settings of this project; commit it"),
     ("ralph.local.toml", "your settings for this project; not committed"),
     ("PROMPT.md", "the task, if none is given on the command line"),
+    (
+        ".ralph/skills/NAME/SKILL.md",
+        "a skill; also in .claude/skills, .agents/skills and the same in your home directory",
+    ),
     (".ralph/", "state for other programs to read; rewritten often, never read back, ignored by git"),
 ];
 

@@ -29,7 +29,8 @@ enum What {
     #[command(before_help = examples::SKILLS)]
     Show {
         /// Its name
-        name: String,
+        #[arg(value_name = "NAME")]
+        skill: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -38,7 +39,8 @@ enum What {
     #[command(before_help = examples::SKILLS)]
     Check {
         /// Its name
-        name: String,
+        #[arg(value_name = "NAME")]
+        skill: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -49,8 +51,8 @@ enum What {
 pub fn skills(args: &Args, here: &Here) -> Result<u8, Problem> {
     match &args.what {
         What::List { json } => list::list(*json, here),
-        What::Show { name, json } => show(name, *json, here),
-        What::Check { name, json } => check::check(name, *json, here),
+        What::Show { skill, json } => show(skill, *json, here),
+        What::Check { skill, json } => check::check(skill, *json, here),
     }
 }
 

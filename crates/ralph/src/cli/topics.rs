@@ -51,6 +51,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/safety.txt"),
     },
     Topic {
+        name: "skills",
+        about: "methods for a loop: where skills are, what a SKILL.md has",
+        text: include_str!("topics/skills.txt"),
+    },
+    Topic {
         name: "status-block",
         about: "how an agent reports its status",
         text: include_str!("topics/status-block.txt"),
@@ -143,7 +148,7 @@ Also used: HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, PATH, TERM, NO_COLOR, TZ, VISU
 /// The list under `ralph --help`.
 pub const MORE: &str = "\
 Help topics (`ralph help TOPIC`):
-  agents  config  exit-codes  files  money  safety  status-block  variables  workspace";
+  agents  config  exit-codes  files  money  safety  skills  status-block  variables  workspace";
 
 #[cfg(test)]
 mod tests {
