@@ -153,9 +153,11 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::RunStarted(start) => {
             let from =
                 if start.prompt_from == FROM_ARGUMENT { "the command line" } else { &start.prompt_from };
+            let skill = start.skill.as_ref().map(|skill| format!(", skill {}", skill.name));
             let run = format!(
-                "run started: task from {from}, agent {}, limits {}",
+                "run started: task from {from}, agent {}{}, limits {}",
                 start.agent.name,
+                skill.unwrap_or_default(),
                 limits(&start.policy)
             );
             let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));

@@ -222,6 +222,43 @@ fn an_interrupted_run_is_not_resumed_with_another_version_of_its_skill() {
 }
 
 #[test]
+fn what_lies_in_the_place_of_a_skill_neither_hangs_nor_panics() {
+    let scene = Scene::new();
+    scene.scratch.files(&[
+        (".claude/skills/bytes/x", ""),
+        (".claude/skills/pipe/x", ""),
+        (".claude/skills/zero/x", ""),
+        (".claude/skills/nowhere/x", ""),
+        (".claude/skills/huge/SKILL.md", &"a".repeat(2 << 20)),
+        (".claude/skills/Odd Name/SKILL.md", "---\nname: Odd Name\ndescription: d\n---\n"),
+        (
+            ".claude/skills/escape/SKILL.md",
+            "---\nname: escape\ndescription: \"\\u001b[2J\\u0007gone\"\n---\n",
+        ),
+        (".claude/skills/folder/SKILL.md/x", ""),
+        (".agents/skills", "a file"),
+    ]);
+    let at = |name: &str| scene.scratch.workspace().join(".claude/skills").join(name).join("SKILL.md");
+    std::fs::write(at("bytes"), b"---\nname: \xff\n---\n").unwrap();
+    assert!(scene.scratch.command("mkfifo").arg(at("pipe")).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", at("zero")).unwrap();
+    std::os::unix::fs::symlink("/nowhere/SKILL.md", at("nowhere")).unwrap();
+    let list = scene.ralph(&["skills", "list"]);
+    assert_eq!(list.code, 0, "{}", list.err);
+    assert!(!list.out.contains('\u{1b}') && !list.out.contains('\u{7}'), "{}", list.out);
+    for name in ["bytes", "pipe", "zero", "nowhere", "huge", "Odd Name", "folder"] {
+        let row = list.out.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        assert!(row.contains(" broken "), "{name}: {}", list.out);
+        for args in [["skills", "check", name], ["skills", "show", name]] {
+            let answer = scene.ralph(&args);
+            assert_eq!(answer.code, 65, "{args:?}: {}", answer.err);
+            assert!(answer.err.contains("SKILL.md"), "{args:?}: {}", answer.err);
+        }
+    }
+    assert!(scene.ralph(&["skills", "check", "escape"]).out.contains("promise   missing"));
+}
+
+#[test]
 fn skills_are_listed_shown_and_checked() {
     let mut scene = scene();
     scene.scratch.files(&[
