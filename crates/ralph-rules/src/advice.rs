@@ -4,12 +4,14 @@
 
 mod grammar;
 mod kind;
+mod limits;
 mod phrases;
 mod risk;
 mod scope;
 mod words;
 
 pub use kind::Kind;
+pub use limits::UsualLimits;
 pub use risk::{Level, Protects, Risk};
 pub use scope::Scope;
 

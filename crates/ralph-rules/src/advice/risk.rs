@@ -142,10 +142,25 @@ fn act(list: &str, words: &[Word<'_>], place: usize, kind: Kind) -> Option<usize
         && !at_start
         && (place.saturating_sub(6)..place)
             .any(|from| begins_clause(words, from) && after_polite(words, from) == place);
-    if !(at_start || polite) || in_infinitive(words, place) {
+    if !(at_start || polite || goes_on(words, place)) || in_infinitive(words, place) {
         return None;
     }
     rows(list).iter().find_map(|row| acts_by(row, words, place, kind))
+}
+
+/// Whether a request goes on here after a condition without a comma: "Once it is done deploy".
+fn goes_on(words: &[Word<'_>], place: usize) -> bool {
+    let from = sentence_start(words, place);
+    let opens =
+        words.get(from).is_some_and(|w| matches!(w.lower.as_str(), "after" | "once" | "when" | "if" | "as"));
+    opens && place.checked_sub(1).is_some_and(|before| at("then", "-", words, before).is_some())
+}
+
+/// Where the sentence of this word begins, as far as it is worth looking.
+fn sentence_start(words: &[Word<'_>], place: usize) -> usize {
+    let back = place.saturating_sub(60);
+    let begins = |nth: &usize| words.get(*nth).is_some_and(|word| word.gap == Gap::Sentence);
+    (back..=place).rev().find(begins).unwrap_or(back)
 }
 
 fn acts_by(row: &'static Row, words: &[Word<'_>], place: usize, kind: Kind) -> Option<usize> {
@@ -193,15 +208,13 @@ fn scene(words: &[Word<'_>], place: usize, kind: Kind) -> Option<usize> {
     let next = place + taken;
     let names = words.get(next).is_some_and(|word| word.gap == Gap::Space)
         && at("not-where", "-", words, next).is_some();
-    let from = (0..=place)
-        .rev()
-        .take(60)
-        .find(|nth| words.get(*nth).is_some_and(|w| w.gap == Gap::Sentence))
-        .unwrap_or(0);
+    let from = sentence_start(words, place);
     let sentence = title(words.get(from..).unwrap_or_default());
     let subordinate = (from..place).any(|nth| at("subordinate", "-", words, nth).is_some());
     let wrong = (0..sentence.len()).any(|nth| at("wrong", "-", sentence, nth).is_some());
     let first = after_polite(words, from);
+    // What a text tells about the project is not asked for: "It runs in production."
+    let declares = at("determiner", "-", words, from).is_some();
     let writes = verb(words, first).is_some_and(|(means, _)| means == "docs");
     let tries = words
         .get(first)
@@ -210,6 +223,7 @@ fn scene(words: &[Word<'_>], place: usize, kind: Kind) -> Option<usize> {
         Kind::Docs => false,
         Kind::Test => tries,
         Kind::Question => wrong,
+        _ if from > 0 && declares && !wrong => false,
         Kind::Bug => true,
         _ => !subordinate && !writes,
     };

@@ -1,5 +1,5 @@
-//! Whether a task has an edge: what it names (files, code, options, numbers of issues), and the words that leave open when
-//! it would be done. Goals without an end are vague unless something measures them; extents without an edge are vague
+//! Whether the scope of a task is clear: what it names (files, code, options, numbers of issues), and the words that leave open when
+//! it would be done. Goals without an end are vague unless something measures them; extents without a boundary are vague
 //! unless a target is named.
 
 use super::grammar::title;
