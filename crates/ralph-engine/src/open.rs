@@ -128,20 +128,43 @@ const CLOCK_SLACK: Ms = 2_000;
 pub fn start(
     home: &Home,
     id: &str,
-    mut plan: RunSpec,
+    plan: RunSpec,
     deps: RunDeps,
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Departure, OpenError> {
     let store = home.store()?;
-    recount::after_restore(home, &store, Pricing { prices: &deps.prices, zone: &plan.zone })?;
-    let lock = take_lock(home, &store, &plan.workspace, id)?;
+    start_in(home, &store, (id, true), plan, deps, watchers)
+}
+
+/// The same with a journal in memory, for where no database can be used: `home` is a directory that is deleted afterwards.
+pub fn start_unrecorded(
+    home: &Home,
+    id: &str,
+    plan: RunSpec,
+    deps: RunDeps,
+    watchers: Vec<Box<dyn Watcher>>,
+) -> Result<Departure, OpenError> {
+    start_in(home, &ralph_store::Memory::new(), (id, false), plan, deps, watchers)
+}
+
+fn start_in(
+    home: &Home,
+    store: &dyn Store,
+    (id, recorded): (&str, bool),
+    mut plan: RunSpec,
+    deps: RunDeps,
+    watchers: Vec<Box<dyn Watcher>>,
+) -> Result<Departure, OpenError> {
+    recount::after_restore(home, store, Pricing { prices: &deps.prices, zone: &plan.zone })?;
+    let lock = take_lock(home, store, &plan.workspace, id)?;
     // Whoever starts a run continues from what is there: an undo that was cut short is over.
     PendingRestore::load(&home.pending_restore(&plan.workspace)).done();
-    not_open(&store, &plan.workspace, &plan.policy)?;
-    plan.own_files = hidden_views::hide(home, &store, &plan.workspace, plan.own_files);
+    not_open(store, &plan.workspace, &plan.policy)?;
+    plan.own_files = hidden_views::hide(home, store, &plan.workspace, plan.own_files);
     plan.own_files.append(&mut plan.output_files);
     let newest = store.runs(&RunFilter { limit: Some(1), ..RunFilter::default() })?;
     let mut started = run_started(id, plan, &deps);
+    started.unrecorded = !recorded;
     started.clock_behind = newest.first().and_then(|run| behind(run.updated));
     let workspace = PathBuf::from(&started.workspace);
     let place = Place::open(&workspace, &lock).map_err(system("cannot open the workspace"))?;
@@ -149,7 +172,7 @@ pub fn start(
     let index = walk_without_drafts(&tree, Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
-    go(home, &store, started, State::default(), facts, (place, tree, index), deps, watchers)
+    go(home, store, started, State::default(), facts, (place, tree, index), deps, watchers)
 }
 
 /// Resumes a run that is not over, of whose records some may be known, where its workspace was moved to if that is named.
@@ -463,6 +486,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         clock_behind: None,
         session: plan.session,
         skill: plan.skill,
+        unrecorded: false,
     }
 }
 

@@ -52,6 +52,10 @@ pub struct Outcome {
     pub error: Option<String>,
     /// The facts behind it.
     pub details: Value,
+
+    /// False where the journal was kept in memory only.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub recorded: bool,
 }
 
 /// The result of a run that ended so.
@@ -81,6 +85,8 @@ pub fn outcome(state: &State, ending: Ending, reasons: &[Objection]) -> Outcome 
         last_output: (!done).then_some(text),
         error: (status == Status::Error).then(|| words.clone()),
         details: details(state, reasons, words),
+
+        recorded: !start.is_some_and(|start| start.unrecorded),
     }
 }
 

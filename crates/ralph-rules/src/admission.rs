@@ -35,6 +35,9 @@ pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>)
         return wait(Wake { at: None, ran: policy.max_time });
     }
     let id = state.calls.next_id();
+    if let Some(command) = state.checks.baseline_timed_out().filter(|_| state.calls.done == 0) {
+        reasons.push(Objection::BaselineTimedOut { command: command.into() });
+    }
     let rung = ladder::next_rung(state, start);
     reasons.extend(ladder::rung_change(state, start, rung));
     let anyway = state.person.skip_wait;
@@ -51,10 +54,10 @@ pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>)
     )
 }
 
-/// The verification before the first call. A run does not start if it times out, nor, unless it is to start anyway, if a
-/// command cannot run at all: no work of the agent could pass it.
+/// The verification before the first call. A run does not start if it times out (with a fallback it makes one iteration),
+/// nor, unless it is to start anyway, if a command cannot run at all: no work of the agent could pass it.
 fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
-    if let Some(command) = state.checks.baseline_timed_out() {
+    if let Some(command) = state.checks.baseline_timed_out().filter(|_| !policy.fallback) {
         let reasons = Objection::BaselineTimedOut { command: command.into() };
         return Some(exit(Ending::new(Reason::BaselineTimedOut, false), vec![reasons]));
     }
@@ -109,10 +112,18 @@ fn spent(state: &State, policy: &Policy) -> Option<Decision> {
     if let Some(reasons) = time::over(state.ran, 0, policy) {
         return stop(Reason::TimeLimit, reasons);
     }
-    let (used, max) = (state.calls.done, policy.max_iterations);
+    let (used, max) = (state.calls.done, most_iterations(state, policy));
     (used >= max).then(|| {
         exit(Ending::new(Reason::MaxIterations, verified), vec![Objection::IterationsReached { used, max }])
     })
+}
+
+/// The limit of iterations: one, where the run only falls back to it.
+fn most_iterations(state: &State, policy: &Policy) -> u32 {
+    match state.checks.baseline_timed_out() {
+        Some(_) if policy.fallback => policy.max_iterations.min(1),
+        _ => policy.max_iterations,
+    }
 }
 
 /// A wait after a provider failure, a crash, or for `pause_between`.

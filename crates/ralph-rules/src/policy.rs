@@ -57,6 +57,10 @@ pub struct Policy {
     /// The agent is called even if a verify command cannot run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub start_anyway: bool,
+
+    /// One iteration, if the verification before the first call does not end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fallback: bool,
 }
 
 impl Policy {
@@ -83,6 +87,8 @@ impl Policy {
             map_time: MapTime::Off,
             undo_required: false,
             start_anyway: false,
+
+            fallback: false,
         }
     }
 }

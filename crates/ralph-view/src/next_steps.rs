@@ -22,6 +22,10 @@ type Step = (String, String);
 
 /// What to do after a run that ended so; `short` is the end of its id.
 pub fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> String {
+    if !outcome.recorded {
+        let command = style.note(format!("{:<COMMANDS$}", "ralph doctor"));
+        return format!("  {command}  find out why the run could not be recorded\n");
+    }
     let mut steps = Vec::new();
     let mut step = |command: String, what: &str| steps.push((command, what.to_owned()));
     let kept = !state.start.as_ref().is_some_and(|start| start.is_throwaway());

@@ -74,6 +74,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
         row("session", &session_words(&client));
     }
     row("run", short);
+    if !outcome.recorded {
+        row("recorded", "no: it cannot be resumed, explained or undone");
+    }
     text.push('\n');
     let revised = outcome.proof == Some(Grade::Revised) && outcome.status != Status::Completed;
     if revised || outcome.reason == Reason::OracleChanged.name() {

@@ -153,6 +153,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         clock_behind: None,
         session: None,
         skill: None,
+        unrecorded: false,
     }
 }
 

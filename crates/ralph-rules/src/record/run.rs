@@ -82,6 +82,9 @@ pub struct RunStarted {
     /// The skill, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<SkillGiven>,
+    /// The journal is kept in memory only: the run leaves no record.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unrecorded: bool,
 }
 
 /// Who reviews finished work, and how often.

@@ -114,6 +114,7 @@ pub fn given() -> RunStarted {
         clock_behind: None,
         session: None,
         skill: None,
+        unrecorded: false,
     }
 }
 

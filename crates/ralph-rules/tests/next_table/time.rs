@@ -108,6 +108,24 @@ fn a_baseline_that_never_ends_proves_nothing() {
 }
 
 #[test]
+fn a_fallback_makes_one_iteration_after_a_baseline_that_never_ends() {
+    let mut journal = Journal::start(|s| s.policy.fallback = true);
+    journal.later(10 * MINUTE).verified(CheckOutcome::TimedOut);
+    assert!(matches!(journal.answer.next, Next::Do(Step::Admit { .. })), "{:?}", journal.answer);
+    assert_eq!(journal.reasons(), "baseline_timed_out");
+    journal.iteration(&more(), true, Some(CheckOutcome::TimedOut));
+    journal.ended_with(Reason::MaxIterations, 3);
+
+    let mut usual = Journal::start(|s| s.policy.fallback = true);
+    usual.verified(CheckOutcome::Failed);
+    usual.iteration(&more(), true, Some(CheckOutcome::Failed));
+    assert!(
+        matches!(usual.answer.next, Next::Do(Step::Admit { .. })),
+        "a baseline that ends changes nothing"
+    );
+}
+
+#[test]
 fn a_verify_command_that_cannot_run_stops_the_run_before_the_first_call() {
     let missing = MissingProgram { program: "npm".into(), why: Absence::NotFound };
     let baseline = |journal: &mut Journal| {
