@@ -1,11 +1,13 @@
 //! The command line: `command.rs` lists the commands, each in its own file here resolves its arguments and runs.
 
 mod accept;
+mod advise;
 mod agent;
 mod agents;
 mod analyze;
 mod ask;
 mod attach;
+mod auto;
 mod auto_prune;
 mod block;
 mod circuit;
@@ -23,6 +25,7 @@ mod dry_run_agent;
 mod examples;
 mod exit_codes;
 mod explain;
+mod fallback;
 mod files;
 mod get_value;
 mod help;

@@ -26,6 +26,9 @@ pub enum Code {
     Config = 78,
     /// The breaker is open.
     Breaker = 1,
+
+    /// A person is needed.
+    Person = 2,
 }
 
 /// Some lines of a file, with the faulty part marked.

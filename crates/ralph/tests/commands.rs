@@ -2,6 +2,8 @@
 //! its file; what is printed is compared with `snapshots/`, what scripts read is parsed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+#[path = "commands/advise.rs"]
+mod advise;
 #[path = "commands/agents.rs"]
 mod agents;
 #[path = "commands/analyze.rs"]
@@ -22,6 +24,8 @@ mod detach;
 mod diagnostics;
 #[path = "commands/doctor.rs"]
 mod doctor;
+#[path = "commands/fallback.rs"]
+mod fallback;
 #[path = "commands/help.rs"]
 mod help;
 #[path = "commands/hostile.rs"]

@@ -2,9 +2,9 @@
 
 use super::workspace::Finds;
 use super::{
-    Here, accept, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff, doctor,
-    examples, explain, hook, init, inside, list, logs, man, prices, prune, quarantine, redact, reject,
-    replay, report, resume, run, shell_lib, skills, stats, status, topics, undo, verify,
+    Here, accept, advise, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff,
+    doctor, examples, explain, hook, init, inside, list, logs, man, prices, prune, quarantine, redact,
+    reject, replay, report, resume, run, shell_lib, skills, stats, status, topics, undo, verify,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -55,6 +55,9 @@ pub enum RunCommand {
     /// Run the agent until the work is proven done or a limit stops it.
     #[command(before_help = examples::RUN)]
     Run(Box<run::Args>),
+    /// Say whether a task deserves a loop, one call or a person.
+    #[command(before_help = examples::ADVISE)]
+    Advise(advise::Args),
     /// Resume a run that was interrupted, hit a limit or needs an answer (--hint).
     #[command(before_help = examples::RESUME)]
     Resume(resume::Args),
@@ -216,7 +219,8 @@ impl Command {
     pub fn finds(&self) -> Finds {
         match self {
             Command::Run(RunCommand::Init(_) | RunCommand::Demo(_)) => Finds::CurrentDirectory,
-            Command::Run(RunCommand::Run(_) | RunCommand::Hook(_)) | Command::Settings(_) => Finds::Config,
+            Command::Run(RunCommand::Run(_) | RunCommand::Advise(_) | RunCommand::Hook(_))
+            | Command::Settings(_) => Finds::Config,
             Command::Prove(ProveCommand::Verify(_) | ProveCommand::Analyze(_) | ProveCommand::Block(_)) => {
                 Finds::Config
             }
@@ -259,6 +263,7 @@ impl RunCommand {
         match self {
             RunCommand::Init(args) => init::init(&args, here),
             RunCommand::Run(args) => run::run(&args, here),
+            RunCommand::Advise(args) => advise::advise(&args, here),
             RunCommand::Resume(args) => resume::resume(&args, here),
             RunCommand::Hook(args) => hook::hook(&args, here),
             RunCommand::Demo(args) => demo::demo(&args, here),

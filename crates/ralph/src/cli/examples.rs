@@ -24,6 +24,13 @@ Examples:
   ralph run --detach          run in the background and print the run id
   ralph run --agent command --max-iterations 5 --max-cost 2 -- ./my-agent --flag";
 
+pub const ADVISE: &str = "\
+Examples:
+  ralph advise \"Fix the off-by-one in src/list.rs\"   loop, once or person, and why
+  ralph advise                                       the task in PROMPT.md
+  ralph advise --check                               run the verify commands, too: red or green?
+  ralph run --auto                                   run, and let the advice decide how";
+
 pub const DEMO: &str = "\
 Examples:
   ralph demo                  watch a complete run in a few seconds

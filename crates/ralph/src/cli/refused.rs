@@ -160,8 +160,11 @@ pub fn refusal(problem: &Problem) -> Value {
     if let Some(result) = &problem.result {
         return Value::clone(result);
     }
-    let open = problem.code == Code::Breaker;
-    let (status, reason) = if open { ("ABORTED", "CIRCUIT_OPEN") } else { ("ERROR", "REFUSED") };
+    let (status, reason) = match problem.code {
+        Code::Breaker => ("ABORTED", "CIRCUIT_OPEN"),
+        Code::Person => ("ABORTED", "NEEDS_PERSON"),
+        _ => ("ERROR", "REFUSED"),
+    };
     json!({
         "v": 1, "type": "result", "runId": problem.run, "status": status, "reason": reason,
         "exitCode": problem.code as u8, "iterations": 0, "costUSD": 0.0, "costIsComplete": true,

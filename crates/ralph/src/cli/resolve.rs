@@ -163,7 +163,12 @@ fn policy(args: &Args, settings: &Settings) -> Result<Policy, Problem> {
         return Err(Problem::new(Code::Config, message)
             .hint("add --verify 'your test command', or set commands under [verify]"));
     }
-    Ok(Policy { no_wait: args.no_wait, start_anyway: args.force, ..settings.policy(iterations, cost) })
+    Ok(Policy {
+        no_wait: args.no_wait,
+        start_anyway: args.force,
+        fallback: args.fallback,
+        ..settings.policy(iterations, cost)
+    })
 }
 
 /// Why the settings need a verify command, where there is none.

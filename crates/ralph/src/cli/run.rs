@@ -5,7 +5,8 @@ use super::refused::{can_be_recorded, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
 use super::{
-    Here, detach, diagnostics, dry_run, mode_hook, moved, named_skill, prompt, resume, runs, secrets,
+    Here, auto, detach, diagnostics, dry_run, fallback, mode_hook, moved, named_skill, prompt, resume, runs,
+    secrets,
 };
 use crate::config::Flags;
 use crate::plain::plain;
@@ -31,6 +32,9 @@ pub struct Args {
     /// The task as it was read from stdin.
     #[arg(skip)]
     pub from_stdin: Option<String>,
+    /// Why the skill that was named cannot be used, where the run falls back to one iteration without it.
+    #[arg(skip)]
+    pub broken_skill: Option<String>,
     /// Flags that are settings, declared in `config/sections/`.
     #[command(flatten)]
     pub settings: Flags,
@@ -61,9 +65,11 @@ pub struct Args {
     #[arg(last = true, value_name = "ARGS")]
     pub rest: Vec<String>,
 
-    #[arg(long, hide = true)]
+    /// Make one iteration if ralph itself cannot run a loop: database unusable, baseline that does not end, broken skill.
+    #[arg(long)]
     pub fallback: bool,
-    #[arg(long, hide = true)]
+    /// Let `ralph advise` decide: loop, one iteration, or do not start (exit 2).
+    #[arg(long)]
     pub auto: bool,
     /// How to work: loop (a new call each iteration) or hook (one session of Claude Code) (default: loop).
     #[arg(long, value_name = "MODE", value_parser = ["loop", "hook"], hide_possible_values = true)]
@@ -96,7 +102,7 @@ impl Args {
         Output { json: self.output.json && self.detached.is_none(), ..self.output }
     }
 
-    /// Flags that this version does not support are refused, never ignored.
+    /// Flags that a loop in a session does not support; it refuses them and never ignores one.
     pub fn not_yet(&self) -> Option<&'static str> {
         let set = [(self.fallback, "--fallback"), (self.auto, "--auto")];
         set.into_iter().find(|(on, _)| *on).map(|(_, flag)| flag)
@@ -105,15 +111,16 @@ impl Args {
 
 /// Runs the loop.
 pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
-    if let Some(flag) = args.not_yet() {
-        return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph"))
-            .hint("run without it; ralph refuses flags it cannot honor instead of ignoring them"));
-    }
     if !args.nested {
         not_inside(here)?;
     }
-    let args = &prompt::typed(args, here)?;
-    let resolved = resolve::resolve(args, here)?;
+    let args = &fallback::without_broken_skill(prompt::typed(args, here)?, here);
+    let mut resolved = resolve::resolve(args, here)?;
+    let changes = resolved.changes();
+    fallback::once_without_skill(args, &mut resolved);
+    if args.auto {
+        auto::heed(&mut resolved, args.output(), here)?;
+    }
     if args.dry_run {
         match args.output.json {
             true => print_json(&dry_run::value(&resolved))?,
@@ -128,6 +135,12 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
         // A separate session, so that the run survives its terminal.
         let _ = rustix::process::setsid();
     }
+    if args.fallback
+        && !args.detach
+        && let Some(why) = fallback::unusable_state(here)
+    {
+        return fallback::run_unrecorded(resolved, &why, args.output(), here);
+    }
     let handover = Handover { output: args.output, stdin: args.from_stdin.as_deref() };
     match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
         Some((row, start)) => {
@@ -139,7 +152,7 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
             say(&format!("Resuming run {short}, which was interrupted (use --fresh to start over).\n"));
             let task = Some(resolved.plan.prompt.as_str());
             let which = (row.id.as_str(), FilesNeeded::Half);
-            resume::go_on(which, &resolved.changes(), task, Vec::new(), args.output(), here)
+            resume::go_on(which, &changes, task, Vec::new(), args.output(), here)
         }
         None => {
             let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -162,6 +175,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         max_time: None,
         no_wait: false,
         start_anyway: false,
+        fallback: false,
         breaker: BreakerPolicy { cooldown: None, ..policy.breaker.clone() },
         ..policy.clone()
     };

@@ -29,6 +29,11 @@ pub struct Topic {
 /// All topics.
 pub const TOPICS: &[Topic] = &[
     Topic {
+        name: "advice",
+        about: "which tasks deserve a loop; --auto and --fallback",
+        text: include_str!("topics/advice.txt"),
+    },
+    Topic {
         name: "agents",
         about: "choosing an agent, or using your own program",
         text: include_str!("topics/agents.txt"),
@@ -148,7 +153,7 @@ Also used: HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, PATH, TERM, NO_COLOR, TZ, VISU
 /// The list under `ralph --help`.
 pub const MORE: &str = "\
 Help topics (`ralph help TOPIC`):
-  agents  config  exit-codes  files  money  safety  skills  status-block  variables  workspace";
+  advice  agents  config  exit-codes  files  money  safety  skills  status-block  variables  workspace";
 
 #[cfg(test)]
 mod tests {
@@ -174,6 +179,7 @@ mod tests {
             Code::Journal,
             Code::Config,
             Code::Breaker,
+            Code::Person,
         ] {
             assert!(EXIT_CODES.iter().any(|(number, _, _)| *number == code as u8), "{code:?}");
         }

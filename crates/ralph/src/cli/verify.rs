@@ -2,7 +2,7 @@
 //! a receipt is still valid.
 
 use super::{Here, agent, runs, secrets};
-use crate::config;
+use crate::config::{self, Settings};
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
@@ -84,9 +84,45 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
             .hint("name it: ralph verify --map --base REV"));
     }
     let request = StandaloneVerify {
-        workspace: here.workspace.clone(),
         base,
         commit: branch,
+        map: args.map.then_some(settings.policy.map_time),
+        ..request(commands, settings, here)?
+    };
+    let redactor = secrets::redactor(settings, &here.workspace, here)?;
+    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
+    let receipt = standalone::verify(&request, &redactor, |progress| told(progress, search))
+        .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
+    match args.json {
+        true => print_json(&receipt)?,
+        false => print(&receipt.markdown()),
+    }
+    Ok(receipt.exit_code(settings.policy.gate.require))
+}
+
+/// Whether these commands pass on the working tree now, with nothing to compare it with.
+pub fn is_green(commands: &[String], settings: &Settings, here: &Here) -> Result<bool, Problem> {
+    let request = request(commands.to_vec(), settings, here)?;
+    let redactor = secrets::redactor(settings, &here.workspace, here)?;
+    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
+    let mut green = true;
+    let seen = |progress: Progress<'_>| {
+        if let Progress::Ran(_, result) = &progress {
+            green &= result.how == CheckOutcome::Passed;
+        }
+        told(progress, search);
+    };
+    standalone::verify(&request, &redactor, seen)
+        .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
+    Ok(green)
+}
+
+/// A verification of the working tree.
+fn request(commands: Vec<String>, settings: &Settings, here: &Here) -> Result<StandaloneVerify, Problem> {
+    Ok(StandaloneVerify {
+        workspace: here.workspace.clone(),
+        base: None,
+        commit: None,
         commands,
         timeout: settings.policy.verify_timeout,
         oracle: settings.policy.oracle,
@@ -98,17 +134,8 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         places: agent::places(here),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
         supervisor: agent::own_program()?,
-        map: args.map.then_some(settings.policy.map_time),
-    };
-    let redactor = secrets::redactor(settings, &here.workspace, here)?;
-    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
-    let receipt = standalone::verify(&request, &redactor, |progress| told(progress, search))
-        .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
-    match args.json {
-        true => print_json(&receipt)?,
-        false => print(&receipt.markdown()),
-    }
-    Ok(receipt.exit_code(settings.policy.gate.require))
+        map: None,
+    })
 }
 
 /// The commands to verify with.

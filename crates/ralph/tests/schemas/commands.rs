@@ -17,6 +17,8 @@ const ROWS: &[(&str, &[&str], &str)] = &[
     ),
     ("run", &["x"], "run*"),
     ("run", &["x", "--agent", "sim", "--max-iterations", "1", "--max-cost", "1", "--dry-run"], "dry-run"),
+    ("advise", &["Fix the crash in src/list.rs", "--verify", "true"], "advice"),
+    ("advise", &["Deploy to production"], "advice"),
     ("resume", &["{limit}", "--max-iterations", "3"], "run*"),
     ("resume", &["nowhere"], "run*"),
     ("accept", &["{review}"], "run*"),
