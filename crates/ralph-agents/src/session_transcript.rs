@@ -82,6 +82,3 @@ impl SessionTranscript {
 pub fn shows_work(client: Client, line: &[u8]) -> bool {
     client == Client::Claude && claude::shows_work(line)
 }
-
-#[cfg(test)]
-mod tests;

@@ -37,13 +37,13 @@ pub fn replay(records: &[Record]) -> Replayed {
             Fact::Decided(decision) => Some(decision),
             Fact::Seen(_) => None,
         };
-        // Found calls, changed limits, hints and an acceptance belong to the resumption before them: the rules decide
+        // Found calls, changed limits, hints, an acceptance and a stop that comes with it belong to the resumption before them: the rules decide
         // after all of them.
         resuming = match &record.fact {
             Fact::Seen(Seen::Resumed(_) | Seen::CallsFound(_) | Seen::PolicyChanged(_)) => true,
             Fact::Seen(Seen::Asked(asked)) => match asked.request {
                 Request::Accept => true,
-                Request::Hint { .. } => resuming,
+                Request::Hint { .. } | Request::Stop { .. } => resuming,
                 _ => false,
             },
             _ => false,

@@ -32,6 +32,11 @@ impl Flags {
         self
     }
 
+    /// Whether this key was typed.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key.name == name)
+    }
+
     /// The text of this key, if it was typed.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key.name == name)?.1.as_str()

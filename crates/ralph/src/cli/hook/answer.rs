@@ -107,3 +107,54 @@ fn fit<'a>(lines: impl Iterator<Item = &'a &'a str>, room: usize) -> (usize, usi
     }
     taken
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Code;
+
+    fn answer() -> Answer {
+        Answer { context: Some("go on".into()), line: Some("two\nlines".into()), refused: None }
+    }
+
+    #[test]
+    fn each_client_is_answered_in_its_own_words() {
+        let stop = |client| answer().json(Event::Stop, client).unwrap();
+        let claude = r#"{"hookSpecificOutput":{"additionalContext":"go on","hookEventName":"Stop"},"systemMessage":"ralph: two lines"}"#;
+        let block = r#"{"decision":"block","reason":"go on","systemMessage":"ralph: two lines"}"#;
+        assert_eq!(stop(Client::Claude), claude);
+        assert_eq!((stop(Client::Codex), stop(Client::Qwen)), (block.into(), block.into()));
+        for client in Client::ALL {
+            let begun = answer().json(Event::Prompt, client).unwrap();
+            assert!(begun.contains("UserPromptSubmit") && !begun.contains("decision"), "{begun}");
+            let refused = Answer { refused: Some("no".into()), ..Answer::default() };
+            let refused = refused.json(Event::Prompt, client).unwrap();
+            assert_eq!(refused, r#"{"decision":"block","reason":"no"}"#);
+            assert_eq!(Answer::default().json(Event::Stop, client), None, "nothing to say is no output");
+        }
+    }
+
+    #[test]
+    fn a_failure_refuses_what_was_typed_and_never_holds_a_session() {
+        let problem = Problem::new(Code::Busy, "no room").hint("add it: ralph run … --max-cost 5");
+        let refused = Answer::failed(Event::Prompt, &problem);
+        let words = "ralph: no room\n  hint: add it: /ralph:loop … --max-cost 5";
+        assert_eq!(refused, Answer { refused: Some(words.into()), ..Answer::default() });
+        let ended = Answer::failed(Event::Stop, &problem);
+        assert_eq!(ended, Answer { line: Some("no room".into()), ..Answer::default() });
+    }
+
+    #[test]
+    fn long_context_is_cut_to_whole_lines_of_both_ends() {
+        let rest = Path::new("/state/001.a1.prompt.md");
+        let short = "a\n".repeat(MOST / 2);
+        assert_eq!(fitting(&short, rest), short);
+        let long: String = (0..3000).map(|n| format!("line {n} ü\n")).collect();
+        let cut = fitting(&long, rest);
+        assert!(cut.len() <= MOST && cut.len() > MOST - 200, "{} bytes", cut.len());
+        assert!(cut.starts_with("line 0 ü\n") && cut.ends_with("line 2999 ü\n"));
+        assert!(cut.contains("lines left out; all of it is in /state/001.a1.prompt.md]\n"), "{cut}");
+        let one_line = "x".repeat(2 * MOST);
+        assert_eq!(fitting(&one_line, rest), "[1 lines left out; all of it is in /state/001.a1.prompt.md]\n");
+    }
+}

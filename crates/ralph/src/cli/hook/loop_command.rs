@@ -140,8 +140,8 @@ fn wrong(error: &clap::Error, flag: &str) -> Problem {
 fn fits_a_session(args: &run::Args) -> Result<(), Problem> {
     let out = &args.output;
     let set = [
-        (args.settings.text("agent.name").is_some(), "--agent"),
-        (args.settings.text("agent.model").is_some(), "--model"),
+        (args.settings.is_set("agent.name"), "--agent"),
+        (args.settings.is_set("agent.model"), "--model"),
         (args.mode.is_some(), "--mode"),
         (args.auto, "--auto"),
         (args.fallback, "--fallback"),
@@ -159,6 +159,82 @@ fn fits_a_session(args: &run::Args) -> Result<(), Problem> {
             let message = format!("{flag} does not apply to a run in this session");
             Err(Problem::new(Code::Usage, message)
                 .hint("leave it out; if it belongs to the task, put the task into quotes"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(prompt: &str) -> Result<run::Args, Problem> {
+        args(asked(prompt).unwrap(), Client::Claude)
+    }
+
+    #[test]
+    fn the_task_needs_no_quotes_and_flags_stand_at_its_end_or_before_it() {
+        for (typed, task, iterations) in [
+            ("/ralph:loop Add a --json flag --max-iterations 8", "Add a --json flag", true),
+            ("$ralph:loop Add a flag", "Add a flag", false),
+            ("/ralph:loop \"Add a --json flag\" --max-iterations 8", "Add a --json flag", true),
+            ("/ralph:loop --max-iterations 8 Add a flag", "Add a flag", true),
+            ("/ralph:loop --max-iterations=8 --force Add a flag", "Add a flag", true),
+            (
+                "/ralph:loop Don't break\n  the second line --max-iterations 8",
+                "Don't break\n  the second line",
+                true,
+            ),
+            (
+                "/ralph:loop Support --verbose and --quiet in the parser",
+                "Support --verbose and --quiet in the parser",
+                false,
+            ),
+            ("/ralph:loop Fix $(rm -rf /) `id` --max-iterations 8", "Fix $(rm -rf /) `id`", true),
+        ] {
+            let args = parsed(typed).unwrap_or_else(|problem| panic!("{typed}: {problem:?}"));
+            assert_eq!(args.task.as_deref(), Some(task), "{typed}");
+            assert_eq!(args.settings.is_set("run.max_iterations"), iterations, "{typed}");
+            assert_eq!(args.settings.text("agent.name"), Some("claude"), "{typed}");
+        }
+        assert_eq!(parsed("/ralph:loop --max-iterations 8").unwrap().task, None, "PROMPT.md is meant");
+        assert_eq!(parsed("/ralph:loop").unwrap().task, None);
+    }
+
+    #[test]
+    fn a_skill_makes_a_loop_where_it_persists() {
+        let args = parsed("/tdd \"Implement registration\" --persist --max-iterations 8").unwrap();
+        assert_eq!(
+            (args.task.as_deref(), args.skill.as_deref()),
+            (Some("Implement registration"), Some("tdd"))
+        );
+        let args = parsed("$ralph:code-cleanup --persist").unwrap();
+        assert_eq!((args.task, args.skill.as_deref()), (None, Some("code-cleanup")));
+        for no in [
+            "/tdd \"Implement it\"",
+            "/tdd \"say --persist\"",
+            "/usr/bin/x --persist",
+            "tdd --persist",
+            "/ --persist",
+        ] {
+            assert_eq!(asked(no), None, "{no}");
+        }
+    }
+
+    #[test]
+    fn wrong_flags_are_refused_and_never_part_of_the_task() {
+        for (typed, said) in [
+            ("/ralph:loop Go --max-iteration 8", "--max-iteration"),
+            ("/ralph:loop Go --max-iteration 8 --max-cost 5", "--max-iteration"),
+            ("/ralph:loop Go --max-iterations eight", "eight"),
+            ("/ralph:loop Go --max-iterations", "--max-iterations"),
+            ("/ralph:loop --max-iteration 8 Go", "--max-iteration"),
+            ("/ralph:loop Go --unheard-of", "--unheard-of"),
+            ("/ralph:loop Go --agent codex", "--agent does not apply"),
+            ("/ralph:loop Go --json", "--json does not apply"),
+            ("/ralph:loop Go --mode hook", "--mode does not apply"),
+        ] {
+            let problem = parsed(typed).unwrap_err();
+            assert!(problem.message.contains(said), "{typed}: {}", problem.message);
         }
     }
 }

@@ -1,0 +1,20 @@
+//! Runs in a session that somebody else started, as its client drives them: each hook is a process of its own that gets
+//! JSON on stdin. `session.rs` is the client: it writes a transcript as Claude Code does, and the hooks' input.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+#[path = "hook/alive.rs"]
+mod alive;
+#[path = "hook/flow.rs"]
+mod flow;
+#[path = "hook/hostile.rs"]
+mod hostile;
+#[path = "hook/money.rs"]
+mod money;
+#[path = "hook/people.rs"]
+mod people;
+#[path = "hook/session.rs"]
+mod session;
+#[path = "hook/speed.rs"]
+mod speed;
+#[path = "hook/starting.rs"]
+mod starting;
