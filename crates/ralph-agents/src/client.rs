@@ -42,7 +42,7 @@ impl Client {
     pub fn needs_version(self) -> &'static str {
         match self {
             Client::Claude => "2.1.47",
-            Client::Codex => "0.114",
+            Client::Codex => "0.115",
             Client::Qwen => "0.12",
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::json::{Field, lenient, read as read_json};
+use memchr::memmem;
 
 /// What a hook was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,13 +47,16 @@ impl HookInput {
     pub fn read(bytes: &[u8]) -> Option<HookInput> {
         let input: Input<'_> = read_json(str::from_utf8(bytes).ok()?.trim())?;
         let text = |field: Field<'_>| field.text().map(String::from);
+        // A client that tells of no message tells that the agent said nothing; one that does not know of it is too old.
+        let says_nothing = memmem::find(bytes, br#""last_assistant_message":null"#).is_some();
+        let last_message = text(input.last_assistant_message).or(says_nothing.then(String::new));
         let tasks: Vec<Task<'_>> = input.background_tasks.read().unwrap_or_default();
         Some(HookInput {
             session: input.session_id.filled()?.into(),
             transcript: text(input.transcript_path).unwrap_or_default(),
             cwd: text(input.cwd).unwrap_or_default(),
             prompt: text(input.prompt),
-            last_message: text(input.last_assistant_message),
+            last_message,
             model: input.model.filled().map(String::from),
             background: tasks.iter().filter(|task| task.status.is("running")).map(running).collect(),
             has_turn: input.turn_id.filled().is_some(),

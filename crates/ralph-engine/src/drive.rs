@@ -29,8 +29,8 @@ pub fn turn(run: &mut Run<'_>) -> Result<Option<Left>, Unwritable> {
         Next::Do(step) => {
             if run.decide(&answer)? {
                 run.world.begin(step, &run.state);
-                if run.world.handed_over() {
-                    return Ok(Some(Left::HandedOver));
+                if let Some(call) = run.world.handed_over() {
+                    return Ok(Some(Left::HandedOver(call)));
                 }
             }
         }

@@ -172,8 +172,8 @@ impl World for LiveWorld<'_> {
         }
     }
 
-    fn handed_over(&self) -> bool {
-        self.ctx.deps.session.as_ref().is_some_and(|port| port.is_handed_over())
+    fn handed_over(&self) -> Option<Handover> {
+        self.ctx.deps.session.as_ref()?.handed_over()
     }
 
     fn interrupt(&mut self, why: Why) {

@@ -32,8 +32,8 @@ use crate::watch::{Watcher, Watchers};
 use crate::{bound_files, hidden_views, inbox, recount, signals};
 use ralph_diagnostics::Discard;
 use ralph_rules::RULES;
-use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::next::Why;
+use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
 use ralph_rules::state::{Phase, State};
@@ -311,30 +311,36 @@ fn go(
     }
     ctx.index().save(&home.index(&ctx.workspace)).discard("save the index of the workspace");
     tree_copy::remove(&ctx.folder.join(BYTECODE)).discard("remove the bytecode of verifications");
-    if let (Ok(Left::HandedOver), Some(call)) = (&left, handed_over(&ctx)) {
-        let (state, _) = run.finish();
-        drop((reading, ctx));
-        watcher_threads.close();
-        drop(signal_thread);
-        return Ok(Departure::HandedOver(call, Box::new(state)));
-    }
+    let goes_on = matches!(left, Ok(Left::HandedOver(_)));
     // Of a workspace that is lost nothing can be read, and nothing may be written at its path.
-    if ctx.place.lost().is_none() {
+    if ctx.place.lost().is_none() && !goes_on {
         take_last_snapshot(home, store, &ctx);
         metrics.finish(store, &id);
     }
     let (state, reasons) = run.finish();
-    keep_receipt(store, &ctx, &state, &reasons);
+    if !goes_on {
+        keep_receipt(store, &ctx, &state, &reasons);
+    }
     drop((reading, ctx));
     watcher_threads.close();
     drop(signal_thread);
-    let left = left.map_err(|error| OpenError::Cut { outcome: Box::new(cut(&state, &error)), error })?;
-    store.truncate().discard("truncate the write-ahead log");
-    let ending = match left {
-        Left::Ended(ending) => ending,
-        Left::HandedOver => Ending::new(Reason::Interrupted, false),
-    };
-    Ok(Departure::Ended(Box::new(outcome(&state, ending, &reasons))))
+    departure(left, state, &reasons, store)
+}
+
+fn departure(
+    left: Result<Left, Unwritable>,
+    state: State,
+    reasons: &[Objection],
+    store: &dyn Store,
+) -> Result<Departure, OpenError> {
+    match left {
+        Ok(Left::HandedOver(call)) => Ok(Departure::HandedOver(call, Box::new(state))),
+        Ok(Left::Ended(ending)) => {
+            store.truncate().discard("truncate the write-ahead log");
+            Ok(Departure::Ended(Box::new(outcome(&state, ending, reasons))))
+        }
+        Err(error) => Err(OpenError::Cut { outcome: Box::new(cut(&state, &error)), error }),
+    }
 }
 
 /// While a session has the call, the run is active.
@@ -345,10 +351,6 @@ fn in_session_since(state: &State, deps: &RunDeps) -> Ms {
         }
         _ => 0,
     }
-}
-
-fn handed_over(ctx: &StepContext) -> Option<Handover> {
-    ctx.deps.session.as_ref()?.handed_over()
 }
 
 /// Copies the database once a day, on a thread of its own; if it fails, the next run tries again.

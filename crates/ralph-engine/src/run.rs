@@ -8,6 +8,7 @@ use crate::observation::Observation;
 use crate::provider;
 use crate::redact::Redactor;
 use crate::rows;
+use crate::session::Handover;
 use crate::watch::Watchers;
 use crate::world::World;
 use ralph_rules::ending::Ending;
@@ -30,12 +31,12 @@ pub enum Unwritable {
 }
 
 /// Why this process is done with a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Left {
     /// It ended.
     Ended(Ending),
     /// A session that somebody else started has the call now: its hook continues the run.
-    HandedOver,
+    HandedOver(Handover),
 }
 
 /// A run that is being driven.

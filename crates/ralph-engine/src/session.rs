@@ -72,12 +72,7 @@ impl SessionPort {
         *locked(&self.handed_over) = Some(call);
     }
 
-    /// Whether the session has the call now.
-    pub fn is_handed_over(&self) -> bool {
-        locked(&self.handed_over).is_some()
-    }
-
-    /// What the session is asked to do.
+    /// What the session is asked to do, if it has a call now.
     pub fn handed_over(&self) -> Option<Handover> {
         locked(&self.handed_over).clone()
     }

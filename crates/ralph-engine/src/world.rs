@@ -16,6 +16,7 @@ mod scratch;
 mod silence;
 pub mod verify;
 
+use crate::session::Handover;
 use ralph_rules::next::Why;
 use ralph_rules::record::Seen;
 use ralph_rules::state::State;
@@ -27,9 +28,9 @@ pub trait World {
     fn begin(&mut self, step: &Step, state: &State);
     /// Interrupts the current step; it still closes with its own fact.
     fn interrupt(&mut self, why: Why);
-    /// Whether the call that began is one of a session that works on when this process has ended.
-    fn handed_over(&self) -> bool {
-        false
+    /// The call that began, if a session has it that works on when this process has ended.
+    fn handed_over(&self) -> Option<Handover> {
+        None
     }
     /// A fact is on disk, and with it the reservation it asked for.
     fn kept(&mut self, _seen: &Seen) {}

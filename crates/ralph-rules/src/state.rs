@@ -275,17 +275,7 @@ impl State {
 
     fn seen(&mut self, seen: &Seen) {
         match seen {
-            Seen::RunStarted(start) => {
-                self.started_at = self.at;
-                self.clock_behind = start.clock_behind;
-                self.trees.began(start.tree);
-                self.tasks.began(start.plan.as_ref());
-                self.in_session = start.session.is_some();
-                self.session_mark =
-                    start.session.as_ref().map(|given| given.mark.clone()).unwrap_or_default();
-                self.start = Some(start.clone());
-                self.phase = Phase::Ready;
-            }
+            Seen::RunStarted(start) => self.started(start),
             Seen::Resumed(resumed) => self.resumed(resumed),
             Seen::PolicyChanged(changed) => {
                 if let Some(start) = &mut self.start {
@@ -339,6 +329,17 @@ impl State {
                 self.person.asked(&asked.request, between);
             }
         }
+    }
+
+    fn started(&mut self, start: &RunStarted) {
+        self.started_at = self.at;
+        self.clock_behind = start.clock_behind;
+        self.trees.began(start.tree);
+        self.tasks.began(start.plan.as_ref());
+        self.in_session = start.session.is_some();
+        self.session_mark = start.session.as_ref().map(|given| given.mark.clone()).unwrap_or_default();
+        self.start = Some(Box::new(start.clone()));
+        self.phase = Phase::Ready;
     }
 
     /// A crash or a suspension lies behind: an open call is lost, another open step is begun again.

@@ -10,7 +10,8 @@ use ralph_rules::objection::{Objection, span};
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{
     CallEnded, ChangeMap, Check, CheckOutcome, Compared, FROM_ARGUMENT, HunkState, Inspected, MapTotals, Ms,
-    PlanSeen, PriceFrom, Refused, Refuser, Request, ReviewGiven, Seen, Verified, Violation,
+    PlanSeen, PriceFrom, Refused, Refuser, Request, Resumed, ReviewGiven, Seen, SessionGiven, Verified,
+    Violation,
 };
 use ralph_rules::state::{Review, State};
 use ralph_rules::step::Step;
@@ -148,6 +149,23 @@ fn limits(policy: &Policy) -> String {
     format!("{} and {}", counted(policy.max_iterations, "iteration"), policy.max_cost)
 }
 
+/// How a run went on.
+fn resumed_words(resumed: &Resumed) -> Vec<String> {
+    let how = if resumed.by_hook { "a hook of the session continues the run" } else { "resumed" };
+    let left = "the session is gone: ralph calls the agent itself from now on";
+    let left = resumed.left_session.then(|| left.to_owned());
+    let moved = resumed.workspace.as_ref();
+    let moved = moved.map(|workspace| format!("the workspace was moved to {workspace}"));
+    let clock = resumed.clock_behind.map(clock_words);
+    std::iter::once(how.into()).chain(left).chain(moved).chain(clock).collect()
+}
+
+/// The session that does the work.
+fn session_words(session: &SessionGiven) -> String {
+    let client = Client::of_agent(&session.client).map_or("the client", |client| client.title());
+    format!("in a session of {client}: limits act between iterations, they cannot end one")
+}
+
 fn facts(seen: &Seen) -> Vec<String> {
     match seen {
         Seen::RunStarted(start) => {
@@ -161,25 +179,14 @@ fn facts(seen: &Seen) -> Vec<String> {
                 limits(&start.policy)
             );
             let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
-            let session = start.session.as_ref().map(|session| {
-                let client = Client::of_agent(&session.client).map_or("the client", |client| client.title());
-                format!("in a session of {client}: limits act between iterations, they cannot end one")
-            });
+            let session = start.session.as_ref().map(session_words);
             std::iter::once(run)
                 .chain(session)
                 .chain(plan)
                 .chain(start.clock_behind.map(clock_words))
                 .collect()
         }
-        Seen::Resumed(resumed) => {
-            let moved = resumed.workspace.as_ref();
-            let moved = moved.map(|workspace| format!("the workspace was moved to {workspace}"));
-            let clock = resumed.clock_behind.map(clock_words);
-            let left = "the session is gone: ralph calls the agent itself from now on".to_owned();
-            let moved = resumed.left_session.then_some(left).into_iter().chain(moved);
-            let how = if resumed.by_hook { "a hook of the session continues the run" } else { "resumed" };
-            std::iter::once(how.into()).chain(moved).chain(clock).collect()
-        }
+        Seen::Resumed(resumed) => resumed_words(resumed),
         Seen::CallsFound(found) => vec![format!(
             "the journal comes from an older copy: its transcripts show {}, up to iteration {}, {}",
             counted(found.calls, "further call"),

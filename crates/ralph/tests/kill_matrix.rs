@@ -12,6 +12,8 @@
 mod after_the_run;
 #[path = "kill_matrix/evidence.rs"]
 mod evidence;
+#[path = "kill_matrix/hook.rs"]
+mod hook;
 #[path = "kill_matrix/overspent.rs"]
 mod overspent;
 #[path = "kill_matrix/ptrace.rs"]
@@ -109,6 +111,49 @@ fn killed_at_every_record_an_overspending_call_is_accounted_for() {
         failures.len()
     );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The hooks of a session, each killed at every point; for a sample the stop after that as well.
+#[test]
+fn killed_at_every_point_the_hooks_of_a_session_lose_nothing() {
+    let mut undisturbed = hook::Session::new();
+    let starts = undisturbed.start(&When::Never);
+    let stops = undisturbed.finish(&When::Never, &When::Never).unwrap();
+    let cases: Vec<(bool, usize, &Point)> = starts
+        .iter()
+        .enumerate()
+        .map(|(n, point)| (true, n, point))
+        .chain(stops.iter().enumerate().map(|(n, point)| (false, n, point)))
+        .collect();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((starting, n, point)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let at = When::At((*point).clone());
+                    let again =
+                        if n.is_multiple_of(SAMPLE) { When::Nth(1 + n * 37 % 120) } else { When::Never };
+                    let mut session = hook::Session::new();
+                    let (prompt, stop) = if *starting { (&at, &When::Never) } else { (&When::Never, &at) };
+                    session.start(prompt);
+                    if let Err(why) = session.finish(stop, &again) {
+                        let which = if *starting { "prompt" } else { "stop" };
+                        failures.lock().unwrap().push(format!("hook {which} killed at {point}: {why}"));
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    let _ = writeln!(
+        std::io::stderr(),
+        "hooks: killed at {} points of prompt and {} of stop, {} failed",
+        starts.len(),
+        stops.len(),
+        failures.len()
+    );
+    let shown: Vec<_> = failures.iter().take(SHOWN).map(String::as_str).collect();
+    assert!(failures.is_empty(), "{}", shown.join("\n"));
 }
 
 fn overspends(point: &Point) -> Result<(), String> {

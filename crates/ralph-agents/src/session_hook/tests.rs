@@ -35,6 +35,13 @@ fn the_client_is_told_by_the_input() {
 }
 
 #[test]
+fn an_agent_that_said_nothing_differs_from_a_client_that_does_not_tell() {
+    let said = |text: &str| HookInput::read(text.as_bytes()).unwrap().last_message;
+    assert_eq!(said(r#"{"session_id":"a","last_assistant_message":null}"#).as_deref(), Some(""));
+    assert_eq!(said(r#"{"session_id":"a"}"#), None);
+}
+
+#[test]
 fn what_is_not_a_hooks_input_is_none() {
     for text in
         ["", "null", "[]", "7", "{}", r#"{"session_id":""}"#, r#"{"session_id":5}"#, "{\"session_id\":\"a\""]

@@ -100,7 +100,7 @@ impl<'a> Life<'a> {
         match went {
             Ok(None) => {}
             Ok(Some(Left::Ended(ending))) => self.leave(ending, tally),
-            Ok(Some(Left::HandedOver)) => panic!("no session works here"),
+            Ok(Some(Left::HandedOver(_))) => panic!("no session works here"),
             Err(_) => self.crash(),
         }
         self.check();

@@ -9,6 +9,7 @@ use ralph_engine::home::Home;
 use ralph_rules::prompt::HINT_BYTES;
 use ralph_rules::record::Request;
 use ralph_store::{Database, RequestId, RunRow, Store};
+use ralph_view::run_state::RunState;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -135,7 +136,11 @@ fn ask(run: Option<&str>, request: &Request, then: &str, here: &Here) -> Result<
         .map_err(|e| Problem::new(Code::Bug, "cannot write the request").cause(&e))?;
     let id = store.ask(&row.id, &clean(&body), utc()).map_err(|e| runs::broken(&e))?;
     if !runs::is_running(&row, &home) && later {
-        say(&format!("Run {short} is not active; `ralph resume {short}` will include the hint.\n"));
+        let when = match row.status == RunState::InSession.name() {
+            true => format!("Run {short} will include the hint in its next prompt.\n"),
+            false => format!("Run {short} is not active; `ralph resume {short}` will include the hint.\n"),
+        };
+        say(&when);
         return Ok(0);
     }
     match heard(&store, &home, &row, id)? {
@@ -171,6 +176,14 @@ fn heard(store: &Database, home: &Home, row: &RunRow, id: RequestId) -> Result<b
 fn not_running(row: &RunRow) -> Problem {
     let short = runs::short(&row.id);
     let message = format!("run {short} is not active (status: {})", row.status);
+    if row.status == RunState::InSession.name() {
+        return Problem::new(
+            Code::Usage,
+            format!("run {short} is in a session, which ralph does not control"),
+        )
+        .hint(format!("end the run and let the session be: `ralph hook cancel {short}`"))
+        .hint(format!("or tell the agent something: `ralph hint {short} '…'`"));
+    }
     Problem::new(Code::Usage, message).hint(if row.resumable {
         format!("resume it first: `ralph resume {short}`")
     } else {

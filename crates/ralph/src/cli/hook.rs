@@ -134,7 +134,7 @@ fn answered(event: Event) {
     let answer = match (event, asked, bound) {
         (Event::Prompt, Some(asked), bound) => {
             get_ready();
-            here(&input).and_then(|here| prompt::prompt(&input, asked, bound, here))
+            here(&input).and_then(|here| prompt::prompt(&input, asked, bound, &here))
         }
         (Event::Stop, _, Some(run)) => {
             get_ready();

@@ -101,6 +101,9 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let mut deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
     warnings.extend(start_warnings::unverified(settings, review.is_some()));
+    if settings.verify.is_empty() {
+        warnings.extend(without_verify(review.is_some()));
+    }
     let bound = tasks::bound(settings, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
@@ -136,6 +139,13 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let (preset, prune) = (settings.preset, AutoPrune::of(&config));
     let from_skill = named_skill::taken(&config);
     Ok(Resolved { plan, deps, warnings, preset, bound, views, prune, from_skill })
+}
+
+/// What a run without a verify command cannot do.
+fn without_verify(reviewed: bool) -> Vec<String> {
+    let unverified = "no verify command: completion cannot be verified (add --verify 'your test command')";
+    let unasked = "no verify command: the reviewer is not asked (review.agent)";
+    std::iter::once(unverified).chain(reviewed.then_some(unasked)).map(Into::into).collect()
 }
 
 /// Refuses a workspace that a run could not record, or would damage.

@@ -61,9 +61,9 @@ fn forged_fields_of_a_bound_session_do_no_harm() {
 fn without_the_last_message_the_version_is_named_and_the_session_ends() {
     let session = Session::new();
     session.prompt(LOOP);
-    for missing in [Value::Null, json!(5)] {
-        let mut input = session.input();
-        input["last_assistant_message"] = missing;
+    let mut odd = session.input();
+    odd["last_assistant_message"] = json!(5);
+    for input in [session.input(), odd] {
         let answer = session.hook("stop", &input);
         assert!(answer.line().contains("update to Claude Code 2."), "{answer:?}");
         assert_eq!(answer.context(), "");

@@ -29,7 +29,7 @@ fn every_kind_of_token_is_charged_once_to_the_micro_dollar() {
 
 #[test]
 fn fractions_of_a_micro_dollar_are_carried_on() {
-    let mut session = Session::new();
+    let session = Session::new();
     session.prompt(&LOOP.replace("iterations 4", "iterations 20").replace("--verify", "--no-wait --verify"));
     let mut charged = Vec::new();
     for n in 0_u32..5 {

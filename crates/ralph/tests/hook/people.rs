@@ -82,3 +82,15 @@ fn a_hint_reaches_the_next_iteration() {
     assert_eq!(hint.code, Some(0), "{hint:?}");
     assert!(session.stop(MORE).context().contains("Look at the parser"));
 }
+
+#[test]
+fn stop_says_how_to_end_a_run_in_a_session() {
+    let session = Session::new();
+    session.prompt(LOOP);
+    let stopped = session.ralph(&["stop"]);
+    assert_eq!(stopped.code, Some(64), "{stopped:?}");
+    assert!(
+        stopped.err.contains("is in a session") && stopped.err.contains("`ralph hook cancel "),
+        "{stopped:?}"
+    );
+}

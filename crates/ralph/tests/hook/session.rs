@@ -86,11 +86,6 @@ impl Session {
         Session { scratch, id: "5f0c9a52-session".into(), said: 0 }
     }
 
-    /// Another session in the same place.
-    pub fn other(self, id: &str) -> Session {
-        Session { id: id.into(), ..self }
-    }
-
     pub fn transcript(&self) -> PathBuf {
         self.scratch.root().join("transcripts").join(format!("{}.jsonl", self.id))
     }

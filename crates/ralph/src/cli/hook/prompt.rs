@@ -29,7 +29,7 @@ pub fn prompt(
     input: &HookInput,
     asked: Asked<'_>,
     bound: Option<String>,
-    here: Here,
+    here: &Here,
 ) -> Result<Option<Answer>, Problem> {
     let home = here.home()?;
     if let Some(run) = bound {
@@ -39,7 +39,7 @@ pub fn prompt(
     if let Some(flag) = args.not_yet() {
         return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph")));
     }
-    let resolved = resolve::resolve(&args, &here)?;
+    let resolved = resolve::resolve(&args, here)?;
     can_be_recorded(&home)?;
     let id = uuid::Uuid::now_v7().to_string();
     let binding = Binding {
@@ -49,9 +49,11 @@ pub fn prompt(
         transcript: input.transcript.clone(),
         process: SessionProcess::of_caller(),
     };
-    // First the binding: a run without one would not be found when the session stops.
+    // The database is there before the first folder of a run: folders alone would look like a lost one.
+    drop(home.store().map_err(|e| runs::broken(&e))?);
+    // Then the binding: a run without one would not be found when the session stops.
     binding.keep(&home).map_err(|e| not_kept(&e))?;
-    let departure = start(&id, resolved, &binding, input, &here);
+    let departure = start(&id, resolved, &binding, input, here);
     match departure {
         Ok(Departure::HandedOver(call, state)) => Ok(Some(begun(&call, &state, &home))),
         Ok(Departure::Ended(outcome)) => {

@@ -105,9 +105,12 @@ pub fn added<'a>(prompt: &'a str, task: &str) -> &'a str {
     after.strip_prefix("\n\n---\n").unwrap_or(after).trim_start_matches('\n')
 }
 
+/// The exit code of a run that `ralph stop` ended; a client ends a hook by another signal.
+const ASKED_TO_STOP: u8 = 130;
+
 /// How the run ended. A person who interrupts only interrupts this: the next stop continues.
 fn ended(outcome: &Outcome, binding: &Binding, home: &Home) -> Option<Answer> {
-    if outcome.reason == Reason::Interrupted.name() {
+    if outcome.reason == Reason::Interrupted.name() && outcome.exit_code != ASKED_TO_STOP {
         return None;
     }
     binding.release(home);
