@@ -4,7 +4,8 @@ of step. More things a scenario may say:
 
   again    other steps for a call of `ralph` that is not its first: its prompt says so (see AGAIN)
   delegated  the steps of a subagent: its prompt says so (see DELEGATED)
-  noticed  other steps once the client told its model that work in the background has ended (see NOTICE)
+  noticed  other steps once the client told its model that work in the background has ended, or that a goal of its own
+           is not reached (see NOTICES)
   closed   the answer as long as the test keeps the door closed (`--door FILE`), whatever the client tries
   limited  the answer to any call but the first, for `seconds` from when it is first asked for
   headers  added to every answer; a value "@+N" is the time N seconds ahead
@@ -17,7 +18,7 @@ from steps import behind, block, cut_off, delegate, edit, error, limit, raw, rea
 AGAIN = "[Ralph Loop Context - Iteration"
 # Stands in the prompt of a subagent.
 DELEGATED = "[a part of the work]"
-NOTICE = "<task-notification>"
+NOTICES = ("<task-notification>", "Stop hook feedback")
 
 
 DONE = say("The greeting is written. All tests pass and all stories are complete.\n\n"
@@ -25,6 +26,7 @@ DONE = say("The greeting is written. All tests pass and all stories are complete
 MORE = say("The greeting is written; the parser is next.\n\n"
            + block("IN_PROGRESS", "FAILING", "false", "Next: write the parser"))
 STUCK = say("I cannot go on.\n\n" + block("BLOCKED", "NOT_RUN", "false", "Database credentials are needed"))
+PROMISE = say("It is done. <promise>GREETED</promise>")
 GREET = write("greeting.txt", "hello\n")
 
 
@@ -82,7 +84,14 @@ SCENARIOS = {
     # beside the work: a subagent that takes a second, a shell that outlives the turn
     "subagent": {"steps": [delegate(f"{DELEGATED} Write the greeting."), DONE],
                  "delegated": [sh("sleep 1"), GREET, say("The greeting is written.")], "noticed": [DONE]},
-    "bgshell": {"steps": [GREET, behind("sleep 303"), DONE]},
+    "bgshell": {"steps": [write("greeting.txt", "helo\n"), behind("sleep 6"), DONE], "noticed": [DONE],
+                "again": [read("greeting.txt"), edit("greeting.txt", "helo", "hello"), DONE]},
+    "goal": {"steps": [GREET, DONE], "noticed": [DONE]},
+    # what passes only as long as a process of the session lives
+    "alive": {"steps": [GREET, sh("setsid sleep 304 >/dev/null 2>&1 < /dev/null & touch started"), DONE]},
+    # a promise, kept and empty
+    "promise": {"steps": [GREET, PROMISE]},
+    "promiseonly": {"steps": [PROMISE]},
     # clients without tools: edits in the text, or commands in it
     "aider": {"steps": [say("I will write the greeting.\n\ngreeting.txt\n```\nhello\n```\n\n"
                             + block("COMPLETE", "NOT_RUN", "true", "done"))]},

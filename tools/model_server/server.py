@@ -17,7 +17,7 @@ import chat
 import client_tools
 import gemini
 import responses
-from scenarios import AGAIN, DELEGATED, NOTICE, SCENARIOS
+from scenarios import AGAIN, DELEGATED, NOTICES, SCENARIOS
 
 APIS = [
     (re.compile(r"/messages$"), anthropic),
@@ -88,7 +88,7 @@ class Stage:
         steps = script["steps"]
         if "delegated" in script and DELEGATED in api.said(body):
             steps = script["delegated"]
-        elif "noticed" in script and NOTICE in api.said(body):
+        elif "noticed" in script and any(notice in api.said(body) for notice in NOTICES):
             steps = script["noticed"]
         elif "again" in script and AGAIN in api.said(body):
             steps = script["again"]

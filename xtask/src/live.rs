@@ -19,9 +19,9 @@ pub fn all(summary: &mut Summary) -> Done {
 /// Installs the agents of a tier and runs their tests. An agent that could not be installed fails the tests, in the
 /// end: those of the others still run.
 pub fn live(summary: &mut Summary, tier: Tier) -> Done {
-    let (what, module) = match tier {
-        Tier::First => ("live tests", "first_tier"),
-        Tier::Second => ("live tests, second tier", "second_tier"),
+    let (what, modules): (&str, &[&str]) = match tier {
+        Tier::First => ("live tests", &["first_tier::", "hook::"]),
+        Tier::Second => ("live tests, second tier", &["second_tier::"]),
     };
     let installed = agents::install(tier);
     // Built outside: the build may need the network, the tests must not.
@@ -37,7 +37,7 @@ pub fn live(summary: &mut Summary, tier: Tier) -> Done {
         let names: Vec<&str> = failed.iter().map(String::as_str).collect();
         tests("1", &[&["--exact"], &names[..]].concat())
     };
-    let tested = summary.tests_with_second_try(what, &mut tests(AT_ONCE, &[module]), again);
+    let tested = summary.tests_with_second_try(what, &mut tests(AT_ONCE, modules), again);
     installed.and(tested)
 }
 

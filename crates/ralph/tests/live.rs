@@ -15,6 +15,8 @@ mod cli;
 mod clis;
 #[path = "live/first_tier.rs"]
 mod first_tier;
+#[path = "live/hook.rs"]
+mod hook;
 #[path = "live/left.rs"]
 mod left;
 #[path = "live/macros.rs"]

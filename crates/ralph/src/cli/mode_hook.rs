@@ -62,11 +62,13 @@ pub fn run(args: &Args, resolved: Resolved, here: &Here) -> Result<u8, Problem> 
             return run::close(other, args.output, &id, here);
         }
     };
-    session.run(&call, &state, args.output.quiet)?;
+    let ran = session.run(&call, &state, args.output.quiet);
+    session.clean_up();
     // A process that it left behind could change the work after it was verified.
     let _ = ralph_supervisor::sweep(TAG, &id);
     let outcome = finish(args, &id, &home, here);
     binding.release(&home);
+    ran?;
     match outcome? {
         (code, true) => Ok(again.verify(&id, code, here)?),
         (code, false) => Ok(code),
@@ -120,7 +122,8 @@ fn start(resolved: Resolved, binding: &Binding, here: &Here) -> Result<Departure
 /// interrupted, so that it can be resumed.
 fn finish(args: &Args, id: &str, home: &Home, here: &Here) -> Result<(u8, bool), Problem> {
     let mut never = None;
-    if let Some(found) = open_run::find(home, id)? {
+    // A run that reached a limit has ended, too, although it can be resumed.
+    if let Some(found) = open_run::find(home, id)?.filter(|found| found.state.ending.is_none()) {
         never = never_called(&found.state, home, id);
         let binding = Binding::of_run(home, id).unwrap_or_default();
         let turn = SessionTurn {
@@ -155,12 +158,10 @@ fn never_called(state: &State, home: &Home, id: &str) -> Option<Problem> {
         return None;
     }
     let prompted = Binding::of_run(home, id).is_some_and(|binding| binding.process.pid != 0);
-    let hook = if prompted { "Stop" } else { "UserPromptSubmit and Stop" };
+    let hook = if prompted { "hook Stop" } else { "hooks UserPromptSubmit and Stop" };
     let resume = format!("`ralph resume {}` continues without hooks, as a loop", runs::short(id));
-    let problem = Problem::new(
-        Code::Unavailable,
-        format!("Claude Code never called the hook {hook}: nothing was verified"),
-    );
+    let problem =
+        Problem::new(Code::Unavailable, format!("Claude Code never called the {hook}: nothing was verified"));
     Some(match prompted {
         true => problem.hint(format!("the session ended before the agent stopped; {resume}")),
         false => problem

@@ -140,7 +140,32 @@ impl Place {
         assert_eq!(done.code, 0, "replay\n{}", done.story());
     }
 
-    fn ralph(&self, args: &[&str]) -> Command {
+    /// Where everything of the case is.
+    pub fn root(&self) -> &Path {
+        self.scratch.root()
+    }
+
+    /// A program with the case's environment, such as the CLI itself, from the case's own path.
+    pub fn program(&self, program: &str, args: &[&str]) -> Command {
+        let path = self.variable("PATH");
+        let found = std::env::split_paths(&path).map(|dir| dir.join(program)).find(|path| path.exists());
+        let mut command = self.scratch.command(found.unwrap_or_else(|| program.into()));
+        command.args(args).envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// The variable as the case has it.
+    pub fn variable(&self, name: &str) -> String {
+        self.env
+            .iter()
+            .rev()
+            .find(|(set, _)| *set == name)
+            .map(|(_, value)| value.clone())
+            .unwrap_or_default()
+    }
+
+    /// Any command of ralph's.
+    pub fn ralph(&self, args: &[&str]) -> Command {
         let mut command = self.scratch.command(&self.ralph);
         if self.drops {
             command = as_user(NOBODY, self.scratch.command("setpriv"));

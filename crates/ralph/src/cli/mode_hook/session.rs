@@ -86,6 +86,11 @@ impl Session {
         child.wait().map(drop).map_err(|error| cannot(&error))
     }
 
+    /// The plugin was for this session only.
+    pub fn clean_up(&self) {
+        let _ = plugin::remove(&self.plugin);
+    }
+
     fn command(&self, call: &Handover, state: &State) -> Command {
         let system = state.start.as_deref().map(protocol).unwrap_or_default();
         let line = self.info.launch(&Call {
