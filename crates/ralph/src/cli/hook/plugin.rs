@@ -2,6 +2,7 @@
 //! version is a hash of its content, not ralph's version: Codex trusts a hook together with every file beside it, so a new
 //! ralph must not change the folder unless something in it changed.
 
+use crate::skills::built_in::BUILT_IN;
 use ralph_engine::home::Home;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -45,6 +46,9 @@ impl Plugin {
         for (name, text) in COMMANDS {
             files.insert(format!("ralph/skills/{name}/SKILL.md"), (*text).to_owned());
             files.insert(format!("ralph/skills/{name}/agents/openai.yaml"), TYPED_ONLY.to_owned());
+        }
+        for skill in BUILT_IN {
+            files.insert(format!("ralph/skills/{}/SKILL.md", skill.name), skill.text.to_owned());
         }
         files.insert("ralph/README.md".to_owned(), README.to_owned());
         files.insert("ralph/hooks/hooks.json".to_owned(), hooks());

@@ -1,6 +1,6 @@
 //! Headless sessions: what ends a run in them, and what it cost.
 
-use super::client::{Client, clients, result, told};
+use super::client::{Client, VERIFY, clients, result, told};
 use crate::cli::Cli;
 use crate::clis::{CLAUDE, CODEX};
 use crate::tests;
@@ -162,5 +162,18 @@ fn hooks_are_told_what_ralph_needs() {
         assert_eq!(prompt["session_id"], stop["session_id"]);
         assert!(std::path::Path::new(stop["transcript_path"].as_str().unwrap()).exists(), "{stop:#}");
         assert_eq!(stop["turn_id"].is_string(), cli.info.name == CODEX.info.name, "{stop:#}");
+    }
+}
+
+/// A skill with `--persist` is a loop with that method and that promise.
+#[test]
+fn a_skill_that_persists_is_a_loop() {
+    for (cli, mark) in [(&CLAUDE, '/'), (&CODEX, '$')] {
+        let client = Client::with_plugin(cli, "work");
+        let flags = format!("--persist --max-iterations 4 --max-cost 5 --verify '{VERIFY}'");
+        let done = client.says(&format!("{mark}ralph:tdd \"Write hello into greeting.txt.\" {flags}"));
+        let run = client.only_run();
+        assert_eq!(run["result"]["proof"], "proven", "{run:#}\n{}", done.story());
+        assert!(run.to_string().contains("tdd"), "{run:#}");
     }
 }
