@@ -186,6 +186,16 @@ fn acts_by(row: &'static Row, words: &[Word<'_>], place: usize, kind: Kind) -> O
                 .take(12);
             clause.into_iter().find_map(|nth| longest([phrase], words, nth).map(|more| nth + more - place))
         }
+        text if text.starts_with("from ") => {
+            let clause = (next..words.len()).take(12);
+            let from = clause.filter(|nth| words.get(*nth).is_some_and(|w| w.lower == "from" && !w.code));
+            let named = |last: &usize| {
+                words.get(*last).is_some_and(|w| !w.code && text.ends_with(&format!(" {}", w.lower)))
+            };
+            from.filter_map(|nth| head(words, object(words, nth + 1)))
+                .find(named)
+                .map(|last| last + 1 - place)
+        }
         _ => {
             let last = head(words, about.clone())?;
             let from = (about.start..=last)
