@@ -198,6 +198,8 @@ fn acts_by(row: &'static Row, words: &[Word<'_>], place: usize, kind: Kind) -> O
         }
         _ => {
             let last = head(words, about.clone())?;
+            // "Create the release v1.1".
+            let last = if is_version(words, last) && last > about.start { last - 1 } else { last };
             let from = (about.start..=last)
                 .find(|nth| longest([phrase], words, *nth).is_some_and(|n| nth + n == last + 1))?;
             (from <= last && words.get(last).is_some_and(|word| !word.code)).then_some(last + 1 - place)
