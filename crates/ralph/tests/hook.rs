@@ -14,6 +14,8 @@ mod money;
 mod people;
 #[path = "hook/session.rs"]
 mod session;
+#[path = "hook/skills.rs"]
+mod skills;
 #[path = "hook/speed.rs"]
 mod speed;
 #[path = "hook/starting.rs"]

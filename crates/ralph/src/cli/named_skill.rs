@@ -30,6 +30,17 @@ pub fn of_run(args: &Args, here: &Here) -> Result<Option<Skill>, Problem> {
     }
 }
 
+/// Refuses a skill that nothing verifies: a loop of it could only believe the agent.
+pub fn loop_ready(args: &Args, plan: &RunSpec, here: &Here) -> Result<(), Problem> {
+    let Some(skill) = of_run(args, here)?.filter(|skill| !skill.is_loop_ready(&plan.verify)) else {
+        return Ok(());
+    };
+    let missing = skill.missing(&plan.verify).into_iter();
+    Err(missing
+        .last()
+        .unwrap_or_else(|| Problem::new(Code::Input, format!("the skill {} is not loop-ready", skill.name))))
+}
+
 /// The directory of a run's skill in the workspace: like ralph.toml, the agent must not change what it is measured by.
 pub fn protected(skill: Option<&Skill>, here: &Here) -> Vec<String> {
     let Some(file) = skill.map(|skill| skill.path.clone()) else { return Vec::new() };

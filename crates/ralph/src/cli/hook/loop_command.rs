@@ -22,6 +22,13 @@ pub struct Asked<'a> {
     rest: &'a str,
 }
 
+impl Asked<'_> {
+    /// Whether a skill was typed as a command, which a loop is to follow.
+    pub fn persists(&self) -> bool {
+        self.skill.is_some()
+    }
+}
+
 /// Whether this starts a run, and which.
 pub fn asked(prompt: &str) -> Option<Asked<'_>> {
     let prompt = prompt.trim();

@@ -7,11 +7,12 @@ use super::open_run;
 use super::stop::{added, not_kept};
 use crate::cli::refused::{can_be_recorded, refused};
 use crate::cli::resolve::{self, Resolved};
-use crate::cli::{Here, diagnostics, runs};
+use crate::cli::{Here, diagnostics, named_skill, runs};
 use crate::plain::plain;
 use crate::problem::{Code, Problem};
 use crate::views::Views;
 use ralph_agents::session_hook::HookInput;
+use ralph_diagnostics::Discard;
 use ralph_engine::home::Home;
 use ralph_engine::open::{self, Departure};
 use ralph_engine::outcome::Outcome;
@@ -40,6 +41,10 @@ pub fn prompt(
         return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph")));
     }
     let resolved = resolve::resolve(&args, here)?;
+    let resolved = resolve::resolve(&args, &here)?;
+    if asked.persists() {
+        named_skill::loop_ready(&args, &resolved.plan, &here)?;
+    }
     can_be_recorded(&home)?;
     let id = uuid::Uuid::now_v7().to_string();
     let binding = Binding {
@@ -117,7 +122,9 @@ fn begun(call: &Handover, state: &State, home: &Home) -> Answer {
         context.push('\n');
     }
     context.push_str(more);
-    let rest = home.run(&start.run).join(format!("{}.prompt.md", call.id));
+    // The prompt's own file has neither protocol nor skill if they are a system prompt in a loop.
+    let rest = home.run(&start.run).join(format!("{}.context.md", call.id));
+    std::fs::write(&rest, &context).discard("keep the context of a session's first call");
     Answer { context: Some(fitting(&context, &rest)), line: Some(plain(&line(start))), refused: None }
 }
 
