@@ -58,7 +58,7 @@ pub fn changed_since_head(dir: &Path) -> Option<Vec<Vec<u8>>> {
     let output = git(dir).args(args).output().ok().filter(|output| output.status.success())?;
     let rows = output.stdout.split(|byte| *byte == 0);
     let mut paths: Vec<Vec<u8>> = rows.filter_map(|row| row.get(3..).map(<[u8]>::to_vec)).collect();
-    if !paths.is_empty() {
+    if !paths.is_empty() && !dir.join(".git").exists() {
         // Git names them from the repository's root.
         let prefix = prefix(dir).into_os_string();
         let below = |path: Vec<u8>| path.strip_prefix(prefix.as_bytes()).map(<[u8]>::to_vec);

@@ -4,7 +4,9 @@
 use crate::observation::Observation;
 use crate::session::{self, Handover, OpenCall, SessionPort};
 use crate::step_context::StepContext;
-use crate::world::{World, admit, call, compare, extend, inspect, map, recover, restore, room, verify};
+use crate::world::{
+    World, admit, analyze, call, compare, extend, inspect, map, recover, restore, room, verify,
+};
 use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
@@ -156,11 +158,12 @@ impl World for LiveWorld<'_> {
                 ctx.under_way.clear();
                 ctx.protection.begin(ctx);
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
+                let about = analyze::about(check, state);
                 let again = matches!(check, Check::InRoom(sets) if state.proof.room(sets).is_some());
                 self.in_worker(move |ctx| match check {
                     Check::InRoom(sets) => room::in_room(ctx, (sets, again), deadline, id),
                     Check::WithBaselineOracle => room::with_baseline_oracle(ctx, deadline, id),
-                    _ => verify::verify(ctx, check, deadline, id),
+                    _ => verify::verify(ctx, check, deadline, id, about),
                 });
             }
             Step::Map { time, deadline } => {

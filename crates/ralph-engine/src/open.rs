@@ -489,6 +489,8 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         session: plan.session,
         skill: plan.skill,
         unrecorded: false,
+        analyzers: plan.analyzers,
+        rotate: plan.rotate,
     }
 }
 

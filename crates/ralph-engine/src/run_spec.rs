@@ -3,7 +3,7 @@
 
 use ralph_rules::estimate::Estimate;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{AgentChoice, Prompting, ReviewGiven, SessionGiven, SkillGiven};
+use ralph_rules::record::{AgentChoice, AnalyzerGiven, Prompting, ReviewGiven, SessionGiven, SkillGiven};
 use std::path::PathBuf;
 
 /// What a run is started with.
@@ -45,9 +45,12 @@ pub struct RunSpec {
     pub output_files: Vec<String>,
     /// The plan that binds, as the user named it and where it really is.
     pub tasks: Option<(String, PathBuf)>,
-
     /// The session that does the work, if it is one that somebody else started.
     pub session: Option<SessionGiven>,
     /// The skill, where one was named.
     pub skill: Option<SkillGiven>,
+    /// The user's own checks.
+    pub analyzers: Vec<AnalyzerGiven>,
+    /// `agent` and those of `ladder` take turns.
+    pub rotate: bool,
 }

@@ -5,6 +5,7 @@
 //! at any time. A room is the directory the commands see: the workspace itself, or the workspace with some files
 //! replaced, as an overlay at its own path or, where the system refuses overlays, as a copy.
 
+pub(crate) mod analyzers;
 mod kept_room;
 mod missing_program;
 mod outcome;

@@ -2,6 +2,7 @@
 //! `live_world.rs` starts them in a real run; the simulation has a world of its own.
 
 pub mod admit;
+pub mod analyze;
 pub mod call;
 pub mod compare;
 pub mod extend;

@@ -4,6 +4,7 @@
 //! together for one path; `decide` takes files apart that hold both.
 
 mod decide;
+mod documentation;
 mod globs;
 mod links;
 mod moves;
@@ -17,6 +18,7 @@ mod test_crates;
 
 use std::collections::BTreeSet;
 
+pub use self::documentation::is_documentation;
 use self::globs::UserGlobs;
 use self::links::Links;
 pub use self::reach::{NeededProgram, NeededPrograms, needed_programs};
@@ -29,11 +31,6 @@ use crate::parts;
 
 /// Source files that are read to find out whether the baseline has any test.
 const MOST_READ: usize = 2_000;
-
-/// Whether a path is documentation by its name.
-pub fn is_documentation(path: &[u8]) -> bool {
-    Table::get().row(path, false).is_some_and(|row| row.set == Named::Docs)
-}
 
 /// What a classification is made from.
 pub struct Inputs<'a> {

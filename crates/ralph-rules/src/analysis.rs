@@ -5,7 +5,7 @@
 pub mod shape;
 
 use crate::breaker::Breaker;
-use crate::claim::{self, Claim, Exit, Progress, ReportedStatus, WorkType, signature};
+use crate::claim::{self, Claim, Exit, Means, Progress, ReportedStatus, WorkType, signature};
 use crate::fingerprint::Fingerprint;
 use crate::gate::{Signal, block_contradiction, indicators};
 use crate::guard::Closed;
@@ -15,7 +15,7 @@ use crate::guard::repeat::Repeat;
 use crate::guard::saturation::Saturation;
 use crate::guard::stall::Stall;
 use crate::objection::Objection;
-use crate::policy::{Policy, Until};
+use crate::policy::{GatePolicy, Policy, Until};
 use serde::{Deserialize, Serialize};
 
 /// One response, read.
@@ -46,10 +46,21 @@ impl Response {
         promise: &str,
         failure: Option<&str>,
     ) -> Response {
+        let gate = GatePolicy { promise: promise.into(), ..GatePolicy::default() };
+        Response::read_for(text, reported, &gate, failure)
+    }
+
+    /// The same with the promise and the user's own patterns of a run.
+    pub fn read_for(
+        text: &str,
+        reported: Option<&ReportedStatus>,
+        gate: &GatePolicy,
+        failure: Option<&str>,
+    ) -> Response {
         let (claim, errors) = match failure {
             Some(message) => (Claim::default(), vec![Fingerprint::of(message)]),
             None => {
-                let claim = claim::read_reply(text, reported, promise);
+                let claim = claim::read_with_patterns(text, reported, &gate.promise, &gate.patterns);
                 let errors = claim.errors.clone();
                 (claim, errors)
             }
@@ -139,7 +150,9 @@ impl Trend {
             indicators: indicators(claim, false, None, policy.gate.block_as_one),
             passed: false,
             changed: false,
-            contradicted: failed || (claim.exit == Exit::True && contradicts(claim)),
+            contradicted: failed
+                || (claim.exit == Exit::True && contradicts(claim))
+                || claim.said(Means::Object).next().is_some(),
         };
         self.signals = if signal.counts(&policy.gate) { self.signals.saturating_add(1) } else { 0 };
         self.blocked = claim.block.as_ref().is_some_and(|block| block.status == Some(Progress::Blocked));

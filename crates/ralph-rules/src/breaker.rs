@@ -40,7 +40,7 @@ impl Breaker {
 /// Iterations without progress that open the breaker: those before HALF_OPEN plus the recovery iterations. Every rung of
 /// the ladder gets at least one.
 pub fn idle_limit(state: &State, policy: &Policy) -> u32 {
-    let rungs = state.start.as_ref().map_or(0, |s| s.rungs());
+    let rungs = state.start.as_ref().filter(|s| !s.rotate).map_or(0, |s| s.rungs());
     policy.breaker.half_open_after.saturating_add(policy.breaker.open_after.max(rungs))
 }
 

@@ -22,6 +22,7 @@ mod questions;
 mod reported;
 mod review_block;
 pub mod status;
+mod user_patterns;
 mod word_match;
 mod work;
 
@@ -33,6 +34,7 @@ pub use misplaced_promise::MisplacedPromise;
 pub use reported::{Malformed, ReportedStatus};
 pub use review_block::{ReviewAnswer, Verdict, read_review};
 pub use status::{Progress, Status, Tests, WorkType, render};
+pub use user_patterns::{Means, PatternSaid, UserPattern};
 
 use crate::fingerprint::{ErrorCount, Fingerprint};
 use promise::PromiseAtEnd;
@@ -90,12 +92,20 @@ pub struct Claim {
     /// Lines `first..=last` of the block that counts, from 1.
     #[serde(default)]
     pub block_lines: Option<(usize, usize)>,
+    /// The user's own patterns of which a phrase was said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<PatternSaid>,
 }
 
 impl Claim {
     /// How strongly it says that the work is done, 0 to 100. No decision depends on it.
     pub fn confidence(&self) -> u8 {
         confidence::confidence(self)
+    }
+
+    /// The patterns that were said and have this meaning.
+    pub fn said(&self, means: Means) -> impl Iterator<Item = &PatternSaid> {
+        self.patterns.iter().filter(move |said| said.means == means)
     }
 }
 
@@ -106,6 +116,16 @@ pub fn read(text: &str, promise: &str) -> Claim {
 
 /// Reads a final message and the status fields that came with it, if it was part of a JSON reply.
 pub fn read_reply(text: &str, reported: Option<&ReportedStatus>, promise: &str) -> Claim {
+    read_with_patterns(text, reported, promise, &[])
+}
+
+/// The same with the user's own patterns.
+pub fn read_with_patterns(
+    text: &str,
+    reported: Option<&ReportedStatus>,
+    promise: &str,
+    patterns: &[UserPattern],
+) -> Claim {
     let text_counts = reported.is_none_or(ReportedStatus::text_counts);
     let message = message_lines::Message::new(if text_counts { text } else { "" });
     let wanted = promise::normalize(promise);
@@ -119,10 +139,14 @@ pub fn read_reply(text: &str, reported: Option<&ReportedStatus>, promise: &str) 
     });
     let promise = at_end == PromiseAtEnd::Given;
     let sentences = prose::sentences(&message, |at| found.covers(at));
-    let (evidence, evidence_of_block) = match found.attempted || has_errors {
+    let patterns = user_patterns::said(&sentences, patterns);
+    let (mut evidence, evidence_of_block) = match found.attempted || has_errors {
         true => Default::default(),
         false => evidence::claimed(found.status.as_ref(), &sentences),
     };
+    if patterns.iter().any(|said| said.means == Means::Done) && !found.attempted && !has_errors {
+        evidence.insert(Evidence::UserPattern);
+    }
     let recommends =
         found.status.as_ref().is_some_and(|block| questions::asks(&prose::of(&block.recommendation)));
     let exit = if found.attempted { Exit::False } else { exit(found.status.as_ref(), promise) };
@@ -158,6 +182,7 @@ pub fn read_reply(text: &str, reported: Option<&ReportedStatus>, promise: &str) 
         has_errors,
         work,
         block_lines,
+        patterns,
     }
 }
 

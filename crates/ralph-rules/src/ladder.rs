@@ -2,6 +2,8 @@
 //! cheapest. Each iteration after which the run is half-open or stuck moves one rung up; each with progress moves one
 //! rung down. A failed call does not move it. `admission.rs` asks for the rung; `breaker.rs` gives every rung a recovery
 //! iteration.
+//!
+//! If the agents rotate instead, the iteration's number alone decides: a retry stays with its agent.
 
 use crate::breaker::{Breaker, breaker};
 use crate::guard::Closed;
@@ -50,6 +52,10 @@ pub fn needs_escalation(state: &State, start: &RunStarted) -> bool {
 /// The rung of the next call. It depends on the state alone, so asking twice does not change it.
 pub fn next_rung(state: &State, start: &RunStarted) -> u32 {
     let highest = start.rungs();
+    if start.rotate {
+        let turn = state.calls.next_id().iteration.saturating_sub(1);
+        return turn.checked_rem(highest.saturating_add(1)).unwrap_or(0);
+    }
     let from = state.ladder.settled.min(highest);
     if needs_escalation(state, start) {
         from.saturating_add(1).min(highest)
@@ -62,6 +68,9 @@ pub fn next_rung(state: &State, start: &RunStarted) -> u32 {
 
 /// The reason to report if the rung differs from the last call's.
 pub fn rung_change(state: &State, start: &RunStarted, rung: u32) -> Option<Objection> {
+    if start.rotate {
+        return None;
+    }
     let agent = start.rung(rung);
     let (of, agent, model) = (start.rungs(), agent.name.clone(), agent.model.clone());
     match rung.cmp(&state.ladder.rung) {

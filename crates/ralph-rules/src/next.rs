@@ -92,7 +92,9 @@ pub fn next(state: &State) -> Decision {
         }
         Phase::Inspected => inspected(state, start),
         Phase::Verifying(_) | Phase::Mapping => verifying(state, start),
-        Phase::Judging => violated(state, &start.policy).unwrap_or_else(|| verdict(state, start)),
+        Phase::Judging => violated(state, &start.policy)
+            .or_else(|| analysis(state, start))
+            .unwrap_or_else(|| verdict(state, start)),
         Phase::Ending
         | Phase::Recovering
         | Phase::Inspecting
@@ -209,7 +211,7 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     if !state.calls.counted {
         return admission(state, start, Vec::new());
     }
-    if !state.verifies() {
+    if !state.verifies() && !analysis_due(state, start) {
         return verdict(state, start);
     }
     if state.checks.interrupted_by == Some(Why::Time)
@@ -221,6 +223,20 @@ fn inspected(state: &State, start: &RunStarted) -> Decision {
     let clean =
         Objection::InspectionClean { files: trees.files, progress: trees.progress, seen_at: trees.seen_at };
     verify(Check::AsIs, &start.policy, clean)
+}
+
+/// Analyzers are part of a verification. Without a verify command they are asked alone, once an iteration.
+fn analysis_due(state: &State, start: &RunStarted) -> bool {
+    !start.analyzers.is_empty()
+        && !state.verifies()
+        && state.calls.counted
+        && state.checks.analyzed().is_none_or(<[_]>::is_empty)
+}
+
+fn analysis(state: &State, start: &RunStarted) -> Option<Decision> {
+    let analyzers = u32::try_from(start.analyzers.len()).unwrap_or(u32::MAX);
+    analysis_due(state, start)
+        .then(|| verify(Check::AsIs, &start.policy, Objection::AnalysisWanted { analyzers }))
 }
 
 /// An iteration that changed a protected path can never succeed, whatever it claims. The paths are restored first;

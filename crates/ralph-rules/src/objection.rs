@@ -2,11 +2,12 @@
 //! next prompt and `explain`; `say` is the only place that words it. Journals hold the code and the facts, so a
 //! sentence can be reworded without changing a decision.
 
-use crate::claim::{Code, Lint, MisplacedPromise};
+use crate::claim::{Claim, Code, Lint, Means, MisplacedPromise};
 use crate::failure::Class;
 use crate::grade::Grade;
 use crate::money::Micro;
 use crate::record::{CheckOutcome, MissingProgram, Ms, RoomSets, Violation};
+use crate::state::State;
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -114,6 +115,12 @@ pub enum Objection {
     WorkspaceUnwritable { what: String },
     SessionStopped { attempt: String },
     SessionGone { attempt: String },
+    PatternObjects { name: String, phrase: String },
+    PatternNoted { name: String, phrase: String },
+    AnalyzerObjects { name: String, objection: String, text: String },
+    AnalyzerNoted { name: String, text: String },
+    AnalyzerFailed { name: String, why: String, required: bool },
+    AnalysisWanted { analyzers: u32 },
 }
 
 impl Objection {
@@ -144,6 +151,26 @@ impl Objection {
     /// Says that the status block contradicts what ralph observed.
     pub fn is_lie(&self) -> bool {
         matches!(self, Objection::Lint { lint, .. } if lint.is_about_facts())
+    }
+
+    /// Comes from a pattern or an analyzer of the user's and delays an end.
+    pub fn holds_back(&self) -> bool {
+        matches!(
+            self,
+            Objection::PatternObjects { .. }
+                | Objection::AnalyzerObjects { .. }
+                | Objection::AnalyzerFailed { required: true, .. }
+        )
+    }
+
+    /// Comes from a pattern or an analyzer of the user's and changes nothing.
+    pub fn is_user_note(&self) -> bool {
+        matches!(
+            self,
+            Objection::PatternNoted { .. }
+                | Objection::AnalyzerNoted { .. }
+                | Objection::AnalyzerFailed { required: false, .. }
+        )
     }
 
     /// Warns that a limit is close; reported once per limit.
@@ -516,8 +543,55 @@ impl Objection {
             O::StoreUnsafe { what } | O::WorkspaceLost { what } | O::WorkspaceUnwritable { what } => {
                 what.clone()
             }
+            O::PatternObjects { name, phrase } | O::PatternNoted { name, phrase } => {
+                format!("the agent says \"{phrase}\" (pattern {name})")
+            }
+            O::AnalyzerObjects { name, objection, text } => format!("{name} objects ({objection}): {text}"),
+            O::AnalyzerNoted { name, text } => format!("{name} notes: {text}"),
+            O::AnalyzerFailed { name, why, required: true } => {
+                format!("the required analyzer {name} has no answer: {why}")
+            }
+            O::AnalyzerFailed { name, why, .. } => format!("the analyzer {name} has no answer: {why}"),
+            O::AnalysisWanted { analyzers } => {
+                format!("asking {analyzers} analyzer{}", plural(*analyzers))
+            }
         }
     }
+}
+
+/// What the user's own checks say about an iteration.
+pub fn of_analyzers(state: &State) -> Vec<Objection> {
+    let mut said = Vec::new();
+    for result in state.checks.analyzed().unwrap_or_default() {
+        let name = || result.name.clone();
+        said.extend(result.objections.iter().map(|objection| Objection::AnalyzerObjects {
+            name: name(),
+            objection: objection.code.clone(),
+            text: objection.text.clone(),
+        }));
+        said.extend(
+            result.notes.iter().map(|text| Objection::AnalyzerNoted { name: name(), text: text.clone() }),
+        );
+        let given = state.start.iter().flat_map(|start| &start.analyzers);
+        let required = given.clone().any(|given| given.name == result.name && given.required);
+        said.extend(result.failed.iter().map(|why| Objection::AnalyzerFailed {
+            name: name(),
+            why: why.clone(),
+            required,
+        }));
+    }
+    said
+}
+
+/// What the user's own patterns object to and note in a claim.
+pub fn of_patterns(claim: &Claim) -> Vec<Objection> {
+    let objects = claim
+        .said(Means::Object)
+        .map(|said| Objection::PatternObjects { name: said.name.clone(), phrase: said.phrase.clone() });
+    let notes = claim
+        .said(Means::Note)
+        .map(|said| Objection::PatternNoted { name: said.name.clone(), phrase: said.phrase.clone() });
+    objects.chain(notes).collect()
 }
 
 impl From<&Lint> for Objection {

@@ -1,6 +1,7 @@
 //! The policy of a run: limits, thresholds, what the gate requires. Resolved from flags and config files by the command
 //! line, recorded in `RunStarted`, read from the state by the guards. Ceilings are applied before a policy is made.
 
+use crate::claim::UserPattern;
 use crate::grade::Grade;
 use crate::money::Micro;
 use crate::record::Ms;
@@ -151,6 +152,9 @@ pub struct GatePolicy {
     /// How often the agent is asked for a test that fails without its work.
     #[serde(default)]
     pub ask_for_test: u32,
+    /// The user's own phrases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<UserPattern>,
 }
 
 impl Default for GatePolicy {
@@ -166,6 +170,7 @@ impl Default for GatePolicy {
             marker_file: None,
             require: Grade::Unbroken,
             ask_for_test: 1,
+            patterns: Vec::new(),
         }
     }
 }

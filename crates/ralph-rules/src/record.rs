@@ -2,6 +2,7 @@
 //! `Decided` (a decision of the rules with its reasons). This file lists every kind; the bodies are in `record/`.
 //! `upcast.rs` converts bodies written by older versions.
 
+mod analyzer;
 mod call;
 mod check;
 mod envelope;
@@ -17,6 +18,7 @@ mod skill;
 mod tree;
 mod upcast;
 
+pub use analyzer::*;
 pub use call::*;
 pub use check::*;
 pub use envelope::{Envelope, Unreadable};

@@ -238,6 +238,7 @@ impl State {
                 self.phase = Phase::Calling { since: self.ran, extending: false };
             }
             Step::Admit { rung, .. } => {
+                self.budget.agent_changes(self.ladder.rung, *rung);
                 self.ladder.admitted(*rung);
                 self.person.skip_wait = false;
                 // The prompt is composed now: a hint that arrives before the call begins is not part of it.
@@ -473,10 +474,11 @@ impl State {
         }
         self.budget.continued(call.session.as_deref(), call.told);
         self.faults.call_ended(call, self.now());
-        let promise = self.start.as_ref().map_or("", |s| s.policy.gate.promise.as_str());
+        let gate = self.start.as_ref().map(|start| &start.policy.gate);
+        let (promise, patterns) = gate.map_or(("", &[][..]), |gate| (&gate.promise, &gate.patterns));
         self.claim = match call.failure {
             Some(_) => Claim::default(),
-            None => claim::read_reply(&call.text, call.status.as_ref(), promise),
+            None => claim::read_with_patterns(&call.text, call.status.as_ref(), promise, patterns),
         };
         let provider = call.failure.as_ref().is_some_and(|f| !f.class.is_iteration());
         self.calls.closed(call, provider);

@@ -10,8 +10,8 @@ use crate::ending::{Ending, Reason};
 use crate::failure::Reaction;
 use crate::gate::{GateResult, gate};
 use crate::map::map_first;
-use crate::next::exit;
-use crate::objection::Objection;
+use crate::next::{Next, exit};
+use crate::objection::{Objection, of_analyzers, of_patterns};
 use crate::policy::{Decline, Policy};
 use crate::record::{Decision, RunStarted};
 use crate::state::State;
@@ -30,10 +30,11 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
         return decision;
     }
     let mut reasons = touched(state);
+    reasons.extend(held_back(state));
     match gate(state, &policy.gate) {
         GateResult::Done { reason, verified, reasons: proof } if reasons.is_empty() => {
             match completion(state, policy, Ending::new(reason, verified), proof) {
-                Ok(decision) => return map_first(state, policy, decision),
+                Ok(decision) => return map_first(state, policy, with_notes(decision, state)),
                 Err(no) => reasons.extend(no),
             }
         }
@@ -66,6 +67,24 @@ fn blocked(state: &State) -> Option<Decision> {
 fn touched(state: &State) -> Vec<Objection> {
     let paths = &state.trees.touched;
     if paths.is_empty() { Vec::new() } else { vec![Objection::ProhibitedPath { paths: paths.clone() }] }
+}
+
+/// What the user's own patterns and analyzers object to: it delays an end, unless a person has accepted the work.
+fn held_back(state: &State) -> Vec<Objection> {
+    let all = users_own(state).filter(|_| !state.person.accepted);
+    all.filter(Objection::holds_back).collect()
+}
+
+/// The end of a run names what changed nothing about it, such as an analyzer that failed.
+fn with_notes(mut decision: Decision, state: &State) -> Decision {
+    if matches!(decision.next, Next::Exit(_)) {
+        decision.reasons.extend(users_own(state).filter(Objection::is_user_note));
+    }
+    decision
+}
+
+fn users_own(state: &State) -> impl Iterator<Item = Objection> {
+    of_patterns(&state.claim).into_iter().chain(of_analyzers(state))
 }
 
 /// Failures that count as iterations stop the run after a few in a row.
@@ -114,6 +133,7 @@ fn notes(state: &State, policy: &Policy) -> Vec<Objection> {
     .into_iter()
     .flatten()
     .chain(state.alerts.of(state.calls.id.iteration))
+    .chain(users_own(state).filter(Objection::is_user_note))
     .chain(lints(state))
     .collect()
 }

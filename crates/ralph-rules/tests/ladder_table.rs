@@ -157,3 +157,32 @@ fn where_the_preset_stops_at_once_a_ladder_is_tried_first() {
     assert_eq!(calls(&journal), [0, 0, 0, 0, 0, 1]);
     journal.ended_with(Reason::GatePassed, 0);
 }
+
+/// Agents that take turns: the number of the iteration decides, not progress; a retry stays with its agent.
+#[test]
+fn agents_that_rotate_take_turns_and_a_retry_stays_with_its_agent() {
+    let mut journal = climbing(|start| start.rotate = true);
+    for changed in [true, false, true, true] {
+        journal.iteration(&more(), changed, None);
+    }
+    assert_eq!(calls(&journal), [0, 1, 2, 0]);
+    assert_eq!(steps(&journal), Vec::<String>::new());
+    journal.admit();
+    journal.fails(Class::Outage, None);
+    journal.inspected(false);
+    let until = journal.waits_until();
+    let now = journal.now();
+    journal.later(until - now).see(Seen::Woke);
+    journal.iteration(&more(), true, None);
+    assert_eq!(calls(&journal), [0, 1, 2, 0, 1, 1]);
+}
+
+/// Turns are no recovery: the breaker opens as without a ladder.
+#[test]
+fn rotation_does_not_delay_the_breaker() {
+    let mut journal = climbing(|start| start.rotate = true);
+    for _ in 0..4 {
+        journal.iteration(&more(), false, None);
+    }
+    journal.ended_with(Reason::Stall, 1);
+}

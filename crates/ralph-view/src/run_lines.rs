@@ -218,8 +218,12 @@ impl RunLines {
         let (most, cap) = (start.policy.max_iterations, start.policy.max_cost);
         let spent = self.state.budget.spent;
         let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-        let who =
-            if rung > 0 { format!(", rung {rung}: {}", start.rung(rung).title()) } else { String::new() };
+        let title = || start.rung(rung).title();
+        let who = match rung {
+            _ if start.rotate => format!(", {}", title()),
+            0 => String::new(),
+            rung => format!(", rung {rung}: {}", title()),
+        };
         let title = self.style.strong(format!("Iteration {iteration} of {most}{again}{}", plain(&who)));
         let so_far = money(spent.0, self.state.budget.unpriced == 0);
         let facts = format!("{so_far} of {cap}, {} so far", seconds(self.state.ran));

@@ -115,6 +115,7 @@ fn rungs(state: &State) -> Option<String> {
     let start = state.start.as_ref().filter(|s| !s.ladder.is_empty())?;
     let line = |(rung, times): (&u32, &u32)| match rung {
         0 => format!("{} {times}×", start.agent.title()),
+        n if start.rotate => format!("{} {times}×", start.rung(*n).title()),
         n => format!("rung {n}, {} {times}×", start.rung(*n).title()),
     };
     Some(state.ladder.used.iter().map(line).collect::<Vec<_>>().join("; "))

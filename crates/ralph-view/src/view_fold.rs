@@ -148,8 +148,7 @@ impl ViewFold {
         }
         let Some(start) = self.state.start.as_deref() else { return };
         let failure = call.failure.as_ref().map(|failure| failure.message.as_str());
-        let mut response =
-            Response::read_reply(&call.text, call.status.as_ref(), &start.policy.gate.promise, failure);
+        let mut response = Response::read_for(&call.text, call.status.as_ref(), &start.policy.gate, failure);
         response.text_bytes = call.text_bytes;
         response.denials.clone_from(&call.denials);
         self.trend.add(&response, &start.policy);

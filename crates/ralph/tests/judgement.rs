@@ -7,6 +7,8 @@ mod agents_word;
 #[path = "engine/bed.rs"]
 #[allow(dead_code)] // the other target uses the rest
 mod bed;
+#[path = "judgement/extending.rs"]
+mod extending;
 #[path = "judgement/gate.rs"]
 mod gate;
 #[path = "judgement/json_replies.rs"]

@@ -10,7 +10,7 @@ use crate::redact::Redactor;
 use crate::under_way::UnderWay;
 use ralph_proof::failed_tests::failed_tests;
 use ralph_rules::record::{CheckOutcome, CheckResult, Ms};
-use ralph_supervisor::{Exit, Launch, NotStarted, ProcessHandle, Pump};
+use ralph_supervisor::{Exit, Launch, NotStarted, ProcessHandle, Pump, Sink};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
@@ -120,7 +120,7 @@ impl Runner<'_> {
         Some((result, output.text))
     }
 
-    fn launch_in(&self, line: &str, room: &Room<'_>) -> Launch {
+    pub(super) fn launch_in(&self, line: &str, room: &Room<'_>) -> Launch {
         let mut launch = self.launch.clone();
         launch.program = "sh".into();
         launch.args = vec!["-c".into(), line.into()];
@@ -131,7 +131,7 @@ impl Runner<'_> {
     }
 
     /// Reads the output to its end, and ends the command if its deadline passes; true if it did.
-    fn wait(&self, process: &ProcessHandle, pump: Pump, output: &mut Output<'_>) -> (Exit, bool) {
+    pub(super) fn wait(&self, process: &ProcessHandle, pump: Pump, output: &mut dyn Sink) -> (Exit, bool) {
         self.under_way.started(process);
         let (exit, timed_out) = std::thread::scope(|scope| {
             let (running, ended) = channel::<()>();

@@ -386,5 +386,14 @@ fn red(before: &Verified) -> Vec<RedBefore<'_>> {
 }
 
 fn verified(check: Check, results: Vec<CheckResult>, tree: u128, room: Option<RoomSeen>) -> Verified {
-    Verified { check, results, interrupted: false, tree, violations: Vec::new(), oracle: None, room }
+    Verified {
+        check,
+        results,
+        interrupted: false,
+        tree,
+        violations: Vec::new(),
+        oracle: None,
+        room,
+        analyzers: Vec::new(),
+    }
 }

@@ -5,12 +5,22 @@ use crate::observation::Observation;
 use crate::protection;
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, ProgramSearch, Room, Runner, VerifyCommand};
-use ralph_rules::record::{Attempt, Check, CheckOutcome, CheckResult, Ms, PutBack, RoomSeen, Seen, Verified};
+use crate::world::analyze;
+use ralph_rules::record::{
+    AnalyzerResult, Attempt, Check, CheckOutcome, CheckResult, Ms, PutBack, RoomSeen, Seen, Verified,
+};
 use ralph_tree::Index;
+use serde_json::Value;
 use std::io;
 
-/// Verifies the workspace as it is.
-pub fn verify(ctx: &StepContext, check: Check, deadline: Ms, id: Attempt) -> Observation {
+/// Verifies the workspace as it is; `about` is what the user's own checks are told.
+pub fn verify(
+    ctx: &StepContext,
+    check: Check,
+    deadline: Ms,
+    id: Attempt,
+    about: Option<Value>,
+) -> Observation {
     let before = ctx.index();
     let mut room = Room::unchanged(&ctx.workspace, ctx.folder.join(BYTECODE));
     let mut results = run_commands(ctx, check, deadline, id, &mut room).unwrap_or_default();
@@ -24,7 +34,16 @@ pub fn verify(ctx: &StepContext, check: Check, deadline: Ms, id: Attempt) -> Obs
             }
         }
     }
-    verified(ctx, check, results, &before, (None, None))
+    let analyzers = analyze::asked(ctx, about, &results, id);
+    with_analyzers(verified(ctx, check, results, &before, (None, None)), analyzers)
+}
+
+fn with_analyzers(observation: Observation, analyzers: Vec<AnalyzerResult>) -> Observation {
+    let mut observation = observation;
+    if let Seen::Verified(verified) = &mut observation.seen {
+        verified.analyzers = analyzers;
+    }
+    observation
 }
 
 /// Runs commands for a step of the run.
@@ -68,7 +87,17 @@ pub(super) fn verified(
     ctx.step_ended_around();
     let violations = protection::found(ctx, before, &after);
     let tree = after.id();
-    Seen::Verified(Verified { check, results, interrupted, tree, violations, oracle, room }).into()
+    Seen::Verified(Verified {
+        check,
+        results,
+        interrupted,
+        tree,
+        violations,
+        oracle,
+        room,
+        analyzers: Vec::new(),
+    })
+    .into()
 }
 
 fn file_name(check: Check, id: Attempt, n: u32) -> String {

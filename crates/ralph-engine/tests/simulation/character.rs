@@ -154,6 +154,8 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         session: None,
         skill: None,
         unrecorded: false,
+        analyzers: Vec::new(),
+        rotate: false,
     }
 }
 

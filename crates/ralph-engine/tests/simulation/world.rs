@@ -335,7 +335,8 @@ impl Site {
         let takes = if how == CheckOutcome::TimedOut { deadline } else { self.dice.between(10, 30 * SECOND) };
         let room = matches!(check, Check::InRoom(_)).then(|| self.room_seen(check));
         let (interrupted, tree, oracle) = (false, self.tree, None);
-        let verified = Verified { check, results, interrupted, tree, violations, oracle, room };
+        let verified =
+            Verified { check, results, interrupted, tree, violations, oracle, room, analyzers: Vec::new() };
         self.will_tell(takes, Seen::Verified(verified));
     }
 

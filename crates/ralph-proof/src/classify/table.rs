@@ -8,7 +8,7 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use super::globs::as_regex;
 use super::paths;
 
-const TABLE: &str = include_str!("../sets.tsv");
+pub(super) const TABLE: &str = include_str!("../sets.tsv");
 
 /// The set of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

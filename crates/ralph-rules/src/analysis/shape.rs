@@ -8,6 +8,7 @@ use crate::failure::Class;
 use crate::fingerprint::Fingerprint;
 use crate::gate::indicators;
 use crate::money::Usage;
+use crate::objection::{Objection, of_patterns};
 use crate::policy::Policy;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -111,7 +112,12 @@ impl Analysis {
             session_id: None,
             usage: Usage::default(),
             cost_usd: None,
-            warnings: trend.objections(policy).iter().map(|objection| objection.say()).collect(),
+            warnings: trend
+                .objections(policy)
+                .iter()
+                .chain(&of_patterns(claim))
+                .map(Objection::say)
+                .collect(),
             failure: None,
             text: String::new(),
             text_bytes: response.text_bytes,

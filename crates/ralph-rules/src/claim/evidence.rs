@@ -37,6 +37,8 @@ pub enum Evidence {
     AlreadyImplemented,
     /// COMPLETE in upper case.
     BareComplete,
+    /// A phrase of a `[[pattern]]` that means done; all of them together are one kind.
+    UserPattern,
 }
 
 impl Evidence {
@@ -68,6 +70,7 @@ impl Evidence {
             Evidence::HundredPercent => "hundred_percent",
             Evidence::AlreadyImplemented => "already_implemented",
             Evidence::BareComplete => "bare_complete",
+            Evidence::UserPattern => "user_pattern",
         }
     }
 }

@@ -174,6 +174,11 @@ fn hits(prose: &str) -> Vec<Hit> {
     all
 }
 
+/// Where built-in phrases are in a text of `prose::sentences`.
+pub(super) fn built_in_places(prose: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
+    hits(prose).into_iter().map(|hit| hit.start..hit.end)
+}
+
 /// Does the phrase mean what it says?
 fn stands(hit: &Hit, sentence: &str, offset: usize, qualifiers: &Qualifiers) -> bool {
     let (start, end) = (hit.start - offset, hit.end - offset);
@@ -196,7 +201,7 @@ fn holds(text: &str, words: &[&str]) -> bool {
 }
 
 /// A hyphen, slash or letter at either side makes it part of a longer word.
-fn whole_words(sentence: &str, start: usize, end: usize) -> bool {
+pub(super) fn whole_words(sentence: &str, start: usize, end: usize) -> bool {
     let before = sentence.get(..start).unwrap_or_default().chars().next_back();
     let mut after = sentence.get(end..).unwrap_or_default().chars();
     let joined = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '|');

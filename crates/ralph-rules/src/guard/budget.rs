@@ -6,6 +6,7 @@ use crate::money::{Micro, Usage};
 use crate::objection::Objection;
 use crate::policy::Policy;
 use crate::record::{CallsFound, ConversationTotals, PriceFrom, Spent};
+use std::collections::BTreeMap;
 
 /// Money spent, reserved, and used by the running call.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Budget {
     pub unpriced: u32,
     /// The conversation that was continued last, and its totals.
     pub conversation: Option<(String, ConversationTotals)>,
+    /// Those of the agents that do not work now, by their rung.
+    others: BTreeMap<u32, (String, ConversationTotals)>,
 }
 
 /// How far the reservation is ahead of a running call's usage.
@@ -69,6 +72,15 @@ impl Budget {
         if let Some(totals) = totals {
             self.conversation = Some((session.unwrap_or_default().into(), totals));
         }
+    }
+
+    /// Another agent works from now on: it never continues the conversation of the one before.
+    pub(crate) fn agent_changes(&mut self, from: u32, to: u32) {
+        if from == to {
+            return;
+        }
+        let own = self.others.remove(&to);
+        self.others.extend(std::mem::replace(&mut self.conversation, own).map(|left| (from, left)));
     }
 
     /// Releases the reservation.

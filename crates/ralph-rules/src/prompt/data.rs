@@ -7,6 +7,8 @@ use super::review::ReviewFacts;
 use super::told_back::told_back;
 use super::verification::{Verification, verification};
 use crate::breaker::{Breaker, breaker};
+use crate::claim::Exit;
+use crate::claim_check::DONE_NOT_VERIFIED;
 use crate::failure::Class;
 use crate::objection::Objection;
 use crate::record::RunStarted;
@@ -91,7 +93,12 @@ pub fn data(state: &State, start: &RunStarted) -> Data {
             names: cut(&trees.changed, NAMES),
             more: trees.changed.len() > NAMES || trees.files as usize > trees.changed.len(),
         },
-        verification: state.checks.shown().map(|verified| verification(verified, short)),
+        // Analyzers alone verify nothing.
+        verification: state
+            .checks
+            .shown()
+            .filter(|verified| !verified.results.is_empty())
+            .map(|verified| verification(verified, short)),
         last_error: last_error(state),
         commits: if short { Vec::new() } else { cut(&trees.commits, COMMITS) },
         remaining: Remaining {
@@ -122,15 +129,31 @@ fn cut(items: &[String], most: usize) -> Vec<String> {
 /// concern it.
 fn objections(state: &State) -> Vec<Said> {
     let shown = state.objections.iter().filter(|o| {
-        !matches!(
-            o,
-            Objection::VerificationFailed { claimed: false, .. }
-                | Objection::CostNearly { .. }
-                | Objection::Escalated { .. }
-                | Objection::Deescalated { .. }
-        )
+        !o.is_user_note()
+            && !matches!(
+                o,
+                Objection::VerificationFailed { claimed: false, .. }
+                    | Objection::CostNearly { .. }
+                    | Objection::Escalated { .. }
+                    | Objection::Deescalated { .. }
+            )
     });
-    shown.flat_map(|objection| said(objection, state)).collect()
+    let said = shown.flat_map(|objection| said(objection, state));
+    said.chain(done_not_verified(state)).collect()
+}
+
+/// The claim to be done that verification refuted, where another objection came before it.
+fn done_not_verified(state: &State) -> Option<Said> {
+    let told = |o: &Objection| matches!(o, Objection::VerificationFailed { claimed: true, .. });
+    let refuted = state.claim_check.not_done && state.claim.exit == Exit::True;
+    let failing = state.checks.failing().filter(|_| refuted && !state.objections.iter().any(told))?;
+    let objection = Objection::VerificationFailed {
+        command: failing.command.clone(),
+        how: failing.how,
+        exit: failing.exit,
+        claimed: true,
+    };
+    Some(Said { code: DONE_NOT_VERIFIED.into(), text: head(&told_back(&objection, state)?, LINE * 2) })
 }
 
 /// An objection in one line; a reviewer's findings are one line each.

@@ -1,6 +1,6 @@
 //! How a verification closed: the user's commands, run by ralph.
 
-use super::{FileRef, Ms, RoomSeen, RoomSets, Violation};
+use super::{AnalyzerResult, FileRef, Ms, RoomSeen, RoomSets, Violation};
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,9 @@ pub struct Verified {
     /// The room, if it ran in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub room: Option<RoomSeen>,
+    /// What the user's own checks answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub analyzers: Vec<AnalyzerResult>,
 }
 
 /// The baseline's tests, restored over the work.

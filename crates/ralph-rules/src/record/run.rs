@@ -1,6 +1,6 @@
 //! How a run began, went on and was changed.
 
-use super::{Ms, PlanGiven, PlanSeen, SessionGiven, SkillGiven};
+use super::{AnalyzerGiven, Ms, PlanGiven, PlanSeen, SessionGiven, SkillGiven};
 use crate::estimate::Estimate;
 use crate::money::{Micro, Usage};
 use crate::policy::Policy;
@@ -85,6 +85,12 @@ pub struct RunStarted {
     /// The journal is kept in memory only: the run leaves no record.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unrecorded: bool,
+    /// The user's own checks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub analyzers: Vec<AnalyzerGiven>,
+    /// `agent` and those of `ladder` take turns, one iteration each, instead of being climbed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rotate: bool,
 }
 
 /// Who reviews finished work, and how often.

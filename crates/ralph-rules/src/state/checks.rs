@@ -5,7 +5,7 @@ use crate::claim_check::tests_of;
 use crate::fingerprint::{ErrorCount, Fingerprint};
 use crate::next::Why;
 use crate::objection::Objection;
-use crate::record::{Check, CheckOutcome, CheckResult, MissingProgram, Ms, Verified};
+use crate::record::{AnalyzerResult, Check, CheckOutcome, CheckResult, MissingProgram, Ms, Verified};
 use crate::suite::Counts;
 
 /// Verification results.
@@ -65,6 +65,11 @@ impl Checks {
                 self.last = Some(verified.clone());
             }
         }
+    }
+
+    /// What the user's own checks answered about the workspace as it is.
+    pub fn analyzed(&self) -> Option<&[AnalyzerResult]> {
+        self.last.as_ref().filter(|_| !self.stale).map(|last| last.analyzers.as_slice())
     }
 
     /// The same tree failed before and passes now.

@@ -115,6 +115,8 @@ pub fn given() -> RunStarted {
         session: None,
         skill: None,
         unrecorded: false,
+        analyzers: Vec::new(),
+        rotate: false,
     }
 }
 
@@ -340,7 +342,16 @@ impl Journal {
         let interrupted = how == CheckOutcome::Interrupted;
         let results = start.verify.iter().map(result).collect();
         let (tree, violations) = (self.tree, Vec::new());
-        Verified { check, results, interrupted, tree, violations, oracle: None, room: None }
+        Verified {
+            check,
+            results,
+            interrupted,
+            tree,
+            violations,
+            oracle: None,
+            room: None,
+            analyzers: Vec::new(),
+        }
     }
 
     /// A whole iteration, from its reservation to the judgement; `how` is left out where nothing is verified.

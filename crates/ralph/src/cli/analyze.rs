@@ -93,8 +93,7 @@ fn presets() -> PossibleValuesParser {
 
 fn response(reply: &Reply, policy: &Policy) -> Response {
     let failure = reply.failure.as_ref().map(|failure| failure.message.as_str());
-    let mut response =
-        Response::read_reply(&reply.text, reply.status.as_ref(), &policy.gate.promise, failure);
+    let mut response = Response::read_for(&reply.text, reply.status.as_ref(), &policy.gate, failure);
     response.text_bytes = reply.text_bytes;
     response.denials = reply.denials.iter().map(|denial| denial.tool.clone()).collect();
     response

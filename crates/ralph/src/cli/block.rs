@@ -29,7 +29,7 @@ enum What {
     /// Check the status block of a response; exit with 65 if it violates a rule.
     #[command(before_help = examples::BLOCK)]
     Check(Check),
-    /// Measure the work and generate a valid block; STATUS and EXIT_SIGNAL are derived from the facts.
+    /// Measure the work and generate a valid block from the facts.
     #[command(before_help = examples::BLOCK)]
     Emit(emit::Emit),
 }

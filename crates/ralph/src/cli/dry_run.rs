@@ -23,7 +23,11 @@ pub fn text(resolved: &Resolved) -> String {
     row("agent", &format!("{} ({}{model})", plan.agent.name, plan.agent.program));
     for (n, rung) in plan.ladder.iter().enumerate() {
         let model = rung.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
-        row("ladder", &format!("rung {}: {} ({}{model})", n + 1, rung.name, rung.program));
+        let who = format!("{} ({}{model})", rung.name, rung.program);
+        match plan.rotate {
+            true => row("then", &who),
+            false => row("ladder", &format!("rung {}: {who}", n + 1)),
+        }
     }
     if let Some(review) = &plan.review {
         row("review", &format!("{}, at most {} in this run", review.agent.title(), review.rounds));

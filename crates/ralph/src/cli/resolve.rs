@@ -90,7 +90,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let odd = odd_in_repository(&here.workspace);
     warnings.extend(odd.iter().map(|odd| format!("git cannot read this repository: {odd}")));
     let (prompt, prompt_from) = prompt::prompt(args, settings, here)?;
-    let chosen = agent::choose(&args.rest, settings, here)?;
+    let chosen = ladder::first(args, &config, here)?;
     let history = history(&chosen, skill.as_ref().map(|skill| skill.name.as_str()), here);
     if let Some(history) = &history {
         policy.estimate = history.reservation();
@@ -101,9 +101,6 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let mut deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
     warnings.extend(start_warnings::unverified(settings, review.is_some()));
-    if settings.verify.is_empty() {
-        warnings.extend(without_verify(review.is_some()));
-    }
     let bound = tasks::bound(settings, here)?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
@@ -135,17 +132,12 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         tasks: bound.as_ref().map(|bound| (bound.file.clone(), bound.path.clone())),
         session: None,
         skill: skill.as_ref().map(Skill::given),
+        analyzers: settings.analyzers.values().cloned().collect(),
+        rotate: !ladder::rotation(&config)?.is_empty(),
     };
     let (preset, prune) = (settings.preset, AutoPrune::of(&config));
     let from_skill = named_skill::taken(&config);
     Ok(Resolved { plan, deps, warnings, preset, bound, views, prune, from_skill })
-}
-
-/// What a run without a verify command cannot do.
-fn without_verify(reviewed: bool) -> Vec<String> {
-    let unverified = "no verify command: completion cannot be verified (add --verify 'your test command')";
-    let unasked = "no verify command: the reviewer is not asked (review.agent)";
-    std::iter::once(unverified).chain(reviewed.then_some(unasked)).map(Into::into).collect()
 }
 
 /// Refuses a workspace that a run could not record, or would damage.

@@ -200,6 +200,8 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
         (!secrets::same(&start.agent.args, &plan.agent.args, redactor), "different agent arguments"),
         (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "a different ladder"),
         (!secrets::same(&reviewer(&start.review), &reviewer(&plan.review), redactor), "a different reviewer"),
+        (start.rotate != plan.rotate, "a different rotation of agents"),
+        (!secrets::same(&start.analyzers, &plan.analyzers, redactor), "different analyzers"),
         (!secrets::same(&start.prompting, &plan.prompting, redactor), "different prompt templates"),
         (named_skill::differs(start, plan), "a different skill"),
         (

@@ -108,7 +108,10 @@ fn heading(run: &ListedRun, state: &State) -> String {
         let model = start.agent.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
         line("agent", &format!("{} ({}{model})", start.agent.name, start.agent.program));
         for (n, rung) in start.ladder.iter().enumerate() {
-            line("if stuck", &format!("rung {}: {}", n + 1, rung.title()));
+            match start.rotate {
+                true => line("then", &rung.title()),
+                false => line("if stuck", &format!("rung {}: {}", n + 1, rung.title())),
+            }
         }
         let verify = if start.verify.is_empty() {
             "no command: completion cannot be verified".into()
@@ -172,16 +175,24 @@ struct Climbed {
     rung: u32,
     agent: String,
     model: Option<String>,
+    /// What the table says of it.
+    #[serde(skip)]
+    label: String,
 }
 
-/// The rung of every call of a run with a ladder.
+/// The rung of every call of a run with a ladder, or whose agents take turns.
 fn climbed(records: &[Record], state: &State) -> Vec<Climbed> {
     let Some(start) = state.start.as_ref().filter(|s| !s.ladder.is_empty()) else { return Vec::new() };
     let call = |record: &Record| match &record.fact {
         Fact::Decided(Decision { next: Next::Do(Step::Call { id, rung, review: false, .. }), .. }) => {
             let agent = start.rung(*rung);
+            let label = match *rung {
+                _ if start.rotate => format!(", {}", agent.title()),
+                0 => String::new(),
+                rung => format!(", rung {rung}"),
+            };
             let (agent, model) = (agent.name.clone(), agent.model.clone());
-            Some(Climbed { iteration: id.iteration, attempt: id.attempt, rung: *rung, agent, model })
+            Some(Climbed { iteration: id.iteration, attempt: id.attempt, rung: *rung, agent, model, label })
         }
         _ => None,
     };
@@ -199,8 +210,8 @@ fn table(rows: &[Shown<'_>], climbed: &[Climbed], cut_off: Option<i64>, here: &H
         "ITER", "TIME", "COST", "FILES", "VERIFIED", "WORK", "DECISION"
     );
     let _ = writeln!(text, "{}", style.faint(head));
-    let above = climbed.iter().filter(|c| c.rung > 0).map(|c| ((c.iteration, c.attempt), c.rung));
-    let above: BTreeMap<(u32, u32), u32> = above.collect();
+    let labels: BTreeMap<(u32, u32), &str> =
+        climbed.iter().map(|c| ((c.iteration, c.attempt), c.label.as_str())).collect();
     for (at, Shown { row, work_type }) in rows.iter().enumerate() {
         // A review may have been cut off after the last attempt was settled.
         let open = cut_off.filter(|_| at + 1 == rows.len() && row.cost_micro == 0);
@@ -211,7 +222,7 @@ fn table(rows: &[Shown<'_>], climbed: &[Climbed], cut_off: Option<i64>, here: &H
             None => format!("{:<8}", "-"),
         };
         let failure = row.failure.as_deref().map(|f| format!(" ({f})")).unwrap_or_default();
-        let rung = above.get(&(row.n, row.attempt)).map(|rung| format!(", rung {rung}")).unwrap_or_default();
+        let rung = labels.get(&(row.n, row.attempt)).copied().unwrap_or_default();
         let _ = writeln!(
             text,
             "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {:<14}  {}{failure}{rung}",

@@ -90,7 +90,7 @@ impl Reader<'_> {
             (Shape::List, Value::Array(rows), DeValue::Array(places)) => {
                 self.count(section, rows.len(), name);
                 for (n, (value, place)) in rows.iter().zip(places.iter()).enumerate() {
-                    self.rung(section, n + 1, value, place);
+                    self.entry(section, n + 1, value, place);
                 }
             }
             _ => {
@@ -117,8 +117,8 @@ impl Reader<'_> {
         self.table(&Within { section, instance }, table, places);
     }
 
-    /// One `[[ladder]]` entry.
-    fn rung(&mut self, section: &'static Section, number: usize, value: &Value, place: &Place<'_>) {
+    /// One entry of a list such as `[[ladder]]`.
+    fn entry(&mut self, section: &'static Section, number: usize, value: &Value, place: &Place<'_>) {
         let at = place.span().start;
         let number = number.to_string();
         let (Value::Table(table), DeValue::Table(places)) = (value, place.get_ref()) else {
@@ -126,18 +126,16 @@ impl Reader<'_> {
             return self.problem(at, &what, None);
         };
         if let Some(what) = instances::incomplete(section, &number, table) {
-            self.problem(at, &what, Some("set an agent, a model or args".into()));
+            let hint = (section.name == "ladder").then(|| "set an agent, a model or args".to_owned());
+            self.problem(at, &what, hint);
         }
         self.table(&Within { section, instance: &number }, table, places);
     }
 
     fn count(&mut self, section: &'static Section, rows: usize, name: &Name<'_>) {
-        if rows > instances::MAX_RUNGS {
-            let what = format!(
-                "`{}` has {rows} entries; at most {} are allowed",
-                section.name,
-                instances::MAX_RUNGS
-            );
+        let most = instances::most_entries(section);
+        if rows > most {
+            let what = format!("`{}` has {rows} entries; at most {most} are allowed", section.name);
             self.problem(name.span().start, &what, None);
         }
     }

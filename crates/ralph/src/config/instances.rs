@@ -1,4 +1,4 @@
-//! Rules for the tables that occur more than once: `[agents.NAME]`, `[prices."MODEL"]` and `[[ladder]]`.
+//! Rules for the tables that occur more than once: `[agents.NAME]`, `[prices."MODEL"]`, `[[ladder]]`, `[[pattern]]`.
 
 use super::key::{Section, Shape};
 use super::kind::{Kind, Mismatch};
@@ -6,7 +6,14 @@ use ralph_rules::prices::normal;
 use toml::{Table, Value};
 
 /// Each rung costs an iteration when it is tried: a longer ladder is a mistake.
-pub const MAX_RUNGS: usize = 10;
+const RUNGS: usize = 10;
+/// Entries of any other list.
+const ENTRIES: usize = 64;
+
+/// How many entries a list may have.
+pub fn most_entries(section: &Section) -> usize {
+    if section.name == "ladder" { RUNGS } else { ENTRIES }
+}
 
 /// What is wrong with the name of an agent or a model.
 pub fn wrong_name(section: &Section, name: &str) -> Option<Mismatch> {
@@ -24,6 +31,15 @@ pub fn wrong_name(section: &Section, name: &str) -> Option<Mismatch> {
     }
 }
 
+/// The keys that every entry of a list must have.
+fn required(section: &Section) -> &'static [&'static str] {
+    match section.name {
+        "pattern" => &["name", "phrases", "means"],
+        "analyzer" => &["name", "command"],
+        _ => &[],
+    }
+}
+
 /// What is missing in a table.
 pub fn incomplete(section: &Section, instance: &str, table: &Table) -> Option<String> {
     match section.shape {
@@ -34,7 +50,13 @@ pub fn incomplete(section: &Section, instance: &str, table: &Table) -> Option<St
                 section.name
             ))
         }
-        Shape::List if table.is_empty() => Some(format!("rung {instance} changes nothing")),
+        Shape::List => match required(section) {
+            [] => table.is_empty().then(|| format!("rung {instance} changes nothing")),
+            keys => {
+                let missing = keys.iter().find(|own| !table.contains_key(**own))?;
+                Some(format!("{} {instance} has no `{missing}`", section.name))
+            }
+        },
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ pub use read::Mismatch;
 use super::key::At;
 use super::settings::Settings;
 use ralph_engine::redact::Secret;
+use ralph_rules::claim::Means;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::MapTime;
 use ralph_rules::record::Ms;
@@ -44,6 +45,8 @@ pub enum Kind {
     Text(Set<String>),
     /// The name of an agent.
     Agent(Set<String>),
+    /// The names of several agents, or of none.
+    Agents(Set<Vec<String>>),
     /// The text of a completion promise.
     Promise(Set<String>),
     /// A path within the workspace.
@@ -62,6 +65,10 @@ pub enum Kind {
     Globs(Set<Vec<String>>),
     /// True or false.
     Switch(Set<bool>),
+    /// Phrases: at least one, none of them empty.
+    Phrases(Set<Vec<String>>),
+    /// What a phrase means.
+    Means(Set<Means>),
     /// One of these words. Where layers may only tighten, the strictest comes first.
     OneOf(&'static [Word]),
     /// Environment variables.
@@ -113,12 +120,15 @@ impl Kind {
             Kind::Retention(_) => "a duration such as \"30d\"; \"forever\" or \"0\" never deletes".into(),
             Kind::Text(_) => "text in quotes".into(),
             Kind::Agent(_) => "the name of an agent (`ralph agents` lists them)".into(),
+            Kind::Agents(_) => "a list of at least two agents, such as [\"claude\", \"codex\"], or []".into(),
             Kind::Promise(_) => "one line of text without < and >".into(),
             Kind::WorkspaceFile(_) => "a path within the workspace, such as \"done.txt\"".into(),
             Kind::JsonFile(_) => "a path within the workspace that ends in .json".into(),
             Kind::JsonLinesFile(_) => "a path within the workspace that ends in .jsonl".into(),
             Kind::WorkspaceDir(_) => "a directory within the workspace, such as \"docs/reports\"".into(),
             Kind::Texts(_) => "a list of texts, such as [\"a\", \"b\"]".into(),
+            Kind::Phrases(_) => "a list of phrases, such as [\"release candidate\"]".into(),
+            Kind::Means(_) => "\"done\", \"object\" or \"note\"".into(),
             Kind::Commands(_) => "a list of shell commands, such as [\"make test\"]".into(),
             Kind::Globs(_) => "a list of paths in gitignore syntax, such as [\"infra/\"]".into(),
             Kind::Switch(_) => "true or false".into(),
@@ -137,11 +147,13 @@ impl Kind {
             Kind::Retention(_) => "\"90d\"".into(),
             Kind::Text(_) | Kind::Promise(_) | Kind::Unsupported => "\"text\"".into(),
             Kind::Agent(_) => "\"codex\"".into(),
+            Kind::Agents(_) => "[\"claude\", \"codex\"]".into(),
             Kind::WorkspaceFile(_) => "\"done.txt\"".into(),
             Kind::JsonFile(_) => "\"status/view.json\"".into(),
             Kind::JsonLinesFile(_) => "\"status/runs.jsonl\"".into(),
             Kind::WorkspaceDir(_) => "\"docs/reports\"".into(),
-            Kind::Texts(_) => "[\"text\"]".into(),
+            Kind::Texts(_) | Kind::Phrases(_) => "[\"text\"]".into(),
+            Kind::Means(_) => "\"object\"".into(),
             Kind::Commands(_) => "[\"make test\"]".into(),
             Kind::Globs(_) => "[\"infra/\"]".into(),
             Kind::Switch(_) => (default != "true").to_string(),
@@ -157,6 +169,7 @@ impl Kind {
     pub fn words(&self) -> Option<Vec<&'static str>> {
         match self {
             Kind::OneOf(words) => Some(words.iter().map(|word| word.word).collect()),
+            Kind::Means(_) => Some(Means::WORDS.to_vec()),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! How layers combine, class by class, and what ceilings, presets and agents' own values do to the result.
 
-use super::key::Combine;
-use super::test_layers::{LAYERS, Layers, row_name};
+use super::key::{Combine, Shape};
+use super::test_layers::{LAYERS, Layers, row_name, section_of};
 use super::{Config, Preset, find, keys};
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{OnViolation, Oracle, Policy};
@@ -56,8 +56,8 @@ fn the_nearest_layer_wins() {
             tried += 1;
             let row = layers.load().unwrap().setting(&row_name(key)).unwrap();
             assert_eq!((row.value.unwrap().to_string(), row.layer), (near.clone(), pair[1]), "{}", key.name);
-            // A ladder replaces those of other layers as a whole.
-            let said = if key.name.starts_with("ladder.") { 1 } else { 2 };
+            // A list replaces those of other layers as a whole.
+            let said = if section_of(key).shape == Shape::List { 1 } else { 2 };
             assert_eq!(row.said.len(), said, "{}", key.name);
         }
     }

@@ -1,6 +1,6 @@
 //! The JSON Schema of a config file, made from the declarations. Editors find it by the `#:schema` line.
 
-use super::instances::MAX_RUNGS;
+use super::instances::most_entries;
 use super::key::{Key, Section, Shape};
 use super::kind::Kind;
 use super::sections::SECTIONS;
@@ -43,7 +43,7 @@ fn whole(section: &Section) -> Value {
             json!({"description": section.about, "type": "object", "additionalProperties": table})
         }
         Shape::List => {
-            json!({"description": section.about, "type": "array", "maxItems": MAX_RUNGS, "items": table})
+            json!({"description": section.about, "type": "array", "maxItems": most_entries(section), "items": table})
         }
     }
 }
@@ -63,14 +63,19 @@ fn value(key: &Key) -> Value {
         }
         Kind::Text(_) | Kind::WorkspaceFile(_) | Kind::WorkspaceDir(_) => json!({"type": "string"}),
         Kind::Agent(_) => json!({"enum": ralph_agents::registry::names().collect::<Vec<_>>()}),
+        Kind::Agents(_) => {
+            let names = ralph_agents::registry::names().collect::<Vec<_>>();
+            json!({"type": "array", "items": {"enum": names}})
+        }
         Kind::Promise(_) => json!({"type": "string", "pattern": "^[^<>\\r\\n]+$"}),
         Kind::JsonFile(_) => json!({"type": "string", "pattern": "\\.json$"}),
         Kind::JsonLinesFile(_) => json!({"type": "string", "pattern": "\\.jsonl$"}),
+        Kind::Phrases(_) => json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
         Kind::Texts(_) | Kind::Commands(_) | Kind::Globs(_) => {
             json!({"type": "array", "items": {"type": "string"}})
         }
         Kind::Switch(_) => json!({"type": "boolean"}),
-        Kind::OneOf(_) => json!({"enum": key.kind.words()}),
+        Kind::OneOf(_) | Kind::Means(_) => json!({"enum": key.kind.words()}),
         Kind::Variables(_) => json!({"type": "object", "additionalProperties": {"type": "string"}}),
         Kind::Unsupported => json!({}),
     };

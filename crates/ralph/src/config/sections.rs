@@ -3,6 +3,7 @@
 
 mod agents;
 mod breaker;
+mod extending;
 mod files;
 mod gate;
 mod money;
@@ -49,6 +50,8 @@ pub const SECTIONS: &[Section] = &[
     agents::LADDER,
     verify::VERIFY,
     gate::GATE,
+    extending::PATTERN,
+    extending::ANALYZER,
     review::REVIEW,
     breaker::BREAKER,
     safety::PROTECT,

@@ -5,10 +5,11 @@ use super::Preset;
 use super::key::At;
 use crate::views::Paths;
 use ralph_engine::redact::Secret;
+use ralph_rules::claim::UserPattern;
 use ralph_rules::money::{Micro, Price};
 use ralph_rules::policy::{Ceilings, MINUTE, Policy};
 use ralph_rules::prices::{Prices, Row, normal};
-use ralph_rules::record::Ms;
+use ralph_rules::record::{AnalyzerGiven, Ms};
 use std::collections::BTreeMap;
 
 /// All settings of one workspace, after every layer was read.
@@ -26,6 +27,8 @@ pub struct Settings {
     pub ceilings: Ceilings,
     /// The agent's name.
     pub agent: String,
+    /// Agents that take turns; none: one agent works.
+    pub rotate: Vec<String>,
     /// The agent's model.
     pub model: Option<String>,
     /// What is set for single agents, by name.
@@ -62,6 +65,10 @@ pub struct Settings {
     pub views: Paths,
     /// How long the files of runs are kept; none: forever.
     pub keep_runs: Option<Ms>,
+    /// The user's own phrases, by their number.
+    pub patterns: BTreeMap<usize, UserPattern>,
+    /// The user's own checks, by their number.
+    pub analyzers: BTreeMap<usize, AnalyzerGiven>,
     /// The user's prices, by the model's normal name.
     own_prices: BTreeMap<String, OwnPrice>,
 }
@@ -143,6 +150,7 @@ impl Default for Settings {
             max_cost: None,
             ceilings: Ceilings::default(),
             agent: "claude".into(),
+            rotate: Vec::new(),
             model: None,
             agents: BTreeMap::new(),
             ladder: BTreeMap::new(),
@@ -161,6 +169,8 @@ impl Default for Settings {
             plan: None,
             views: Paths::default(),
             keep_runs: Some(30 * 24 * 60 * MINUTE),
+            patterns: BTreeMap::new(),
+            analyzers: BTreeMap::new(),
             own_prices: BTreeMap::new(),
         }
     }
@@ -169,7 +179,9 @@ impl Default for Settings {
 impl Settings {
     /// The policy of a run with these two limits.
     pub fn policy(&self, max_iterations: u32, max_cost: Micro) -> Policy {
-        Policy { max_iterations, max_cost, ..self.policy.clone() }
+        let mut policy = Policy { max_iterations, max_cost, ..self.policy.clone() };
+        policy.gate.patterns = self.patterns.values().cloned().collect();
+        policy
     }
 
     /// The variables that an agent gets.
@@ -195,6 +207,17 @@ impl Settings {
     /// The rung that a key is for.
     pub(super) fn rung_mut(&mut self, at: &At<'_>) -> &mut Rung {
         self.ladder.entry(at.instance.parse().unwrap_or_default()).or_default()
+    }
+
+    /// The pattern that a key is for.
+    pub(super) fn pattern_mut(&mut self, at: &At<'_>) -> &mut UserPattern {
+        self.patterns.entry(at.instance.parse().unwrap_or_default()).or_default()
+    }
+
+    /// The analyzer that a key is for.
+    pub(super) fn analyzer_mut(&mut self, at: &At<'_>) -> &mut AnalyzerGiven {
+        let new = || AnalyzerGiven { timeout: MINUTE / 2, ..AnalyzerGiven::default() };
+        self.analyzers.entry(at.instance.parse().unwrap_or_default()).or_insert_with(new)
     }
 
     /// The price of the model that a key is for.

@@ -117,6 +117,12 @@ pub fn in_file(key: &Key, value: &str) -> String {
         (Shape::PerModel, "input") => "output = 1\n",
         (Shape::PerModel, "output") => "input = 1\n",
         (Shape::PerModel, _) => "input = 1\noutput = 1\n",
+        (Shape::List, "name") if section.name == "pattern" => "phrases = [\"a\"]\nmeans = \"done\"\n",
+        (Shape::List, "phrases") => "name = \"a\"\nmeans = \"done\"\n",
+        (Shape::List, "means") => "name = \"a\"\nphrases = [\"a\"]\n",
+        (Shape::List, "name") if section.name == "analyzer" => "command = \"true\"\n",
+        (Shape::List, "command") => "name = \"a\"\n",
+        (Shape::List, _) if section.name == "analyzer" => "name = \"a\"\ncommand = \"true\"\n",
         _ => "",
     };
     let heading = if section.name.is_empty() { String::new() } else { format!("{heading}\n") };

@@ -199,6 +199,7 @@ fn verify(site: &Site, measured: &mut Measured) -> Result<(), Problem> {
         violations: Vec::new(),
         oracle: None,
         room: None,
+        analyzers: Vec::new(),
     };
     // A command that timed out or could not run shows nothing about the tests, but they do not pass.
     measured.tests = Some(tests_of(&verified).unwrap_or(Tests::NotRun));

@@ -1,6 +1,6 @@
 //! `ralph config check`: every problem in the config files and variables, each with its place, and in what they name.
 
-use crate::cli::{Here, resolve, secrets, tasks, templates};
+use crate::cli::{Here, ladder, resolve, secrets, tasks, templates};
 use crate::config::{Checked, Config, Sources};
 use crate::print::{print, print_json, say};
 use crate::problem::Problem;
@@ -14,6 +14,7 @@ pub fn check(as_data: bool, here: &Here) -> Result<u8, Problem> {
     let mut warnings = Vec::new();
     if let Some(config) = &config {
         problems.extend(unusable(config, here));
+        problems.extend(ladder::rotation(config).err());
         warnings.extend(config.warnings());
         // A flag of the run may still give one.
         warnings.extend(resolve::lacks_verify(&config.settings));

@@ -101,7 +101,12 @@ fn shown(name: &str) -> String {
 fn written(key: &Key, name: &str) -> String {
     let example = key.kind.example(key.default);
     match name.rsplit_once('.') {
-        Some((section, own)) if section.starts_with("ladder") => format!("[[ladder]] {own} = {example}"),
+        Some((section, own))
+            if ["ladder", "pattern", "analyzer"].iter().any(|list| section.starts_with(list)) =>
+        {
+            let list = section.split('.').next().unwrap_or(section);
+            format!("[[{list}]] {own} = {example}")
+        }
         Some((section, own)) => format!("[{section}] {own} = {example}"),
         None => format!("{name} = {example}"),
     }

@@ -41,9 +41,8 @@ pub fn prompt(
         return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph")));
     }
     let resolved = resolve::resolve(&args, here)?;
-    let resolved = resolve::resolve(&args, &here)?;
     if asked.persists() {
-        named_skill::loop_ready(&args, &resolved.plan, &here)?;
+        named_skill::loop_ready(&args, &resolved.plan, here)?;
     }
     can_be_recorded(&home)?;
     let id = uuid::Uuid::now_v7().to_string();

@@ -8,6 +8,7 @@ use crate::nearest::nearest;
 use crate::values;
 use ralph_agents::registry::{self, UnknownAgent};
 use ralph_engine::redact::Secret;
+use ralph_rules::claim::Means;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::MapTime;
 use ralph_rules::record::Ms;
@@ -60,6 +61,10 @@ impl Kind {
             Kind::Retention(set) => then(*set, retention(value).ok_or_else(wrong)?),
             Kind::Text(set) => then(*set, text(value).ok_or_else(wrong)?),
             Kind::Agent(set) => then(*set, agent(&text(value).ok_or_else(wrong)?)?),
+            Kind::Agents(set) => {
+                let names = texts(value).filter(|names| names.len() != 1).ok_or_else(wrong)?;
+                then(*set, names.iter().map(|name| agent(name)).collect::<Result<_, _>>()?)
+            }
             Kind::Promise(set) => {
                 then(*set, text(value).and_then(|text| values::promise(&text).ok()).ok_or_else(wrong)?)
             }
@@ -70,6 +75,13 @@ impl Kind {
             Kind::JsonLinesFile(set) => then(*set, view_path(value, ".jsonl").ok_or_else(wrong)?),
             Kind::WorkspaceDir(set) => then(*set, view_path(value, "").ok_or_else(wrong)?),
             Kind::Texts(set) => then(*set, texts(value).ok_or_else(wrong)?),
+            Kind::Phrases(set) => {
+                let said = |phrases: &Vec<String>| {
+                    !phrases.is_empty() && phrases.iter().all(|phrase| !phrase.trim().is_empty())
+                };
+                then(*set, texts(value).filter(said).ok_or_else(wrong)?)
+            }
+            Kind::Means(set) => then(*set, text(value).and_then(|word| Means::of(&word)).ok_or_else(wrong)?),
             Kind::Commands(set) => then(*set, commands(texts(value).ok_or_else(wrong)?)?),
             Kind::Globs(set) => then(*set, globs(texts(value).ok_or_else(wrong)?)?),
             Kind::Switch(set) => then(*set, value.as_bool().ok_or_else(wrong)?),

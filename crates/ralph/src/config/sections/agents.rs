@@ -22,6 +22,12 @@ pub const AGENT: Section = Section {
         )
         .flag("--model", "MODEL")
         .per_agent(),
+        Key::new(
+            "agent.rotate",
+            Kind::Agents(|s, _, names| s.rotate = names),
+            "Agents that take turns, one iteration each, instead of agent.name; each uses the model of its own \
+             [agents.NAME]. Cannot be used with [[ladder]]; `--agent` turns it off, and so does an empty list.",
+        ),
     ],
 };
 
