@@ -10,7 +10,7 @@ use ralph_rules::record::{CallEnded, CheckOutcome, CheckResult, FileRef, Request
 use ralph_rules::suite::Counts;
 
 /// ralph's own words around the user's text, at most.
-const OWN: usize = 2 * 1024;
+const OWN: usize = 2_250;
 
 fn footer(start: &mut RunStarted) {
     start.agent.system_prompt = false;

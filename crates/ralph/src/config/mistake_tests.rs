@@ -74,6 +74,20 @@ fn mistakes_in_agents_and_rules_are_told_with_their_place() {
     told(&[
         ("[[ladder]]\nx = 1\n", "ralph.toml:2:1: unknown key `x` in [[ladder]]"),
         ("[run]\n[[ladder]]\n", "ralph.toml:2:1: rung 1 changes nothing"),
+        ("[run]\n[[pattern]]\nname = \"a\"\n", "ralph.toml:2:1: pattern 1 has no `phrases`"),
+        ("[run]\n[[analyzer]]\nname = \"a\"\n", "ralph.toml:2:1: analyzer 1 has no `command`"),
+        (
+            "[[pattern]]\nphrases = [\" \"]\nname = \"a\"\nmeans = \"done\"\n",
+            "ralph.toml:2:11: `pattern.1.phrases` must be a list of phrases, such as [\"release candidate\"], not [\" \"]",
+        ),
+        (
+            "[[pattern]]\nmeans = \"proof\"\nname = \"a\"\nphrases = [\"b\"]\n",
+            "ralph.toml:2:9: `pattern.1.means` must be \"done\", \"object\" or \"note\", not \"proof\"",
+        ),
+        (
+            "[agent]\nrotate = [\"cluade\", \"codex\"]\n",
+            "ralph.toml:2:10: `agent.rotate` names an unknown agent: \"cluade\"",
+        ),
         (
             "[[ladder]]\nagent = \"cluade\"\n",
             "ralph.toml:2:9: `ladder.1.agent` names an unknown agent: \"cluade\"",
