@@ -3,7 +3,7 @@
 
 use crate::redact::Redactor;
 use ralph_os::{Links, ReadError, open_regular, read_regular};
-use ralph_rules::plan::Plan;
+use ralph_rules::plan::{Document, Plan};
 use ralph_rules::record::{PlanGiven, PlanSeen};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -14,12 +14,23 @@ const MOST: u64 = 1 << 20;
 
 /// The plan in this file, or why there is none: in words, with the place where the file is to blame.
 pub fn plan(path: &Path) -> Result<Plan, String> {
-    let bytes = read_regular(path, MOST, Links::Refuse).map_err(|error| match error {
+    document(path).map(|(_, document)| document.counted())
+}
+
+/// The same item by item, with the bytes that the ticks are ranges of.
+pub fn document(path: &Path) -> Result<(Vec<u8>, Document), String> {
+    let bytes = bytes(path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let document = ralph_rules::plan::document(&name, &bytes).map_err(|e| e.to_string())?;
+    Ok((bytes, document))
+}
+
+/// The bytes of a file that may be a plan.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    read_regular(path, MOST, Links::Refuse).map_err(|error| match error {
         ReadError::System(error) if error.kind() == ErrorKind::NotFound => "there is no such file".into(),
         other => other.to_string(),
-    })?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    ralph_rules::plan::read(&name, &bytes).map_err(|e| e.to_string())
+    })
 }
 
 /// How a bound plan stands now, without secrets.

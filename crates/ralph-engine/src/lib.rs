@@ -48,6 +48,7 @@ mod session_log;
 pub mod signals;
 pub mod snapshots;
 pub mod step_context;
+mod story_plan;
 pub mod transcript;
 pub mod under_way;
 pub mod verification;

@@ -5,7 +5,7 @@ use crate::observation::Observation;
 use crate::session::{self, Handover, OpenCall, SessionPort};
 use crate::step_context::StepContext;
 use crate::world::{
-    World, admit, analyze, call, compare, extend, inspect, map, recover, restore, room, verify,
+    World, admit, analyze, call, compare, extend, inspect, map, plan, recover, restore, room, verify,
 };
 use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
@@ -121,6 +121,7 @@ impl World for LiveWorld<'_> {
         if let Some(unusable) = ctx.place.before(step) {
             return ctx.send(unusable);
         }
+        ctx.use_commands_of(state);
         match step {
             Step::Admit { id, amount, limits, rung, anyway, review } => {
                 let (id, amount, limits, called) = (*id, *amount, *limits, state.calls.called);
@@ -157,6 +158,7 @@ impl World for LiveWorld<'_> {
             Step::Verify { check, deadline } => {
                 ctx.under_way.clear();
                 ctx.protection.begin(ctx);
+                ctx.commands_begin(false);
                 let (check, deadline, id) = (*check, *deadline, state.calls.id);
                 let about = analyze::about(check, state);
                 let again = matches!(check, Check::InRoom(sets) if state.proof.room(sets).is_some());
@@ -172,6 +174,7 @@ impl World for LiveWorld<'_> {
                 self.in_worker(move |ctx| map::map(ctx, request));
             }
             Step::Recover { id, reserved } => self.recover(*id, *reserved, state),
+            Step::Plan { grant, .. } => ctx.send(plan::plan(ctx, grant.as_ref(), state)),
         }
     }
 

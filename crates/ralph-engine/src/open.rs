@@ -491,6 +491,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         unrecorded: false,
         analyzers: plan.analyzers,
         rotate: plan.rotate,
+        stories: plan.stories,
     }
 }
 

@@ -127,6 +127,9 @@ fn details(state: &State, reasons: &[Objection], words: String) -> Value {
             json!({"name": skill.name, "hash": skill.hash, "notChecked": not_checked}),
         );
     }
+    if state.stories.is_on() {
+        map.insert("stories".into(), json!(crate::receipt::stories_of(state)));
+    }
     let checks = &state.checks;
     if let Some(put_back) = checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref()) {
         map.insert("oracle".into(), json!(put_back));

@@ -112,7 +112,8 @@ impl Place {
             | Seen::Restored(_)
             | Seen::Compared(_)
             | Seen::Verified(_)
-            | Seen::Mapped(_) => false,
+            | Seen::Mapped(_)
+            | Seen::Planned(_) => false,
             _ => return observation,
         };
         if let Some(what) = self.lost() {

@@ -3,6 +3,7 @@
 
 mod map;
 mod skill;
+mod stories;
 
 pub use map::{ReceiptMap, mark};
 use ralph_agents::Client;
@@ -19,6 +20,7 @@ use ralph_tree::{Index, Kind, side_by_side};
 use serde::{Deserialize, Serialize};
 pub use skill::ReceiptSkill;
 use std::fmt::Write;
+pub use stories::{ReceiptStory, stories_of};
 
 /// A receipt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,6 +93,9 @@ pub struct Receipt {
     /// The skill of the run, where it had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<ReceiptSkill>,
+    /// The stories of the plan, if it was taken story by story.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stories: Vec<ReceiptStory>,
 }
 
 /// One command.
@@ -280,6 +285,7 @@ pub fn of_run(
         }),
         session: session_of(state),
         skill: ReceiptSkill::of(state),
+        stories: stories_of(state),
     }
 }
 
@@ -416,6 +422,10 @@ impl Receipt {
         }
         for (name, value) in self.skill.iter().flat_map(ReceiptSkill::rows) {
             row(name, &value);
+        }
+        for story in &self.stories {
+            let state = story.proof.map_or_else(|| story.state.replace('_', " "), |grade| grade.to_string());
+            row("story", &format!("{}: {state}", story.title));
         }
         for review in &self.reviews {
             let said = review.verdict.clone().unwrap_or_else(|| format!("no verdict, {}", review.why));

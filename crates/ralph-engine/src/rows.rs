@@ -7,7 +7,7 @@ use ralph_rules::account::RunAccount;
 use ralph_rules::ending::Ending;
 use ralph_rules::next::Next;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{Attempt, Decision, Fact, Record, Seen};
+use ralph_rules::record::{Attempt, Check, Decision, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{AccountFilter, AccountRow, IterationRow, Row, RunRow, Store, StoreError};
@@ -121,9 +121,14 @@ impl Memory {
                 row.failure = Some("lost".into());
             }
             Fact::Seen(Seen::Inspected(seen)) => row.files = seen.files,
+            // The one before another story says nothing about this attempt.
+            Fact::Seen(Seen::Verified(verified)) if verified.check == Check::Baseline => return false,
             Fact::Seen(Seen::Verified(_)) => row.verified = Some(state.checks.passed()),
             Fact::Decided(decision) => match (&decision.next, decision.reasons.first()) {
-                (Next::Do(Step::Admit { review: false, .. }) | Next::Exit(_), Some(why)) => {
+                (
+                    Next::Do(Step::Admit { review: false, .. } | Step::Plan { .. }) | Next::Exit(_),
+                    Some(why),
+                ) => {
                     row.decision = why.code();
                 }
                 _ => return false,

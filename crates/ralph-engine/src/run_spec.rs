@@ -3,7 +3,9 @@
 
 use ralph_rules::estimate::Estimate;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{AgentChoice, AnalyzerGiven, Prompting, ReviewGiven, SessionGiven, SkillGiven};
+use ralph_rules::record::{
+    AgentChoice, AnalyzerGiven, Prompting, ReviewGiven, SessionGiven, SkillGiven, StoriesGiven,
+};
 use std::path::PathBuf;
 
 /// What a run is started with.
@@ -53,4 +55,6 @@ pub struct RunSpec {
     pub analyzers: Vec<AnalyzerGiven>,
     /// `agent` and those of `ladder` take turns.
     pub rotate: bool,
+    /// The plan is taken story by story, if it is.
+    pub stories: Option<StoriesGiven>,
 }

@@ -7,10 +7,12 @@ use crate::ledger::LedgerAccounts;
 use crate::leftovers::{SUPERVISOR, TAG};
 use crate::observation::Observation;
 use crate::place::Place;
+use crate::proof::Scope;
 use crate::proof::{Around, Baseline, Comparison, Environment};
 use crate::protection::Protection;
 use crate::run_deps::RunDeps;
 use crate::snapshots::Snapshots;
+use crate::story_plan::StoryPlan;
 use crate::under_way::UnderWay;
 use crate::watch::Watchers;
 use ralph_rules::record::{Attempt, RunStarted};
@@ -73,6 +75,12 @@ pub struct StepContext {
     pub(crate) around: Mutex<Option<Around>>,
     /// The latest comparison with them.
     pub(crate) comparison: Mutex<Option<Arc<Comparison>>>,
+    /// The plan, if it is taken story by story.
+    pub stories: Option<StoryPlan>,
+    /// The files before the agent worked on the current story.
+    pub(crate) story_baseline: Mutex<Option<Arc<Baseline>>>,
+    /// The verify commands that apply now, and whether they are those of a story.
+    pub(crate) scope: Mutex<Scope>,
     latest: Mutex<Latest>,
 }
 
@@ -107,6 +115,9 @@ impl StepContext {
             environment: Mutex::new(Environment::load(&folder).map(Arc::new)),
             around: Mutex::new(Around::load(&folder, Path::new(&start.workspace), home)),
             comparison: Mutex::new(None),
+            stories: StoryPlan::of(&start, &folder),
+            story_baseline: Mutex::new(Baseline::load_of_story(&folder).map(Arc::new)),
+            scope: Mutex::new(Scope::of_run(&start)),
             home: home.clone(),
             rooms: home.rooms(Path::new(&start.workspace)),
             package_cache: home.package_cache(Path::new(&start.workspace)),

@@ -9,6 +9,7 @@ pub mod extend;
 pub mod inspect;
 mod listen;
 pub mod map;
+pub mod plan;
 pub mod recover;
 pub(crate) mod reply;
 pub mod restore;

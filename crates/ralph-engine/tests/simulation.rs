@@ -20,6 +20,7 @@ mod simulation {
     pub mod planned;
     pub mod power;
     pub mod site;
+    pub mod stories;
     pub mod tally;
     pub mod week;
     pub mod words;

@@ -10,7 +10,7 @@ use crate::grade::Grade;
 use crate::money::{Micro, Usage};
 use crate::next::Next;
 use crate::record::{
-    CallEnded, CallLost, CallsFound, Check, Fact, Ms, Record, Refuser, RunStarted, Seen, Verified,
+    CallEnded, CallLost, CallsFound, Check, Fact, Ms, Record, Refuser, RunStarted, Seen, StoryGrant, Verified,
 };
 use crate::state::{Phase, State};
 use crate::step::Step;
@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 pub const SCRIPTED_AGENT: &str = "sim";
 /// How many iterations an account lists the cost of: enough for percentiles.
 const COSTS: usize = 100;
+/// How many stories an account names.
+const STORIES: usize = 50;
 
 /// One run in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -95,6 +97,9 @@ pub struct RunAccount {
     /// The iteration whose claims were compared last.
     #[serde(skip_serializing_if = "is_zero")]
     pub compared: u32,
+    /// Stories of the plan that were granted, the latest ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stories: Vec<StoryGrant>,
 }
 
 /// One agent with one model in a run.
@@ -177,6 +182,10 @@ impl RunAccount {
             Seen::Verified(verified) => {
                 self.checked(verified);
                 self.compared(state);
+            }
+            Seen::Planned(planned) if planned.ticked.is_some() => {
+                let granted = state.stories.granted.iter().rev().take(STORIES).rev();
+                self.stories = granted.map(|story| story.grant.clone()).collect();
             }
             Seen::Refused(refused) => {
                 let waits =
@@ -297,7 +306,8 @@ impl RunAccount {
     fn checked(&mut self, verified: &Verified) {
         let counted = verified.counts().map(|counts| counts.failed);
         match verified.check {
-            Check::Baseline => self.failing_before = counted,
+            Check::Baseline if self.shares.is_empty() => self.failing_before = counted,
+            Check::Baseline => {}
             Check::AsIs if verified.passed() => self.failing_after = Some(0),
             Check::AsIs => self.failing_after = counted,
             // Weakened tests are not fixed tests: the result with the baseline's tests counts.

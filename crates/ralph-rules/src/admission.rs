@@ -12,10 +12,14 @@ use crate::policy::{MINUTE, Policy};
 use crate::record::{Attempt, Check, Decision, Ms, Refused, Refuser, RunStarted};
 use crate::state::State;
 use crate::step::Step;
+use crate::stories;
 
 /// Another call, a wait, or the end. `reasons` come from the verdict on the last iteration.
 pub fn admission(state: &State, start: &RunStarted, mut reasons: Vec<Objection>) -> Decision {
     let policy = &start.policy;
+    if let Some(decision) = stories::plan_first(state, start, &mut reasons) {
+        return decision;
+    }
     if let Some(decision) = baseline(state, policy) {
         return decision;
     }
@@ -65,7 +69,7 @@ fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
         let reasons = Objection::VerifyCannotRun { command: command.into(), missing: missing.clone() };
         return Some(exit(Ending::new(Reason::VerifyCannotRun, false), vec![reasons]));
     }
-    let commands = state.start.as_ref().map_or(0, |s| s.verify.len());
+    let commands = state.commands().count();
     if commands == 0 || state.checks.baseline.is_some() {
         return None;
     }
@@ -82,7 +86,9 @@ fn baseline(state: &State, policy: &Policy) -> Option<Decision> {
 /// The plan is complete before the first call and verification passes: the agent is not called at all.
 fn nothing_to_do(state: &State) -> Option<Decision> {
     let untouched = state.calls.id == Attempt::default();
-    let done = state.tasks.latest.as_ref().filter(|_| state.tasks.pending() == Some(0))?.done;
+    let tasks =
+        state.tasks.latest.as_ref().filter(|_| state.tasks.pending() == Some(0)).map(|seen| seen.done);
+    let done = tasks.or_else(|| state.stories.complete())?;
     (untouched && state.checks.baseline_green())
         .then(|| Ending::new(Reason::AlreadyComplete, true).graded(Grade::Unbroken))
         .map(|ending| exit(ending, vec![Objection::PlanComplete { done }]))

@@ -104,7 +104,10 @@ fn graded(
     let (grade, required) = (ending.grade.unwrap_or(Grade::Unverified), policy.gate.require);
     let mut enough = grade >= required || policy.oracle == Oracle::Flag;
     let asks = policy.gate.ask_for_test.max(u32::from(!enough));
-    if grade == Grade::Unbroken && state.proof.asked < asks && testable(state) && !state.person.accepted {
+    // A story is not set aside for want of a test that nobody requires.
+    let last = enough && state.stories.had_its_iterations();
+    let ask = grade == Grade::Unbroken && state.proof.asked < asks && testable(state);
+    if ask && !state.person.accepted && !last {
         return Err(vec![Objection::AskForTest]);
     }
     // A grade that is too low stays too low, whatever a reviewer says; the two that say "somebody has to look" do not.

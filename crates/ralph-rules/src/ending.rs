@@ -59,6 +59,8 @@ pub enum Reason {
     WorkspaceLost,
     /// The workspace cannot be written.
     WorkspaceUnwritable,
+    /// The plan that is taken story by story cannot be read or written.
+    PlanUnusable,
 }
 
 /// Status in the run's result.
@@ -111,7 +113,8 @@ impl Ending {
             | Reason::VerifyCannotRun
             | Reason::StoreUnsafe
             | Reason::WorkspaceLost
-            | Reason::WorkspaceUnwritable => Status::Error,
+            | Reason::WorkspaceUnwritable
+            | Reason::PlanUnusable => Status::Error,
             _ => Status::Aborted,
         }
     }
@@ -129,6 +132,7 @@ impl Ending {
             Reason::Blocked | Reason::NeedsReview => 2,
             Reason::MaxIterations | Reason::CostLimit | Reason::DailyBudget | Reason::TimeLimit => 3,
             Reason::ProhibitedPath | Reason::OracleChanged => 4,
+            Reason::PlanUnusable => 65,
             Reason::AgentUnavailable => 69,
             Reason::StoreUnsafe | Reason::WorkspaceLost | Reason::WorkspaceUnwritable => 74,
             Reason::RateLimit => 75,
@@ -158,6 +162,7 @@ impl Ending {
                 | Reason::WorkspaceLost
                 | Reason::WorkspaceUnwritable
                 | Reason::NeedsReview
+                | Reason::PlanUnusable
         ) || self.needs_answer()
     }
 
@@ -223,6 +228,7 @@ impl Reason {
             Reason::StoreUnsafe => "STORE_UNSAFE",
             Reason::WorkspaceLost => "WORKSPACE_LOST",
             Reason::WorkspaceUnwritable => "WORKSPACE_UNWRITABLE",
+            Reason::PlanUnusable => "PLAN_UNUSABLE",
         }
     }
 }

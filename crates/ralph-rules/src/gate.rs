@@ -150,7 +150,7 @@ fn unproven(state: &State, claimed: bool) -> Option<Objection> {
     if state.checks.passed() || !state.verifies() {
         return None;
     }
-    let first = || state.start.as_ref().and_then(|start| start.verify.first().cloned());
+    let first = || state.commands().next().cloned();
     let (command, how, exit) = match state.checks.failing() {
         Some(failing) => (failing.command.clone(), failing.how, failing.exit),
         None => (first().unwrap_or_default(), CheckOutcome::NotRun, None),

@@ -53,6 +53,7 @@ pub mod report;
 pub mod review;
 pub mod state;
 pub mod step;
+mod stories;
 pub mod suite;
 pub mod verdict;
 

@@ -99,7 +99,8 @@ pub fn next(state: &State) -> Decision {
         | Phase::Recovering
         | Phase::Inspecting
         | Phase::Restoring { .. }
-        | Phase::Comparing => wait(Wake::NEVER),
+        | Phase::Comparing
+        | Phase::Planning => wait(Wake::NEVER),
     }
 }
 

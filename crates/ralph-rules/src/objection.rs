@@ -121,6 +121,11 @@ pub enum Objection {
     AnalyzerNoted { name: String, text: String },
     AnalyzerFailed { name: String, why: String, required: bool },
     AnalysisWanted { analyzers: u32 },
+    StoryGranted { story: String, grade: Grade },
+    StorySetAside { story: String, attempts: u32 },
+    StoriesLeft { stories: Vec<String> },
+    StoriesComplete { stories: u32 },
+    PlanUnusable { file: String, problem: String },
 }
 
 impl Objection {
@@ -555,6 +560,17 @@ impl Objection {
             O::AnalysisWanted { analyzers } => {
                 format!("asking {analyzers} analyzer{}", plural(*analyzers))
             }
+            O::StoryGranted { story, grade } => format!("the story {story} is done: {grade}"),
+            O::StorySetAside { story, attempts } => {
+                format!("the story {story} is set aside after {attempts} iteration{}", plural(*attempts))
+            }
+            O::StoriesLeft { stories } => {
+                format!("stories are left that cannot be finished: {}", first_names(stories.iter().map(String::as_str)))
+            }
+            O::StoriesComplete { stories } => {
+                format!("every required story is done ({stories} in this run)")
+            }
+            O::PlanUnusable { file, problem } => format!("the plan {file} cannot be used: {problem}"),
         }
     }
 }

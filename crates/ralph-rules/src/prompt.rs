@@ -7,6 +7,7 @@
 mod data;
 mod last_error;
 mod review;
+mod story;
 pub mod template;
 mod told_back;
 mod verification;
@@ -51,6 +52,11 @@ pub fn composed_for(state: &State, given: &RunStarted) -> Composed {
     let mut made = Composed { text: given.prompt.clone(), mistake: None };
     let again = (state.calls.done > 0 || state.calls.grants > 0) && start.prompting.context;
     let hints = hints(state);
+    let story = story::story(state, start);
+    if !story.is_empty() {
+        made.text.push_str("\n\n---\n");
+        made.text.push_str(&story);
+    }
     if again || !hints.is_empty() {
         made.text.push_str("\n\n---\n");
     }

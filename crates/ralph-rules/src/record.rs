@@ -15,6 +15,7 @@ mod proof;
 mod run;
 mod session;
 mod skill;
+mod story;
 mod tree;
 mod upcast;
 
@@ -31,6 +32,7 @@ pub use proof::*;
 pub use run::*;
 pub use session::*;
 pub use skill::*;
+pub use story::*;
 pub use tree::*;
 
 use crate::next::Next;
@@ -107,6 +109,8 @@ pub enum Seen {
     WorkspaceUnusable(WorkspaceUnusable),
     /// The user requested something.
     Asked(Asked),
+    /// The plan was read, and ticked where a story was granted.
+    Planned(Box<Planned>),
 }
 
 /// A decision of the rules with its reasons.

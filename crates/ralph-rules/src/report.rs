@@ -9,6 +9,7 @@ pub use typical::{NotCompleted, Typical};
 use crate::account::{RunAccount, Share};
 use crate::ending::{Reason, Status};
 use crate::money::{Micro, Usage};
+use crate::record::StoryGrant;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -45,6 +46,9 @@ pub struct Report {
     pub overall: Overall,
     /// By skill.
     pub by_skill: Vec<Group>,
+    /// Stories of plans that were granted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stories: Vec<StoryGrant>,
     /// By agent and model.
     pub by_agent: Vec<Agent>,
     /// What was spent without gain.
@@ -179,6 +183,7 @@ pub fn report(runs: &[RunAccount], span: &Span) -> Report {
         to: span.to.clone(),
         scripted_runs: count(scripted),
         by_skill: by_skill(runs),
+        stories: runs.iter().flat_map(|run| run.stories.clone()).collect(),
         by_agent: by_agent(runs),
         waste: waste(runs),
         abort_reasons: reasons,

@@ -9,6 +9,7 @@ mod person;
 mod proof;
 mod recent;
 mod reviews;
+mod stories;
 mod tasks;
 mod trees;
 
@@ -19,6 +20,7 @@ pub use person::Person;
 pub use proof::{ProofState, RoomRun};
 pub use recent::{IterationSummary, RecentIterations};
 pub use reviews::{Review, Reviews};
+pub use stories::{GrantedStory, Stories};
 pub use tasks::Tasks;
 pub use trees::Trees;
 
@@ -116,6 +118,8 @@ pub struct State {
     pub in_session: bool,
     /// How far its transcripts were read.
     pub session_mark: SessionMark,
+    /// The stories of the plan, if they are taken one by one.
+    pub stories: Stories,
 }
 
 /// What is under way. A step that was begun stays in its phase until the record that closes it.
@@ -167,6 +171,8 @@ pub enum Phase {
     Mapping,
     /// The iteration is complete; the verdict is next.
     Judging,
+    /// The plan is being read, and ticked where a story was granted.
+    Planning,
     /// The run is over for good.
     Over,
 }
@@ -179,7 +185,8 @@ impl State {
         self.seq = record.seq;
         match &record.fact {
             Fact::Decided(decision) => {
-                let works = matches!(decision.next, Next::Do(Step::Admit { review: false, .. }));
+                let works =
+                    matches!(decision.next, Next::Do(Step::Admit { review: false, .. } | Step::Plan { .. }));
                 if works && !decision.reasons.is_empty() {
                     self.objections.clone_from(&decision.reasons);
                     self.proof.continues(&decision.reasons);
@@ -250,6 +257,7 @@ impl State {
                 self.calls.in_session = self.in_session;
                 self.tasks.call_begins();
                 self.proof.call_begins();
+                self.stories.call_begins();
                 self.person.accepted = false;
                 self.checks.stale();
                 self.phase = Phase::Calling { since: self.ran, extending: false };
@@ -271,6 +279,11 @@ impl State {
                 self.phase = Phase::Mapping;
             }
             Step::Recover { .. } => self.phase = Phase::Recovering,
+            Step::Plan { grant, aside } => {
+                let judged = self.phase == Phase::Judging;
+                self.stories.plan_begins((grant.as_ref(), aside.as_deref()), self.calls.done, judged);
+                self.phase = Phase::Planning;
+            }
         }
     }
 
@@ -289,7 +302,7 @@ impl State {
                 let open = u32::from(self.phase == Phase::Lost && !self.reviews.under_way());
                 self.calls.found(found.last.saturating_sub(open));
             }
-            Seen::Woke => {}
+            Seen::Woke => self.stories.read_again(),
             Seen::Admitted(admitted) => self.admitted(admitted),
             Seen::Refused(refused) => self.refused(refused),
             Seen::Extended(extended) => {
@@ -328,7 +341,9 @@ impl State {
                     Phase::Ready | Phase::Refused(_) | Phase::Inspected | Phase::Judging
                 );
                 self.person.asked(&asked.request, between);
+                self.stories.read_again();
             }
+            Seen::Planned(planned) => self.planned(planned),
         }
     }
 
@@ -336,9 +351,11 @@ impl State {
         self.started_at = self.at;
         self.clock_behind = start.clock_behind;
         self.trees.began(start.tree);
-        self.tasks.began(start.plan.as_ref());
         self.in_session = start.session.is_some();
         self.session_mark = start.session.as_ref().map(|given| given.mark.clone()).unwrap_or_default();
+        self.stories.began(start.stories);
+        // Of several stories the agent gets one: what the others are does not count against its claim.
+        self.tasks.began(start.plan.as_ref().filter(|_| start.stories.is_none()));
         self.start = Some(Box::new(start.clone()));
         self.phase = Phase::Ready;
     }
@@ -361,7 +378,8 @@ impl State {
         self.in_session &= !resumed.left_session;
         self.person.resumed();
         self.faults.resumed(self.now(), gave_up);
-        self.tasks.inspected(resumed.plan.as_ref());
+        self.stories.read_again();
+        self.tasks.inspected(resumed.plan.as_ref().filter(|_| !self.stories.is_on()));
         // A complete plan may end the run without a call, but not on a proof from before the interruption.
         let nothing_to_do = self.tasks.pending() == Some(0) && self.calls.id == Attempt::default();
         self.checks.resumed(nothing_to_do);
@@ -372,7 +390,8 @@ impl State {
                 self.reviews.end(&mut self.calls);
                 Phase::Inspected
             }
-            Phase::Admitting { .. } | Phase::Refused(_) => Phase::Ready,
+            Phase::Planning if self.stories.ends() => Phase::Inspected,
+            Phase::Admitting { .. } | Phase::Refused(_) | Phase::Planning => Phase::Ready,
             Phase::Admitted => {
                 self.budget.released();
                 Phase::Ready
@@ -398,6 +417,7 @@ impl State {
         self.circuit.now = Breaker::default();
         self.faults.iterations = None;
         self.claim = Claim::default();
+        self.stories.answered();
     }
 
     fn admitted(&mut self, admitted: &Admitted) {
@@ -503,7 +523,7 @@ impl State {
 
     fn inspected(&mut self, inspected: &Inspected) {
         self.trees.inspected(inspected, self.calls.id.iteration);
-        self.tasks.inspected(inspected.plan.as_ref());
+        self.tasks.inspected(inspected.plan.as_ref().filter(|_| !self.stories.is_on()));
         self.faults.inspected(self.trees.progress);
         self.phase = Phase::Inspected;
         if !self.verifies() && self.calls.counted {
@@ -549,6 +569,13 @@ impl State {
 
     /// Whether there is anything to verify with.
     pub fn verifies(&self) -> bool {
-        self.start.as_ref().is_some_and(|s| !s.verify.is_empty())
+        self.commands().next().is_some()
+    }
+
+    /// The verify commands that apply now: the run's, and those of the story that is worked on.
+    pub fn commands(&self) -> impl Iterator<Item = &String> {
+        let run = self.start.iter().flat_map(|start| &start.verify);
+        let own = self.stories.current.iter().flat_map(|story| &story.verify);
+        run.chain(own.filter(|command| !self.start.as_ref().is_some_and(|s| s.verify.contains(command))))
     }
 }

@@ -2,7 +2,7 @@
 //! which is recovered instead) and closes with exactly one fact.
 
 use crate::money::Micro;
-use crate::record::{Attempt, Check, FileRef, Limits, Ms, Violation};
+use crate::record::{Attempt, Check, FileRef, Limits, Ms, StoryGrant, Violation};
 use serde::{Deserialize, Serialize};
 
 /// Every kind of step.
@@ -87,6 +87,15 @@ pub enum Step {
         id: Attempt,
         /// What was reserved for it.
         reserved: Micro,
+    },
+    /// Tick the story that was granted, read the plan, take the next story. Closes with `Planned`.
+    Plan {
+        /// The story to tick.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grant: Option<StoryGrant>,
+        /// The story to set aside.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        aside: Option<String>,
     },
 }
 

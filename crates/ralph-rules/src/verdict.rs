@@ -15,6 +15,7 @@ use crate::objection::{Objection, of_analyzers, of_patterns};
 use crate::policy::{Decline, Policy};
 use crate::record::{Decision, RunStarted};
 use crate::state::State;
+use crate::stories;
 
 /// Refusals, or contexts too long, in a row before a person is needed.
 const TWICE: u32 = 2;
@@ -34,7 +35,10 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     match gate(state, &policy.gate) {
         GateResult::Done { reason, verified, reasons: proof } if reasons.is_empty() => {
             match completion(state, policy, Ending::new(reason, verified), proof) {
-                Ok(decision) => return map_first(state, policy, with_notes(decision, state)),
+                Ok(decision) => {
+                    let decision = stories::granted(state, with_notes(decision, state));
+                    return map_first(state, policy, decision);
+                }
                 Err(no) => reasons.extend(no),
             }
         }
@@ -43,6 +47,9 @@ pub fn verdict(state: &State, start: &RunStarted) -> Decision {
     }
     if state.person.accepted {
         return exit(Ending::new(Reason::NeedsReview, false), reasons);
+    }
+    if let Some(decision) = stories::set_aside(state, &reasons) {
+        return decision;
     }
     let verified = state.checks.passed();
     if let Some((reason, guard)) = crashed(state).or_else(|| guards(state, policy)) {

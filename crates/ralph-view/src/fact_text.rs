@@ -10,8 +10,8 @@ use ralph_rules::objection::{Objection, span};
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{
     CallEnded, ChangeMap, Check, CheckOutcome, Compared, FROM_ARGUMENT, HunkState, Inspected, MapTotals, Ms,
-    PlanSeen, PriceFrom, Refused, Refuser, Request, Resumed, ReviewGiven, Seen, SessionGiven, Verified,
-    Violation,
+    PlanSeen, Planned, PriceFrom, Refused, Refuser, Request, Resumed, ReviewGiven, Seen, SessionGiven,
+    Verified, Violation,
 };
 use ralph_rules::state::{Review, State};
 use ralph_rules::step::Step;
@@ -122,6 +122,9 @@ fn step_words(step: &Step) -> String {
         Step::Compare => "compare the changes with the files before the run".into(),
         Step::Map { time, .. } => format!("map the change, for at most {}", span(*time)),
         Step::Recover { id, .. } => format!("recover call {id} from its transcript"),
+        Step::Plan { grant: Some(grant), .. } => format!("tick the story {}, read the plan", grant.title),
+        Step::Plan { aside: Some(aside), .. } => format!("set the story {aside} aside, read the plan"),
+        Step::Plan { .. } => "read the plan".into(),
     }
 }
 
@@ -222,7 +225,23 @@ fn facts(seen: &Seen) -> Vec<String> {
         Seen::Mapped(map) => mapped_words(map),
         Seen::WorkspaceUnusable(unusable) => vec![unusable.what.clone()],
         Seen::Asked(asked) => vec![asked_words(&asked.request)],
+        Seen::Planned(planned) => planned_words(planned),
     }
+}
+
+/// What the plan says: first the story to work on, then what was done to the plan.
+pub fn planned_words(planned: &Planned) -> Vec<String> {
+    let counts = format!("{} done, {} open", planned.done, planned.open);
+    let first = match (&planned.problem, &planned.story) {
+        (Some(problem), _) => format!("the plan cannot be used: {problem}"),
+        (None, Some(story)) => format!("story: {} ({counts})", story.title),
+        (None, None) if planned.left.is_empty() => format!("no story is left ({counts})"),
+        (None, None) => format!("no story can be taken ({counts})"),
+    };
+    let rows =
+        [("ticks put back", planned.put_back.join(", ")), ("does not count", planned.ignored.join("; "))];
+    let rows = rows.into_iter().filter(|(_, names)| !names.is_empty());
+    std::iter::once(first).chain(rows.map(|(what, names)| format!("{what}: {names}"))).collect()
 }
 
 fn asked_words(request: &Request) -> String {

@@ -99,7 +99,7 @@ impl<W: Write> LogLines<W> {
             Next::Do(Step::Call { review: true, .. }) => return self.review_heading(record, state),
             Next::Do(Step::Admit { review: true, .. }) => "review".into(),
             Next::Do(Step::Call { id, rung, .. }) => return self.heading(record, *id, *rung, state),
-            Next::Do(Step::Admit { .. }) => CONTINUING.into(),
+            Next::Do(Step::Admit { .. } | Step::Plan { .. }) => CONTINUING.into(),
             Next::Interrupt(_) => "stopping the agent".into(),
             Next::Exit(ending) => format!("end: {} (exit {})", ending.name(), ending.exit_code()),
             _ => return Ok(()),

@@ -102,7 +102,11 @@ fn by_reason(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
             "verify.oracle = \"flag\"".into(),
             "in your own config.toml, if the task is to change tests",
         )],
+        "BLOCKED" if state.stories.latest.as_ref().is_some_and(|planned| !planned.left.is_empty()) => {
+            vec![answer(short, "continue with the stories that are left")]
+        }
         "BLOCKED" => vec![answer(short, "answer the agent, and continue")],
+        "PLAN_UNUSABLE" => vec![resume("continue, once the plan is fixed")],
         "STALL" | "SAME_ERROR_5X" | "PERMISSION_DENIED" | "OUTPUT_DECLINE" | "TEST_SATURATION" => {
             stuck(outcome, state, short)
         }

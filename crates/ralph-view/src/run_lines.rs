@@ -188,7 +188,11 @@ impl RunLines {
                 self.begin("mapping: checking which parts of the change a check notices");
             }
             Next::Do(Step::Compare) => self.begin("comparing the changes"),
-            Next::Do(Step::Admit { .. }) if self.state.calls.done > 0 => {
+            Next::Do(Step::Plan { grant: Some(grant), .. }) => {
+                let words = plain(&format!("story done, {}: {}", grant.grade, grant.title));
+                self.line(format!("  {} {}", self.style.good("✓"), self.style.good(words)));
+            }
+            Next::Do(Step::Admit { .. } | Step::Plan { .. }) if self.state.calls.done > 0 => {
                 self.reasons("continuing", &decision.reasons);
             }
             Next::Do(Step::Recover { .. }) => self.begin("checking how the last call ended"),

@@ -41,6 +41,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     };
     row("why", why);
     row("iterations", &iterations(state));
+    for (name, value) in stories(state) {
+        row(name, &value);
+    }
     if let Some(rungs) = rungs(state) {
         row("agents", &rungs);
     }
@@ -108,6 +111,17 @@ fn signs(state: &State) -> Vec<String> {
 fn iterations(state: &State) -> String {
     let max = state.start.as_ref().map_or(0, |s| s.policy.max_iterations);
     format!("{} of {max}", state.calls.done)
+}
+
+/// What became of the stories of the plan.
+fn stories(state: &State) -> Vec<(&'static str, String)> {
+    let stories = &state.stories;
+    let done = stories.granted.iter().map(|story| format!("{}: {}", story.grant.grade, story.grant.title));
+    let mut rows: Vec<(&str, String)> = done.map(|done| ("story done", done)).collect();
+    let current = stories.current.iter().filter(|story| !stories.aside.contains_key(&story.key));
+    rows.extend(current.map(|story| ("story open", story.title.clone())));
+    rows.extend(stories.aside.iter().map(|(key, n)| ("set aside", format!("{key}, after {n} iterations"))));
+    rows
 }
 
 /// How often each agent worked, where there is a ladder.

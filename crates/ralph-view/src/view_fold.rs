@@ -83,10 +83,11 @@ impl ViewFold {
                 self.seen(seen);
             }
             Fact::Decided(decision) => {
-                let judged =
-                    matches!(decision.next, Next::Do(Step::Admit { review: false, .. }) | Next::Exit(_))
-                        && self.state.calls.counted
-                        && self.state.calls.done > self.judged;
+                let judged = matches!(
+                    decision.next,
+                    Next::Do(Step::Admit { review: false, .. } | Step::Plan { .. }) | Next::Exit(_)
+                ) && self.state.calls.counted
+                    && self.state.calls.done > self.judged;
                 self.state.apply(record);
                 self.last_action = decision_words(&decision.next);
                 if judged {

@@ -44,6 +44,7 @@ mod moved;
 mod named_skill;
 mod other_tools;
 mod output_files;
+mod plan;
 mod prices;
 mod prompt;
 mod prune;

@@ -19,3 +19,5 @@ mod plan;
 mod presets;
 #[path = "judgement/status_rows.rs"]
 mod status_rows;
+#[path = "judgement/stories.rs"]
+mod stories;

@@ -15,11 +15,15 @@ use std::path::{Path, PathBuf};
 pub const BASELINE: &str = "oracle";
 /// What the user changed since.
 const USER_CHANGES: &str = "oracle.json";
+/// The index of the files before the current story, and what the user changed since.
+const STORY: [&str; 2] = ["story.tree", "story.json"];
 
 /// The baseline.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     folder: PathBuf,
+    /// It is that of a story, not of the run.
+    of_story: bool,
     index: Index,
     user_changes: BTreeMap<Vec<u8>, Option<BaselineFile>>,
 }
@@ -69,16 +73,37 @@ impl BaselineFile {
 impl Baseline {
     /// The baseline when the first call of a run begins.
     pub fn begin(folder: &Path, index: Index) -> Baseline {
-        Baseline { folder: folder.to_owned(), index, user_changes: BTreeMap::new() }
+        Baseline { folder: folder.to_owned(), index, ..Baseline::default() }
+    }
+
+    /// The baseline when the first call for a story begins.
+    pub fn begin_story(folder: &Path, index: Index) -> Baseline {
+        index.save(&folder.join(STORY[0])).discard("save the files before the story");
+        Baseline { folder: folder.to_owned(), of_story: true, index, ..Baseline::default() }
+    }
+
+    /// The baseline of the current story that an earlier process of the run recorded.
+    pub fn load_of_story(folder: &Path) -> Option<Baseline> {
+        let index = Index::load(&folder.join(STORY[0]))?;
+        let user_changes = user_changes(&folder.join(STORY[1]));
+        Some(Baseline { folder: folder.to_owned(), of_story: true, index, user_changes })
+    }
+
+    /// Work on another story begins.
+    pub fn forget_story(folder: &Path) {
+        for name in STORY {
+            match std::fs::remove_file(folder.join(name)) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                removed => removed.discard("remove the files before the last story"),
+            }
+        }
     }
 
     /// The baseline that an earlier process of the run recorded.
     pub fn load(folder: &Path) -> Option<Baseline> {
         let index = Snapshots::recorded(folder, BASELINE)?;
-        let text = std::fs::read(folder.join(USER_CHANGES)).unwrap_or_default();
-        let kept: Vec<Kept> = serde_json::from_slice(&text).unwrap_or_default();
-        let user_changes = kept.into_iter().filter_map(Kept::back).collect();
-        Some(Baseline { folder: folder.to_owned(), index, user_changes })
+        let user_changes = user_changes(&folder.join(USER_CHANGES));
+        Some(Baseline { folder: folder.to_owned(), index, user_changes, ..Baseline::default() })
     }
 
     /// The same without a directory, which is ralph's own: runs of older versions recorded it.
@@ -113,7 +138,8 @@ impl Baseline {
             let kept: Vec<Kept> =
                 self.user_changes.iter().map(|(path, was)| Kept::of(path, was.as_ref())).collect();
             let text = serde_json::to_vec(&kept).unwrap_or_default();
-            ralph_os::write_durably(&self.folder.join(USER_CHANGES), &text)
+            let name = if self.of_story { STORY[1] } else { USER_CHANGES };
+            ralph_os::write_durably(&self.folder.join(name), &text)
                 .discard("save the user's changes to the baseline");
         }
     }
@@ -137,6 +163,12 @@ impl Baseline {
             None => self.index.get(path).filter(|entry| entry.counts).as_ref().map(BaselineFile::of),
         }
     }
+}
+
+fn user_changes(file: &Path) -> BTreeMap<Vec<u8>, Option<BaselineFile>> {
+    let text = std::fs::read(file).unwrap_or_default();
+    let kept: Vec<Kept> = serde_json::from_slice(&text).unwrap_or_default();
+    kept.into_iter().filter_map(Kept::back).collect()
 }
 
 impl Kept {

@@ -18,8 +18,9 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 impl StepContext {
     /// A call begins. Before the first one, the current files become the baseline.
     pub fn begin_baseline(&self) {
+        self.begin_story_baseline();
         let mut baseline = lock(&self.baseline);
-        if baseline.is_some() || self.start.policy.oracle == Oracle::Allow || self.start.verify.is_empty() {
+        if baseline.is_some() || self.start.policy.oracle == Oracle::Allow || self.commands().is_empty() {
             return;
         }
         let index = self.index();
@@ -49,8 +50,10 @@ impl StepContext {
 
     /// Changes between two calls are the user's and become part of the baseline.
     pub fn user_changed(&self, before: &Index, now: &Index) {
-        if let Some(baseline) = lock(&self.baseline).as_mut() {
-            Arc::make_mut(baseline).user_changed(before, now);
+        for baseline in [&self.baseline, &self.story_baseline] {
+            if let Some(baseline) = lock(baseline).as_mut() {
+                Arc::make_mut(baseline).user_changed(before, now);
+            }
         }
     }
 
@@ -127,7 +130,8 @@ impl StepContext {
 
     /// Runs an experiment; none if the baseline is not known.
     pub fn with_site<T>(&self, now: &Index, experiment: impl FnOnce(&ProofSite<'_>) -> T) -> Option<T> {
-        let baseline = lock(&self.baseline).clone()?;
+        let baseline = self.baseline_in_scope()?;
+        let commands = self.commands();
         let environment = lock(&self.environment).clone();
         Some(experiment(&ProofSite {
             workspace: &self.workspace,
@@ -135,7 +139,7 @@ impl StepContext {
             baseline: &baseline,
             now,
             blobs: self.snapshots.store().blobs(),
-            commands: &self.start.verify,
+            commands: &commands,
             oracle_paths: &self.start.oracle_paths,
             work_paths: &self.start.work_paths,
             before: environment.as_deref(),
@@ -148,13 +152,12 @@ impl StepContext {
 
 /// The user's changes while the run was not active. `before` counts only if it is the tree the run left.
 pub fn user_changed_meanwhile(folder: &Path, before: Option<&Index>, left: u128, now: &Index) {
-    if let (Some(before), Some(mut baseline)) =
-        (before.filter(|before| before.id() == left), Baseline::load(folder))
-    {
+    let Some(before) = before.filter(|before| before.id() == left) else { return };
+    for mut baseline in [Baseline::load(folder), Baseline::load_of_story(folder)].into_iter().flatten() {
         baseline.user_changed(before, now);
     }
 }
 
-fn lock<T>(mutex: &std::sync::Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &std::sync::Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -71,7 +71,9 @@ pub fn call(ctx: &StepContext, request: &CallRequest) -> Observation {
     let (id, caller) = (request.id, (request.rung, request.review));
     // In another directory at the workspace's path an agent must not begin.
     let lost = ctx.place.lost().map(ToOwned::to_owned);
+    ctx.commands_begin(true);
     let ended = lost.map_or_else(|| listen(ctx, request), Err);
+    ctx.commands_ended();
     let ended = ended.unwrap_or_else(|why| not_started(ctx, caller, &why));
     let held = Micro(ctx.held.load(Ordering::Relaxed));
     observation(ctx, reply::call_ended(ctx, id, held, ended))

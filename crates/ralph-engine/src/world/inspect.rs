@@ -5,6 +5,7 @@ use crate::bound_files;
 use crate::observation::Observation;
 use crate::protection;
 use crate::step_context::StepContext;
+use crate::story_plan::StoryPlan;
 use ralph_rules::record::{Inspected, Seen};
 use ralph_tree::{changes, git_facts};
 
@@ -14,6 +15,7 @@ const NAMES: usize = 100;
 /// Inspects the workspace.
 pub fn inspect(ctx: &StepContext) -> Observation {
     let before = ctx.index();
+    ctx.commands_ended();
     let after = ctx.walk();
     ctx.step_ended_around();
     let changed = changes(&before, &after);
@@ -38,5 +40,6 @@ pub fn inspect(ctx: &StepContext) -> Observation {
 fn marker(ctx: &StepContext) -> bool {
     let file = ctx.start.policy.gate.marker_file.as_deref();
     let now = file.and_then(|file| bound_files::marker(&ctx.workspace, file));
-    now.is_some() && now != ctx.start.marker_before
+    let of_story = ctx.stories.as_ref().and_then(StoryPlan::marker);
+    now.is_some() && now != of_story.unwrap_or_else(|| ctx.start.marker_before.clone())
 }

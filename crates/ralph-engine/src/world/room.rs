@@ -70,7 +70,7 @@ fn lost() -> io::Error {
 }
 
 fn none_ran(ctx: &StepContext, why: &str) -> Vec<CheckResult> {
-    ctx.start.verify.iter().map(|command| not_run(command, why)).collect()
+    ctx.commands().iter().map(|command| not_run(command, why)).collect()
 }
 
 /// `001.a1.room-work-oracle.1.out`

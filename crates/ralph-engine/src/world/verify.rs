@@ -69,7 +69,8 @@ pub(super) fn run_commands(
     room: &mut Room<'_>,
 ) -> io::Result<Vec<CheckResult>> {
     let output = |n| Some(ctx.folder.join(file_name(check, id, n)));
-    let numbered = (1..).zip(&ctx.start.verify);
+    let lines = ctx.commands();
+    let numbered = (1..).zip(lines.iter());
     let commands: Vec<_> = numbered.map(|(n, line)| VerifyCommand { line, output: output(n) }).collect();
     runner(ctx, deadline, id).run(&commands, room, &mut |_, _| ())
 }
@@ -83,6 +84,7 @@ pub(super) fn verified(
     (oracle, room): (Option<PutBack>, Option<RoomSeen>),
 ) -> Observation {
     let interrupted = ctx.under_way.interrupted_by().is_some();
+    ctx.commands_ended();
     let after = ctx.walk();
     ctx.step_ended_around();
     let violations = protection::found(ctx, before, &after);
@@ -102,7 +104,8 @@ pub(super) fn verified(
 
 fn file_name(check: Check, id: Attempt, n: u32) -> String {
     match check {
-        Check::Baseline => format!("000.verify{n}.out"),
+        Check::Baseline if id.iteration == 0 => format!("000.verify{n}.out"),
+        Check::Baseline => format!("{id}.story{n}.out"),
         Check::AsIs | Check::InRoom(_) => format!("{id}.verify{n}.out"),
         Check::WithBaselineOracle => format!("{id}.oracle{n}.out"),
     }

@@ -102,6 +102,7 @@ impl Open {
             (Seen::Compared(_), Some(Step::Compare)) => true,
             (Seen::Verified(_), Some(Step::Verify { .. })) => true,
             (Seen::Mapped(_), Some(Step::Map { .. })) => true,
+            (Seen::Planned(_), Some(Step::Plan { .. })) => true,
             (Seen::WorkspaceUnusable(_), Some(step)) => {
                 !matches!(step, Step::Call { .. } | Step::Extend { .. } | Step::Recover { .. })
             }

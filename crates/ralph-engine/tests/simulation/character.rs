@@ -5,7 +5,9 @@ use ralph_rules::RULES;
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Decline, MINUTE, MapTime, OnViolation, Oracle, Policy, SECOND, Until};
-use ralph_rules::record::{AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, Prompting, ReviewGiven, RunStarted};
+use ralph_rules::record::{
+    AgentChoice, HOUR, Ms, PlanGiven, PlanSeen, Prompting, ReviewGiven, RunStarted, StoriesGiven,
+};
 
 /// What the agent of a run tends to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +120,7 @@ impl Character {
             turn,
             turns,
             meddled: if dice.one_in(2) { 0 } else { dice.pick(&[15, 60, 200]) },
-            start: reviewed(start(run, policy, live, commands, dice), live),
+            start: by_stories(reviewed(start(run, policy, live, commands, dice), live)),
         }
     }
 }
@@ -156,7 +158,17 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         unrecorded: false,
         analyzers: Vec::new(),
         rotate: false,
+        stories: None,
     }
+}
+
+/// Every other run with a plan and a command takes it story by story. Drawn from the tree, so that runs without stories
+/// stay as they were.
+fn by_stories(start: RunStarted) -> RunStarted {
+    let wanted = start.plan.is_some() && !start.verify.is_empty() && (start.tree >> 9).is_multiple_of(2);
+    // Enough for every signal and test that a run may ask for.
+    let attempts = 4 + (start.tree >> 17) as u32 % 3;
+    RunStarted { stories: wanted.then_some(StoriesGiven { attempts }), ..start }
 }
 
 /// One run in three has a plan; some of those are complete before it begins.

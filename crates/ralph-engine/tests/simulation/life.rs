@@ -198,6 +198,7 @@ impl<'a> Life<'a> {
         if ending.status() == Status::Completed {
             proven(&site, &state, ending);
         }
+        site.ticks_are_proven(&state, ending);
         let healed = site.healed();
         assert!(
             !healed || ending.resumable() || site.healed_ends(ending.reason),

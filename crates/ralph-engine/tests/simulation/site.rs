@@ -6,6 +6,7 @@ use super::character::{Character, Temper};
 use super::dice::Dice;
 use super::ledger_check::Books;
 use super::machine::Machine;
+use super::stories::SimulatedPlan;
 use super::words::{self, Word};
 use ralph_engine::observation::Observation;
 use ralph_rules::ending::Reason;
@@ -86,10 +87,13 @@ pub struct Site {
     pub asked: u64,
     /// Active time and awake time when this process began.
     pub since: (Ms, Ms),
+    /// The plan, if it is taken story by story.
+    pub stories: Option<SimulatedPlan>,
 }
 
 impl Site {
     pub fn new(like: Character, dice: Dice, machine: Rc<RefCell<Machine>>) -> Site {
+        let stories = SimulatedPlan::of(&like.start);
         Site {
             run: like.start.run.clone(),
             tree: like.start.tree,
@@ -123,6 +127,7 @@ impl Site {
             inbox: false,
             asked: 0,
             since: (0, 0),
+            stories,
         }
     }
 
@@ -168,6 +173,7 @@ impl Site {
                 | Seen::Compared(_)
                 | Seen::Verified(_)
                 | Seen::Mapped(_)
+                | Seen::Planned(_)
         );
         if !finds || self.like.temper == Temper::Steady || self.healed() || !self.dice.one_in(400) {
             return told;
@@ -189,6 +195,7 @@ impl Site {
     pub fn close(&mut self, agent: &Agent) -> CallEnded {
         if !self.reviewing {
             self.work(agent.finished);
+            self.meddle_with_plan();
         }
         let call = self.closing(agent);
         let machine = &mut *self.machine.borrow_mut();

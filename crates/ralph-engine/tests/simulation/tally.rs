@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 /// Every reason but the one that is given before a run begins.
-const REASONS: [Reason; 25] = [
+const REASONS: [Reason; 26] = [
     Reason::GatePassed,
     Reason::CompletionSignals,
     Reason::AlreadyComplete,
@@ -48,9 +48,10 @@ const REASONS: [Reason; 25] = [
     Reason::StoreUnsafe,
     Reason::WorkspaceLost,
     Reason::WorkspaceUnwritable,
+    Reason::PlanUnusable,
 ];
 
-const KINDS: [&str; 35] = [
+const KINDS: [&str; 39] = [
     "run_started",
     "resumed",
     "policy_changed",
@@ -86,6 +87,10 @@ const KINDS: [&str; 35] = [
     "leave",
     "escalated",
     "deescalated",
+    "planned",
+    "do plan",
+    "do plan grant",
+    "do plan aside",
 ];
 
 impl Tally {
@@ -174,6 +179,7 @@ fn kind(fact: &Fact) -> &'static str {
             Seen::WorkspaceUnusable(_) => "workspace_unusable",
             Seen::Asked(_) => "asked",
             Seen::CallsFound(_) => "calls_found",
+            Seen::Planned(_) => "planned",
         },
     }
 }
@@ -193,5 +199,8 @@ fn step_kind(step: &Step) -> &'static str {
         Step::Compare => "do compare",
         Step::Map { .. } => "do map",
         Step::Recover { .. } => "do recover",
+        Step::Plan { grant: Some(_), .. } => "do plan grant",
+        Step::Plan { aside: Some(_), .. } => "do plan aside",
+        Step::Plan { .. } => "do plan",
     }
 }

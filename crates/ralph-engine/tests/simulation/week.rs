@@ -69,6 +69,7 @@ pub fn steady(id: &str, dice: &mut Dice) -> Character {
     like.start.ladder.clear();
     like.start.review = None;
     like.start.plan = None;
+    like.start.stories = None;
     like.start.agent.live_usage = true;
     like
 }

@@ -79,6 +79,7 @@ impl World for SimulatedWorld<'_> {
             Step::Verify { check, deadline } => site.verify(*check, *deadline),
             Step::Map { time, .. } => site.map(*time),
             Step::Recover { id, reserved } => site.recover(*id, *reserved),
+            Step::Plan { grant, .. } => site.take_story(grant.as_ref(), state),
         }
     }
 
@@ -188,7 +189,9 @@ impl Site {
     /// Once nothing goes wrong any more a run is soon done: each signal or test that is asked for takes one call more.
     fn heals(&mut self, signals: u32) {
         self.sound_calls += u32::from(self.healed());
-        assert!(self.sound_calls <= 2 + signals, "{}: healed, and still not done", self.run);
+        // Each story takes as many, and so does the run as a whole.
+        let parts = self.stories.as_ref().map_or(1, |plan| 2 + plan.stories());
+        assert!(self.sound_calls <= (2 + signals) * parts, "{}: healed, and still not done", self.run);
     }
 
     fn call(&mut self, id: Attempt, reserved: Micro, silence_after: Ms, per_hour: Option<u32>) {
@@ -201,6 +204,7 @@ impl Site {
                 planned.began(&self.run, wall);
             }
         }
+        self.commands_begin();
         self.left = None;
         self.calls += 1;
         let fate = self.fate();
@@ -272,7 +276,7 @@ impl Site {
             1 if !self.healed() => PlanSeen::default(),
             _ => PlanSeen { done: total - pending, pending, ..PlanSeen::default() },
         };
-        self.open = seen.pending > 0 || seen.problem.is_some();
+        self.open = self.stories.is_none() && (seen.pending > 0 || seen.problem.is_some());
         Some(seen)
     }
 
@@ -290,7 +294,7 @@ impl Site {
     fn verify(&mut self, check: Check, deadline: Ms) {
         let how = self.comes_out(check);
         let tail = self.tail(how);
-        let commands = self.like.start.verify.clone();
+        let commands: Vec<String> = self.commands();
         let red = self.dice.below(commands.len() as u64) as usize;
         // Drawn from the clock, so that other runs stay as they were, and may go on when they are resumed.
         let unlucky = self.machine.borrow().wall().rem_euclid(40) == 0;

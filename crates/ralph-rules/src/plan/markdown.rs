@@ -1,19 +1,23 @@
 //! Checkboxes in Markdown: `- [ ]` and `- [x]`, also indented, numbered, with `*` or `+`. Code fences and HTML comments
 //! are no plan; a fence or comment that is never closed hides nothing, so that no open item is overlooked.
 
-use super::Plan;
+use super::item::{Item, Tick, TickKind};
+use super::markdown_details::{Outline, id_and_title};
+use super::places::Places;
 
 /// Headings whose items do not stand in the way of completion, with all their subsections.
 const OPTIONAL: [&str; 4] = ["optional", "future", "future enhancements", "nice to have"];
 
-/// Counts the checkboxes.
-pub(super) fn read(text: &str) -> Plan {
+/// Reads the checkboxes.
+pub(super) fn items(bytes: &[u8]) -> Vec<Item> {
+    let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().collect();
     let hidden = hidden(&lines);
-    let mut plan = Plan::default();
+    let places = Places::of(bytes);
+    let mut read = Outline::default();
     let mut optional: Option<usize> = None;
     let mut above = "";
-    for (line, hidden) in lines.into_iter().zip(hidden) {
+    for (number, (line, hidden)) in lines.into_iter().zip(hidden).enumerate() {
         if hidden {
             above = "";
             continue;
@@ -22,22 +26,38 @@ pub(super) fn read(text: &str) -> Plan {
             if optional.is_none_or(|outer| level <= outer) {
                 optional = is_optional(title).then_some(level);
             }
-        } else if let Some((ticked, text)) = item(line) {
-            match (ticked, optional) {
-                (false, None) => plan.open(text),
-                (false, Some(_)) => plan.optional = plan.optional.saturating_add(1),
-                (true, None) => plan.ticked(),
-                (true, Some(_)) => {}
-            }
+            read.heading();
+        } else if let Some((ticked, text, column)) = item(line) {
+            // What stands before the tick is ASCII, so that it is as long in the file.
+            let from = places.start(number) + column;
+            read.item(line, Item { optional: optional.is_some(), ..checkbox(ticked, text, (from, number)) });
+        } else {
+            read.line(line, number + 1);
         }
         above = line;
     }
-    plan
+    read.items()
 }
 
-/// A checkbox and its text. What looks like one but is a link, a date or a note (`[x](…)`, `[#12]`, `[  ]`) is none.
-fn item(line: &str) -> Option<(bool, &str)> {
-    let rest = after_marker(line)?.strip_prefix('[')?;
+fn checkbox(done: bool, text: &str, (from, number): (usize, usize)) -> Item {
+    let (id, title) = id_and_title(text);
+    let (now, done_bytes) = (if done { "x" } else { " " }, "x".to_owned());
+    let tick = Tick {
+        from,
+        to: from + 1,
+        kind: TickKind::Checkbox,
+        now: now.into(),
+        done: done_bytes,
+        open: " ".into(),
+    };
+    Item { id, title, done, tick, line: number + 1, column: 1, ..Item::default() }
+}
+
+/// A checkbox, its text, and where its tick stands in the line. What looks like one but is a link, a date or a note
+/// (`[x](…)`, `[#12]`, `[  ]`) is none.
+fn item(line: &str) -> Option<(bool, &str, usize)> {
+    let box_and_text = after_marker(line)?;
+    let rest = box_and_text.strip_prefix('[')?;
     let ticked = match rest.chars().next()? {
         ' ' => false,
         'x' | 'X' => true,
@@ -45,11 +65,11 @@ fn item(line: &str) -> Option<(bool, &str)> {
     };
     let text = rest.get(1..)?.strip_prefix(']')?;
     let text = text.strip_prefix([' ', '\t'])?.trim();
-    (!text.is_empty()).then_some((ticked, text))
+    (!text.is_empty()).then_some((ticked, text, line.len() - rest.len()))
 }
 
 /// What follows a list's marker and the white space after it.
-fn after_marker(line: &str) -> Option<&str> {
+pub(super) fn after_marker(line: &str) -> Option<&str> {
     let line = line.trim_start_matches([' ', '\t']);
     let rest = line.strip_prefix(['-', '*', '+']).or_else(|| {
         let digits = line.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,6 +1,6 @@
 //! How a run began, went on and was changed.
 
-use super::{AnalyzerGiven, Ms, PlanGiven, PlanSeen, SessionGiven, SkillGiven};
+use super::{AnalyzerGiven, Ms, PlanGiven, PlanSeen, SessionGiven, SkillGiven, StoriesGiven};
 use crate::estimate::Estimate;
 use crate::money::{Micro, Usage};
 use crate::policy::Policy;
@@ -75,7 +75,6 @@ pub struct RunStarted {
     /// How far the clock was behind what an earlier run had recorded, if it was set back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_behind: Option<Ms>,
-
     /// The session that does the work, if it is one that somebody else started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionGiven>,
@@ -91,6 +90,9 @@ pub struct RunStarted {
     /// `agent` and those of `ladder` take turns, one iteration each, instead of being climbed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rotate: bool,
+    /// The plan is taken story by story, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stories: Option<StoriesGiven>,
 }
 
 /// Who reviews finished work, and how often.

@@ -29,6 +29,12 @@ impl Report {
         }
         let _ = writeln!(text, "\n## By Skill");
         self.by_skill.iter().for_each(|group| skill(&mut text, group));
+        if !self.stories.is_empty() {
+            let _ = writeln!(text, "\n## Stories");
+        }
+        for story in &self.stories {
+            let _ = writeln!(text, "- {}: {}", cell(&story.title), story.grade);
+        }
         agents(&mut text, &self.by_agent);
         self.waste(&mut text);
         let _ = writeln!(text, "\n## Abort Reasons");

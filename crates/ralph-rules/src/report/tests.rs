@@ -164,3 +164,12 @@ fn an_unknown_cost_marks_every_sum_it_is_part_of() {
         assert!(text.lines().any(|l| l == line), "{line}\n{text}");
     }
 }
+
+#[test]
+fn stories_that_were_granted_are_named() {
+    let mut runs = vec![run("aaaaaaaa", Some(Reason::GatePassed), &[1])];
+    assert!(!report(&runs, &span()).markdown().contains("## Stories"));
+    let (key, title) = ("US-1".to_owned(), "US-1: Log in".to_owned());
+    runs[0].stories = vec![crate::record::StoryGrant { key, title, grade: crate::grade::Grade::Tested }];
+    assert!(report(&runs, &span()).markdown().contains("\n## Stories\n- US-1: Log in: tested\n"));
+}

@@ -38,6 +38,15 @@ impl Checks {
         self.oracle = None;
     }
 
+    /// Work on something else begins, to be compared with this verification from before it, if there was one.
+    pub(crate) fn compare_with(&mut self, baseline: Option<Verified>) {
+        self.stale();
+        self.flaky = false;
+        self.last = None;
+        self.counts = baseline.as_ref().and_then(Verified::counts);
+        self.baseline = baseline;
+    }
+
     /// A verification begins at this active time.
     pub(crate) fn begun(&mut self, ran: Ms) {
         self.began = ran;

@@ -17,6 +17,7 @@ impl State {
         self.proof.under_way = false;
         let again = std::mem::replace(&mut self.calls.judged, true);
         if !again {
+            self.stories.iteration_closed();
             self.stall.closed(&closed);
             self.repeat.closed(&closed);
             self.note_first_error();

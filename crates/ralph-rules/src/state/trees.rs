@@ -137,6 +137,12 @@ impl Trees {
         self.progressed
     }
 
+    /// Work on something else begins. Returns whether files had changed until now.
+    pub(crate) fn begin_anew(&mut self, progressed: bool) -> bool {
+        self.marker = false;
+        std::mem::replace(&mut self.progressed, progressed)
+    }
+
     fn record_tree(&mut self, tree: u128, iteration: u32) {
         self.now = tree;
         if !self.seen.contains_key(&tree) {

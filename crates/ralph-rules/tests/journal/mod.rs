@@ -117,6 +117,7 @@ pub fn given() -> RunStarted {
         unrecorded: false,
         analyzers: Vec::new(),
         rotate: false,
+        stories: None,
     }
 }
 
@@ -327,7 +328,6 @@ impl Journal {
         let Some(Step::Verify { check, .. }) = self.begun else {
             panic!("no verification is asked for: {:?}", self.answer)
         };
-        let start = self.state.start.as_ref().unwrap();
         let result = |command: &String| CheckResult {
             command: command.clone(),
             how,
@@ -340,7 +340,7 @@ impl Journal {
             missing: None,
         };
         let interrupted = how == CheckOutcome::Interrupted;
-        let results = start.verify.iter().map(result).collect();
+        let results = self.state.commands().map(result).collect();
         let (tree, violations) = (self.tree, Vec::new());
         Verified {
             check,

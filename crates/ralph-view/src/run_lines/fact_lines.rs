@@ -1,10 +1,10 @@
 //! The lines that a fact adds to a run's screen: what was found, verified, reviewed or asked for.
 
 use super::RunLines;
-use crate::fact_text::{clock_words, fact_words, no_snapshot_words, review_words, seconds};
+use crate::fact_text::{clock_words, fact_words, no_snapshot_words, planned_words, review_words, seconds};
 use crate::plain::plain;
 use crate::run_state::short_id;
-use ralph_rules::record::{Asked, Check, CheckOutcome, Ms, Request, Seen, Verified};
+use ralph_rules::record::{Asked, Check, CheckOutcome, Ms, Planned, Request, Seen, Verified};
 use ralph_rules::state::Phase;
 
 impl RunLines {
@@ -41,6 +41,7 @@ impl RunLines {
             // The agent continues with what it does.
             Seen::Asked(_) | Seen::PolicyChanged(_) | Seen::CallsFound(_) => self.facts(seen),
             Seen::Compared(_) => self.doing.clear(),
+            Seen::Planned(planned) => self.planned(planned),
             Seen::Verified(Verified { check: Check::InRoom(sets), results, .. }) => {
                 self.doing.clear();
                 let passed = results.iter().all(|result| result.how == CheckOutcome::Passed);
@@ -83,6 +84,15 @@ impl RunLines {
         let Some((given, made)) = given.zip(made) else { return };
         for line in review_words(&given, self.state.reviews.used(), &made) {
             self.line(format!("  {}", self.style.note(line)));
+        }
+    }
+
+    /// A story that begins is named; of one that continues only what was put back.
+    fn planned(&mut self, planned: &Planned) {
+        let begins = self.state.stories.attempts == 0 && planned.story.is_some();
+        let words = planned_words(planned);
+        for words in words.into_iter().skip(usize::from(!begins && planned.problem.is_none())) {
+            self.line(format!("  {}", self.style.note(plain(&words))));
         }
     }
 

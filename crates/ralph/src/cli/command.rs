@@ -3,7 +3,7 @@
 use super::workspace::Finds;
 use super::{
     Here, accept, advise, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff,
-    doctor, examples, explain, hook, init, inside, list, logs, man, prices, prune, quarantine, redact,
+    doctor, examples, explain, hook, init, inside, list, logs, man, plan, prices, prune, quarantine, redact,
     reject, replay, report, resume, run, shell_lib, skills, stats, status, topics, undo, verify,
 };
 use crate::problem::Problem;
@@ -64,6 +64,9 @@ pub enum RunCommand {
     /// Run in a session of Claude Code or Codex that you sit in, by its hooks.
     #[command(before_help = examples::HOOK)]
     Hook(hook::Args),
+    /// Show or check a plan, say what is next in it, or import one.
+    #[command(before_help = examples::PLAN)]
+    Plan(plan::Args),
     /// Watch a complete run on a throwaway repository (no key, network or agent needed).
     #[command(before_help = examples::DEMO)]
     Demo(demo::Args),
@@ -219,7 +222,9 @@ impl Command {
     pub fn finds(&self) -> Finds {
         match self {
             Command::Run(RunCommand::Init(_) | RunCommand::Demo(_)) => Finds::CurrentDirectory,
-            Command::Run(RunCommand::Run(_) | RunCommand::Advise(_) | RunCommand::Hook(_))
+            Command::Run(
+                RunCommand::Run(_) | RunCommand::Advise(_) | RunCommand::Hook(_) | RunCommand::Plan(_),
+            )
             | Command::Settings(_) => Finds::Config,
             Command::Prove(ProveCommand::Verify(_) | ProveCommand::Analyze(_) | ProveCommand::Block(_)) => {
                 Finds::Config
@@ -266,6 +271,7 @@ impl RunCommand {
             RunCommand::Advise(args) => advise::advise(&args, here),
             RunCommand::Resume(args) => resume::resume(&args, here),
             RunCommand::Hook(args) => hook::hook(&args, here),
+            RunCommand::Plan(args) => plan::plan(&args, here),
             RunCommand::Demo(args) => demo::demo(&args, here),
         }
     }

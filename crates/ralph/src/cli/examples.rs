@@ -31,6 +31,13 @@ Examples:
   ralph advise --check                               run the verify commands, too: red or green?
   ralph run --auto                                   run, and let the advice decide how";
 
+pub const PLAN: &str = "\
+Examples:
+  ralph plan list                      what is done, what is next, what waits for what
+  ralph plan check prd.json            find mistakes: unknown dependencies, cycles, ids used twice
+  ralph plan import fix_plan.md        write prd.json from Markdown; --gh reads the issues on GitHub
+  ralph run --plan prd.json --stories  take the plan story by story";
+
 pub const DEMO: &str = "\
 Examples:
   ralph demo                  watch a complete run in a few seconds

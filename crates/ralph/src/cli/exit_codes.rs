@@ -16,7 +16,7 @@ pub const EXIT_CODES: &[(u8, &str, &str)] = &[
     (3, "limit", "a limit was reached: MAX_ITERATIONS, COST_LIMIT, DAILY_BUDGET, TIME_LIMIT"),
     (4, "tampering", "a protected path or the tests were changed: PROHIBITED_PATH, ORACLE_CHANGED"),
     (64, "usage", "invalid arguments, or an invalid RALPH_ variable"),
-    (65, "input", "an input file cannot be read or is invalid"),
+    (65, "input", "an input file cannot be read or is invalid; the plan of a run by stories: PLAN_UNUSABLE"),
     (69, "unavailable", "the agent or editor is missing, or not logged in: AGENT_UNAVAILABLE"),
     (70, "bug", "a bug in ralph; please report it"),
     (73, "busy", "another run is active in this workspace, or a file cannot be created"),

@@ -64,6 +64,14 @@ pub fn prompt(args: &Args, settings: &Settings, here: &Here) -> Result<(String, 
         };
     }
     let file = PathBuf::from(&settings.prompt_file);
+    if (args.stories || settings.stories)
+        && settings.prompt_file == "PROMPT.md"
+        && !here.workspace.join(&file).exists()
+    {
+        // Each prompt has a story in it.
+        let plan = settings.plan.as_deref().unwrap_or("the plan");
+        return Ok((format!("Implement the stories of {plan}, one at a time."), FROM_ARGUMENT.into()));
+    }
     let text = read(&here.workspace, &file).map_err(|error| {
         let problem = match settings.prompt_file.as_str() {
             "PROMPT.md" if error.kind() == ErrorKind::NotFound => {

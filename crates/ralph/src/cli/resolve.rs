@@ -100,8 +100,12 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let prompting = templates::prompting(settings, here)?;
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let mut deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
-    warnings.extend(start_warnings::unverified(settings, review.is_some()));
+    // Taken story by story, each story has a command of its own.
+    if !args.stories && !settings.stories {
+        warnings.extend(start_warnings::unverified(settings, review.is_some()));
+    }
     let bound = tasks::bound(settings, here)?;
+    let stories = tasks::stories(args, settings, bound.as_ref())?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
     warnings.extend(start_warnings::blind(&chosen, &ladder, review.as_ref()));
@@ -134,6 +138,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         skill: skill.as_ref().map(Skill::given),
         analyzers: settings.analyzers.values().cloned().collect(),
         rotate: !ladder::rotation(&config)?.is_empty(),
+        stories,
     };
     let (preset, prune) = (settings.preset, AutoPrune::of(&config));
     let from_skill = named_skill::taken(&config);

@@ -56,6 +56,9 @@ pub struct Args {
     /// Run in the background and print the run id.
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
+    /// Take the plan story by story, and tick each when it is proven.
+    #[arg(long)]
+    pub stories: bool,
     /// Allow running inside an agent that ralph started.
     #[arg(long)]
     pub nested: bool,
@@ -196,6 +199,7 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
             start.plan.as_ref().map(|p| &p.file) != plan.tasks.as_ref().map(|(file, _)| file),
             "a different plan",
         ),
+        (start.stories.is_some() != plan.stories.is_some(), "another way to take its plan (--stories)"),
         (start.agent.model != plan.agent.model, "a different model"),
         (!secrets::same(&start.agent.args, &plan.agent.args, redactor), "different agent arguments"),
         (!secrets::same(&ladder(&start.ladder), &ladder(&plan.ladder), redactor), "a different ladder"),

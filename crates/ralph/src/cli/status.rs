@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use ralph_agents::Client;
 use ralph_engine::clock::utc;
 use ralph_engine::outcome::{last_ending, outcome};
+use ralph_engine::receipt::stories_of;
 use ralph_rules::breaker::Breaker;
 use ralph_rules::claim::WorkType;
 use ralph_rules::counting::counted;
@@ -50,7 +51,7 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let calls = calls.unwrap_or_default();
     let ended = state.ending.and(last_ending(records)).map(|(ending, why)| outcome(&state, ending, why));
     if args.json {
-        let value = json!({
+        let mut value = json!({
             "run": run,
             "breaker": state.circuit.now,
             "breakerHistory": state.circuit.history,
@@ -60,6 +61,9 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
             "receipts": calls,
             "result": ended,
         });
+        if let Some(fields) = value.as_object_mut().filter(|_| state.stories.is_on()) {
+            fields.insert("stories".into(), json!(stories_of(&state)));
+        }
         return print_json(&value).map(|()| 0);
     }
     let mut text = heading(&run, &state);
@@ -121,6 +125,9 @@ fn heading(run: &ListedRun, state: &State) -> String {
         line("verify", &verify);
         let iterations = counted(start.policy.max_iterations, "iteration");
         line("limits", &format!("{iterations}, {}", start.policy.max_cost));
+    }
+    if let Some(story) = &state.stories.current {
+        line("story", &format!("{} ({} granted)", story.title, state.stories.granted.len()));
     }
     let (status, _) = run.status();
     line("status", &format!("{status}{}", status_note(run, state)));

@@ -2,11 +2,13 @@
 //! is reported before any money is spent.
 
 use super::Here;
+use super::run::Args;
 use crate::config::Settings;
 use crate::problem::{Code, Problem};
 use ralph_engine::bound_files;
-use ralph_rules::plan::Plan;
-use std::path::PathBuf;
+use ralph_rules::plan::{Document, Plan};
+use ralph_rules::record::StoriesGiven;
+use std::path::{Path, PathBuf};
 
 /// A plan that binds.
 pub struct Bound {
@@ -50,4 +52,37 @@ pub fn bound(settings: &Settings, here: &Here) -> Result<Option<Bound>, Problem>
         Problem::new(Code::Input, message).hint("fix the file, or run without --plan")
     })?;
     Ok(Some(Bound { file, path, plan }))
+}
+
+/// How the plan is taken story by story, if it is to be: its order must be possible, and every story must be provable.
+pub fn stories(
+    args: &Args,
+    settings: &Settings,
+    bound: Option<&Bound>,
+) -> Result<Option<StoriesGiven>, Problem> {
+    if !args.stories && !settings.stories {
+        return Ok(None);
+    }
+    let Some(bound) = bound else {
+        return Err(Problem::new(Code::Usage, "--stories needs a plan, and none is named")
+            .hint("name one: --plan prd.json, or file = \"prd.json\" under [plan]"));
+    };
+    let document = document(&bound.path).map_err(|why| {
+        Problem::new(Code::Input, format!("cannot use the plan {}: {why}", bound.file))
+            .hint(format!("fix the file; `ralph plan check {}` finds every mistake", bound.file))
+    })?;
+    let unproven = document.items.iter().find(|item| !item.done && !item.optional && item.verify.is_empty());
+    if let Some(item) = unproven.filter(|_| settings.verify.is_empty()) {
+        let message = format!("no verify command could prove the story {} of {}", item.label(), bound.file);
+        return Err(Problem::new(Code::Config, message)
+            .hint("add --verify 'your test command', or give every story its own (docs/plans.md)"));
+    }
+    Ok(Some(StoriesGiven { attempts: settings.story_attempts }))
+}
+
+/// A plan whose items can be taken in order; `Err` says why not, with the place.
+pub fn document(path: &Path) -> Result<Document, String> {
+    let (_, document) = bound_files::document(path)?;
+    document.checked().map_err(|why| why.to_string())?;
+    Ok(document)
 }

@@ -51,6 +51,11 @@ pub const TOPICS: &[Topic] = &[
         text: include_str!("topics/money.txt"),
     },
     Topic {
+        name: "plans",
+        about: "plans, and runs that take them story by story",
+        text: include_str!("topics/plans.txt"),
+    },
+    Topic {
         name: "safety",
         about: "proof, protected paths, what is not sandboxed",
         text: include_str!("topics/safety.txt"),
@@ -153,7 +158,8 @@ Also used: HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, PATH, TERM, NO_COLOR, TZ, VISU
 /// The list under `ralph --help`.
 pub const MORE: &str = "\
 Help topics (`ralph help TOPIC`):
-  advice  agents  config  exit-codes  files  money  safety  skills  status-block  variables  workspace";
+  advice  agents  config  exit-codes  files  money  plans  safety  skills  status-block  variables
+  workspace";
 
 #[cfg(test)]
 mod tests {

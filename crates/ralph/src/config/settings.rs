@@ -61,6 +61,10 @@ pub struct Settings {
     pub context: bool,
     /// The plan file.
     pub plan: Option<String>,
+    /// Whether the plan is taken story by story.
+    pub stories: bool,
+    /// Iterations a story gets.
+    pub story_attempts: u32,
     /// Where the views are written.
     pub views: Paths,
     /// How long the files of runs are kept; none: forever.
@@ -167,6 +171,8 @@ impl Default for Settings {
             templates: None,
             context: true,
             plan: None,
+            stories: false,
+            story_attempts: 5,
             views: Paths::default(),
             keep_runs: Some(30 * 24 * 60 * MINUTE),
             patterns: BTreeMap::new(),

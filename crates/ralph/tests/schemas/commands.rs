@@ -40,6 +40,12 @@ const ROWS: &[(&str, &[&str], &str)] = &[
     ("quarantine show", &["{case}"], "quarantine-show"),
     ("quarantine restore", &["{case}", "--dry-run"], "quarantine-restore"),
     ("quarantine restore", &["{case}", "--yes"], "quarantine-restore"),
+    ("plan list", &["plan.md"], "plan"),
+    ("plan next", &["plan.md"], "plan-next"),
+    ("plan next", &["finished.md"], "plan-next"),
+    ("plan check", &["plan.md"], "plan-check"),
+    ("plan check", &["wrong.md"], "plan-check"),
+    ("plan import", &["plan.md", "-o", "new.json"], "plan-import"),
     ("circuit status", &[], "circuit"),
     ("circuit record", &["--files", "1"], "circuit-record"),
     ("circuit status", &[], "circuit"),
@@ -97,6 +103,9 @@ fn lived_in() -> (Scratch, Vec<(&'static str, String)>) {
         ("check.sh", "test -f done.txt\n"),
         (".claude/skills/broken/SKILL.md", "---\nname: broken\n"),
         (".agents/skills/tdd/SKILL.md", "---\nname: tdd\ndescription: Ours\n---\n"),
+        ("plan.md", "- [ ] T1: a\n  - it works\n  - verify: true\n- [x] b\n"),
+        ("finished.md", "- [x] b\n"),
+        ("wrong.md", "- [ ] T1: a\n  - depends on: T9\n"),
     ]);
     let run = |task: &str, verify: &[&str], script: &str| {
         let start =

@@ -33,12 +33,26 @@ pub const PLAN: Section = Section {
     name: "plan",
     about: "A task list that must be completed.",
     shape: Shape::Table,
-    keys: &[Key::new(
-        "plan.file",
-        Kind::Text(|s, _, file| s.plan = Some(file)),
-        "Plan to complete: a Markdown file with checkboxes or a prd.json. Open items contradict a claim to be done.",
-    )
-    .flag("--plan", "FILE")],
+    keys: &[
+        Key::new(
+            "plan.file",
+            Kind::Text(|s, _, file| s.plan = Some(file)),
+            "Plan to complete: a Markdown file with checkboxes or a prd.json. Open items contradict a claim to be done.",
+        )
+        .flag("--plan", "FILE"),
+        Key::new(
+            "plan.stories",
+            Kind::Switch(|s, _, on| s.stories = on),
+            "Whether the plan is taken story by story: each is proven by itself, and ralph ticks it (docs/plans.md).",
+        )
+        .default("false"),
+        Key::new(
+            "plan.attempts",
+            Kind::Count(|s, _, n| s.story_attempts = n),
+            "Iterations a story gets before it is set aside.",
+        )
+        .default("5"),
+    ],
 };
 
 pub const VIEWS: Section = Section {

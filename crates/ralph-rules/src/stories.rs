@@ -1,0 +1,80 @@
+//! A plan taken story by story: what the run does with its stories. The gate grants a story as it grants a run, from the
+//! story's own first files; then ralph ticks it and takes the next one. When every required story is done, the gate
+//! judges the run as a whole, from the files before the run.
+
+use crate::ending::{Ending, Reason, Status};
+use crate::grade::Grade;
+use crate::next::{Next, act, exit};
+use crate::objection::Objection;
+use crate::record::{Decision, RunStarted, StoryGrant};
+use crate::state::State;
+use crate::step::Step;
+
+/// Reads the plan before the next call, or ends the run with what the plan says.
+pub(crate) fn plan_first(
+    state: &State,
+    start: &RunStarted,
+    reasons: &mut Vec<Objection>,
+) -> Option<Decision> {
+    let stories = &state.stories;
+    start.stories?;
+    if state.person.stop.or(state.person.stop_after).is_some() {
+        return None;
+    }
+    if stories.due() {
+        let step = Step::Plan { grant: stories.unticked().cloned(), aside: None };
+        return Some(act(step, std::mem::take(reasons)));
+    }
+    let planned = stories.latest.as_deref()?;
+    if let Some(problem) = planned.problem.clone() {
+        let file = start.plan.as_ref().map(|plan| plan.file.clone()).unwrap_or_default();
+        let ending = Ending::new(Reason::PlanUnusable, false);
+        return Some(exit(ending, vec![Objection::PlanUnusable { file, problem }]));
+    }
+    if !planned.left.is_empty() {
+        let left = Objection::StoriesLeft { stories: planned.left.clone() };
+        return Some(exit(Ending::new(Reason::Blocked, state.checks.passed()), vec![left]));
+    }
+    // Nothing but the stories' own commands shows the work, and they have passed.
+    let grade = state.stories.granted.iter().map(|story| story.grant.grade).min();
+    match grade.filter(|_| stories.complete().is_some() && !state.verifies()) {
+        Some(grade) => {
+            let granted = u32::try_from(stories.granted.len()).unwrap_or(u32::MAX);
+            let reasons = vec![Objection::StoriesComplete { stories: granted }];
+            Some(exit(Ending::new(Reason::GatePassed, true).graded(grade), reasons))
+        }
+        None => None,
+    }
+}
+
+/// The end of the run, or, where a story is worked on, the end of that story.
+pub(crate) fn granted(state: &State, decision: Decision) -> Decision {
+    let Next::Exit(ending) = &decision.next else { return decision };
+    if ending.status() != Status::Completed || ending.reason == Reason::Accepted {
+        return decision;
+    }
+    let Some(story) = &state.stories.current else {
+        // Somebody may have added a story since the plan was read.
+        let unread = state.stories.due();
+        return if unread { act(Step::Plan { grant: None, aside: None }, Vec::new()) } else { decision };
+    };
+    let grade = ending.grade.unwrap_or(Grade::Unverified);
+    if !ending.verified {
+        // No command showed anything: a person has to look.
+        let ending = Ending::new(Reason::NeedsReview, false).graded(grade);
+        return exit(ending, decision.reasons);
+    }
+    let (key, title) = (story.key.clone(), story.title.clone());
+    let said = Objection::StoryGranted { story: title.clone(), grade };
+    let reasons = std::iter::once(said).chain(decision.reasons).collect();
+    act(Step::Plan { grant: Some(StoryGrant { key, title, grade }), aside: None }, reasons)
+}
+
+/// The story had its iterations: another one is taken.
+pub(crate) fn set_aside(state: &State, reasons: &[Objection]) -> Option<Decision> {
+    let stories = &state.stories;
+    let story = stories.current.as_ref().filter(|_| stories.had_its_iterations())?;
+    let said = Objection::StorySetAside { story: story.title.clone(), attempts: stories.attempts };
+    let reasons = std::iter::once(said).chain(reasons.iter().cloned()).collect();
+    Some(act(Step::Plan { grant: None, aside: Some(story.key.clone()) }, reasons))
+}
