@@ -29,8 +29,8 @@ pub use client::CLIENTS;
 pub use standing::{Word, standing, was_installed};
 pub use stop::not_kept;
 
-use super::Here;
 use super::workspace::{self, Finds};
+use super::{Here, examples};
 use crate::env::Env;
 use crate::print::print;
 use crate::problem::Problem;
@@ -58,16 +58,22 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Install the hooks in Claude Code or Codex.
+    #[command(before_help = examples::HOOK)]
     Install(install::Args),
     /// Remove the hooks from a client.
+    #[command(before_help = examples::HOOK)]
     Uninstall(uninstall::Args),
     /// Show whether the hooks of each client run.
+    #[command(before_help = examples::HOOK)]
     Status(status::Args),
-    /// Answer a client's UserPromptSubmit hook: starts a run in its session if a loop was asked for.
+    /// Answer a client's UserPromptSubmit hook: start a run if a loop was asked for.
+    #[command(before_help = examples::HOOK)]
     Prompt,
-    /// Answer a client's Stop hook: judges the work of a session and asks for the next iteration.
+    /// Answer a client's Stop hook: judge the session's work, ask for the next iteration.
+    #[command(before_help = examples::HOOK)]
     Stop,
     /// Stop the run that a session works on here; the session itself continues.
+    #[command(before_help = examples::HOOK)]
     Cancel(CancelArgs),
 }
 

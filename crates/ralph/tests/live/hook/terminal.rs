@@ -96,6 +96,22 @@ fn claude_on_a_terminal_proves_its_work() {
     assert_eq!(client.only_run()["result"]["proof"], "proven");
 }
 
+/// `--mode hook` on a terminal is a session that a person sits in; when they leave it, the work is verified again.
+#[test]
+fn a_session_for_one_task_is_interactive_on_a_terminal() {
+    let client = claude("work");
+    let start = ["ralph", "run", "Write hello into greeting.txt.", "--mode", "hook", "--agent", "claude"];
+    let limits = ["--max-iterations", "4", "--max-cost", "5", "--verify", VERIFY];
+    let terminal = Terminal::start(&client, &[&start[..], &limits].concat());
+    terminal.awaits("completed (proven) after 2 iterations");
+    terminal.awaits("accept edits on");
+    terminal.types("/exit");
+    until("the second verification", || {
+        terminal.seen().contains("no process of the session left: passed").then_some(())
+    });
+    assert_eq!(client.only_run()["result"]["proof"], "proven");
+}
+
 /// Esc while ralph verifies ends the verification, not the run: the next stop continues.
 #[test]
 fn esc_ends_the_verification_and_the_next_stop_continues() {
