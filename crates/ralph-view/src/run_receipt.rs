@@ -77,9 +77,7 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
         row("session", &session_words(&client));
     }
     row("run", short);
-    if !outcome.recorded {
-        row("recorded", "no: it cannot be resumed, explained or undone");
-    }
+    unrecorded(outcome).into_iter().for_each(|words| row("recorded", words));
     text.push('\n');
     let revised = outcome.proof == Some(Grade::Revised) && outcome.status != Status::Completed;
     if revised || outcome.reason == Reason::OracleChanged.name() {
@@ -87,6 +85,11 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     }
     text.push_str(&next_steps(outcome, state, short, style));
     text
+}
+
+/// What a run without a record cannot be used for.
+fn unrecorded(outcome: &Outcome) -> Option<&'static str> {
+    (!outcome.recorded).then_some("no: it cannot be resumed, explained or undone")
 }
 
 /// A completed run always says what was shown.
