@@ -42,7 +42,9 @@ fn read() -> Documentation {
             "extension" => found.extensions.extend(patterns.split(' ')),
             "name-glob" => found.names.extend(in_braces(patterns)),
             "path-glob" => {
-                found.directories.extend(patterns.split(' ').filter_map(|glob| Some(glob.split_once('/')?.0)))
+                found
+                    .directories
+                    .extend(patterns.split(' ').filter_map(|glob| Some(glob.split_once('/')?.0)));
             }
             _ => {}
         }

@@ -72,7 +72,7 @@ mod tests {
             assert_eq!(find(&value, key).unwrap(), &found, "{key}");
         }
         for (key, hint) in [
-            ("a.bb", "did you mean `a.b`?"),
+            ("a.lst", "did you mean `a.list`?"),
             ("", "there are: a, none"),
             ("a.b.c", "a.b has no parts"),
             ("a.list.x", "a.list is a list; count its items from 0: `a.list.0`"),
