@@ -53,6 +53,11 @@ fn validate(bytes: &[u8]) -> Result<(), Unreadable> {
         return Err(Unreadable { line, column, what });
     }
     let prd: Prd = serde_json::from_slice(bytes).map_err(|e| unreadable(&e))?;
+    // Fields that are skipped may hold anything.
+    if let Err(error) = std::str::from_utf8(bytes) {
+        let (line, column) = Places::of(bytes).at(error.valid_up_to());
+        return Err(Unreadable { line, column, what: "the text is not UTF-8".into() });
+    }
     if prd.stories.is_none() && prd.user_stories.is_none() {
         let what = "neither `stories` nor `userStories` found".into();
         return Err(Unreadable { line: 1, column: 1, what });
