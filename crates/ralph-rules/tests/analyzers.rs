@@ -56,7 +56,7 @@ fn answers_and_what_follows() {
         match continues {
             Some(code) => journal.goes_on(code),
             None => {
-                assert!(journal.reasons().contains("compare_wanted"), "{answer:?}: {}", journal.reasons())
+                assert!(journal.reasons().contains("compare_wanted"), "{answer:?}: {}", journal.reasons());
             }
         }
     }

@@ -104,6 +104,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     if !args.stories && !settings.stories {
         warnings.extend(start_warnings::unverified(settings, review.is_some()));
     }
+    warnings.extend(unverified(settings, review.is_some()));
     let bound = tasks::bound(settings, here)?;
     let stories = tasks::stories(args, settings, bound.as_ref())?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
@@ -143,6 +144,19 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let (preset, prune) = (settings.preset, AutoPrune::of(&config));
     let from_skill = named_skill::taken(&config);
     Ok(Resolved { plan, deps, warnings, preset, bound, views, prune, from_skill })
+}
+
+/// What to say of a run without a verify command.
+fn unverified(settings: &Settings, reviewed: bool) -> Vec<String> {
+    if !settings.verify.is_empty() {
+        return Vec::new();
+    }
+    let mut warnings =
+        vec!["no verify command: completion cannot be verified (add --verify 'your test command')".into()];
+    if reviewed {
+        warnings.push("no verify command: the reviewer is not asked (review.agent)".into());
+    }
+    warnings
 }
 
 /// Refuses a workspace that a run could not record, or would damage.

@@ -59,15 +59,8 @@ pub fn text(stats: &Stats, style: Style) -> String {
     if all.claims > 0 {
         row("claims that held:", format!("{} of {}", all.claims_held, all.claims));
     }
-    let claiming: Vec<&Agent> = stats.by_agent.iter().filter(|agent| agent.claims > 0).collect();
-    for agent in claiming.iter().filter(|_| claiming.len() > 1) {
-        let who = name(&agent.agent, agent.model.as_deref());
-        row("", format!("{} of {} by {who}", agent.claims_held, agent.claims));
-    }
-    for agent in claiming.iter().filter(|agent| !agent.differences.is_empty()) {
-        let who = name(&agent.agent, agent.model.as_deref());
-        let kinds = agent.differences.iter().map(|(kind, times)| format!("{kind} {times}"));
-        row("", format!("reported wrongly by {who}: {}", kinds.collect::<Vec<_>>().join(", ")));
+    for line in word_of_agents(&stats.by_agent) {
+        row("", line);
     }
     let waste = &stats.waste;
     let idle = format!("{} without progress", counted(waste.idle_iterations, "iteration"));
@@ -80,6 +73,19 @@ pub fn text(stats: &Stats, style: Style) -> String {
     }
     tables(&mut text, stats, style);
     text
+}
+
+/// How often each agent's claims held, if there are several, and what each reported wrongly.
+fn word_of_agents(agents: &[Agent]) -> Vec<String> {
+    let claiming: Vec<&Agent> = agents.iter().filter(|agent| agent.claims > 0).collect();
+    let who = |agent: &Agent| name(&agent.agent, agent.model.as_deref());
+    let several = claiming.iter().filter(|_| claiming.len() > 1);
+    let held = several.map(|agent| format!("{} of {} by {}", agent.claims_held, agent.claims, who(agent)));
+    let wrong = claiming.iter().filter(|agent| !agent.differences.is_empty()).map(|agent| {
+        let kinds = agent.differences.iter().map(|(kind, times)| format!("{kind} {times}"));
+        format!("reported wrongly by {}: {}", who(agent), kinds.collect::<Vec<_>>().join(", "))
+    });
+    held.chain(wrong).collect()
 }
 
 /// An agent with its model, if that is known, within a column.
