@@ -257,6 +257,19 @@ Examples:
 
 In the session: /ralph:loop Add a --json flag --max-iterations 8 --max-cost 5 ($ralph:loop in Codex)";
 
+pub const HOOK_PROMPT: &str = "\
+Examples:
+  ralph hook prompt < input.json   as a client calls it, with its JSON on stdin";
+
+pub const HOOK_STOP: &str = "\
+Examples:
+  ralph hook stop < input.json     as a client calls it, with its JSON on stdin";
+
+pub const HOOK_CANCEL: &str = "\
+Examples:
+  ralph hook cancel                end the run that a session works on here
+  ralph hook cancel 1f0f7559       end this one";
+
 pub const REPORT: &str = "\
 Examples:
   ralph report                             today, in this workspace

@@ -74,6 +74,14 @@ enum What {
     Stop,
     /// Stop the run that a session works on here; the session itself continues.
     #[command(before_help = examples::HOOK)]
+    /// Answer a client's prompt hook: start a run if one is asked for.
+    #[command(before_help = examples::HOOK_PROMPT)]
+    Prompt,
+    /// Answer a client's stop hook: judge the work, ask for the next iteration.
+    #[command(before_help = examples::HOOK_STOP)]
+    Stop,
+    /// Stop the run that a session works on here; the session continues.
+    #[command(before_help = examples::HOOK_CANCEL)]
     Cancel(CancelArgs),
 }
 
