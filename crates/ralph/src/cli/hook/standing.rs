@@ -95,10 +95,10 @@ pub fn standing(client: Client, here: &Here) -> Result<Standing, Problem> {
         elsewhere: elsewhere.collect(),
         ..blank
     };
-    judged(about, &found, &ours, here)
+    judged(&about, &found, &ours, here)
 }
 
-fn judged(about: Standing, found: &Found, ours: &[Registration], here: &Here) -> Result<Standing, Problem> {
+fn judged(about: &Standing, found: &Found, ours: &[Registration], here: &Here) -> Result<Standing, Problem> {
     let install = format!("ralph hook install {}", about.client);
     let with =
         |state: Word, fact: String, fix: Option<String>| Ok(Standing { state, fact, fix, ..about.clone() });

@@ -133,7 +133,8 @@ fn argument(prompt: &str) -> String {
 /// What one of ralph's hooks says to the user.
 fn words(line: &[u8]) -> Option<String> {
     let event: Value = serde_json::from_slice(line).ok()?;
-    let said = event["content"].as_str().filter(|_| event["type"] == "system")?;
+    let text = |key: &str| event.get(key).and_then(Value::as_str);
+    let said = text("content").filter(|_| text("type") == Some("system"))?;
     said.split_once(" says: ")
         .map(|(_, said)| said)
         .filter(|said| said.starts_with("ralph"))

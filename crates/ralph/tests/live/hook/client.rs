@@ -57,7 +57,7 @@ impl Client {
         match self.is_claude() {
             // Takes several values, so it comes last.
             true => {
-                args.extend(more.iter().copied().chain(["--verbose", "--allowedTools", "Bash,Read,Task"]))
+                args.extend(more.iter().copied().chain(["--verbose", "--allowedTools", "Bash,Read,Task"]));
             }
             false => args.extend(more.iter().copied().chain([prompt])),
         }
@@ -108,7 +108,7 @@ pub fn told(done: &Done) -> Vec<String> {
 /// The result of a headless Claude Code: its session, and what it says the session cost, in micro-dollars.
 pub fn result(done: &Done) -> (String, i64) {
     let lines = done.out().lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let last = lines.filter(|line| line["type"] == "result").last().expect("a result");
+    let last = lines.rev().find(|line| line["type"] == "result").expect("a result");
     let cost = (last["total_cost_usd"].as_f64().unwrap() * 1e6).round();
     #[allow(clippy::cast_possible_truncation)] // cents
     (last["session_id"].as_str().unwrap().to_owned(), cost as i64)

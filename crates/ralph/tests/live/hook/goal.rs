@@ -13,6 +13,6 @@ fn ralph_is_silent_after_its_end() {
     // The scripted model never grants the goal, so the client's own cap ends this.
     let goal = client.says_with("/goal a second greeting exists", &["--resume", &session]);
     assert!(client.requests() > asked + 5, "the goal did not loop\n{}", goal.out());
-    assert_eq!(told(&goal), [String::new(); 0]);
+    assert!(told(&goal).is_empty(), "{:#?}", told(&goal));
     assert_eq!(client.runs().len(), 1);
 }

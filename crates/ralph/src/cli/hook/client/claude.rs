@@ -61,7 +61,7 @@ pub fn hooks(client: &Found, here: &Here) -> Hooks {
     for file in files.into_iter().flatten() {
         let settings: Value =
             fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        match settings["disableAllHooks"].as_bool() {
+        match settings.get("disableAllHooks").and_then(Value::as_bool) {
             Some(true) => return Hooks::Off(format!("disableAllHooks in {}", file.display())),
             Some(false) => return Hooks::Run,
             None => {}

@@ -8,7 +8,12 @@ use std::path::PathBuf;
 
 pub fn marketplace(client: &Found) -> Result<Option<PathBuf>, Refused> {
     let list = client.ask(&["plugin", "marketplace", "list", "--json"])?.0;
-    let ours = list["marketplaces"].as_array().into_iter().flatten().find(|one| one["name"] == NAME);
+    let ours = list
+        .get("marketplaces")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .find(|one| one["name"] == NAME);
     Ok(ours.and_then(|one| one["root"].as_str().map(PathBuf::from)))
 }
 
@@ -20,7 +25,12 @@ pub fn registrations(client: &Found) -> Result<Vec<Registration>, Refused> {
         version: one["version"].as_str().unwrap_or_default().to_owned(),
         enabled: one["enabled"].as_bool().unwrap_or(false),
     };
-    let ours = list["installed"].as_array().into_iter().flatten().filter(|one| one["pluginId"] == ID);
+    let ours = list
+        .get("installed")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter(|one| one["pluginId"] == ID);
     Ok(ours.map(registration).collect())
 }
 

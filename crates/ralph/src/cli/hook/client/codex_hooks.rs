@@ -67,7 +67,7 @@ fn list(client: &Found) -> Option<Value> {
     let answer = asked.as_ref().and_then(|_| answers.recv_timeout(PATIENCE).ok());
     drop(asked);
     let _ = wait(&mut child, Duration::from_secs(1));
-    answer.filter(|answer| answer["result"].is_object()).map(|answer| answer["result"].clone())
+    answer?.get("result").filter(|result| result.is_object()).cloned()
 }
 
 #[cfg(test)]
