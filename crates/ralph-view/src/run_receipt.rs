@@ -24,15 +24,7 @@ const DIFF: usize = 40;
 /// The receipt of a run that ended so.
 pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     let mut text = String::new();
-    let word = match outcome.status {
-        Status::Completed => completed(outcome, style),
-        Status::Interrupted => style.warn("INTERRUPTED"),
-        Status::Aborted if outcome.reason == Reason::NeedsReview.name() => {
-            let grade = outcome.proof.map(|grade| format!(", {grade}")).unwrap_or_default();
-            style.warn(format!("NEEDS_REVIEW{grade}"))
-        }
-        Status::Aborted | Status::Error => style.bad(format!("STOPPED: {}", outcome.reason)),
-    };
+    let word = ending(outcome, style);
     let why = outcome.details.get("why").and_then(|w| w.as_str()).unwrap_or_default();
     let short = short_id(outcome.run_id.as_deref().unwrap_or_default());
     let _ = writeln!(text, "{word}");
@@ -85,6 +77,19 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     }
     text.push_str(&next_steps(outcome, state, short, style));
     text
+}
+
+/// The ending in a word or two.
+fn ending(outcome: &Outcome, style: Style) -> String {
+    match outcome.status {
+        Status::Completed => completed(outcome, style),
+        Status::Interrupted => style.warn("INTERRUPTED"),
+        Status::Aborted if outcome.reason == Reason::NeedsReview.name() => {
+            let grade = outcome.proof.map(|grade| format!(", {grade}")).unwrap_or_default();
+            style.warn(format!("NEEDS_REVIEW{grade}"))
+        }
+        Status::Aborted | Status::Error => style.bad(format!("STOPPED: {}", outcome.reason)),
+    }
 }
 
 /// What a run without a record cannot be used for.

@@ -16,7 +16,5 @@ mod people;
 mod session;
 #[path = "hook/skills.rs"]
 mod skills;
-#[path = "hook/speed.rs"]
-mod speed;
 #[path = "hook/starting.rs"]
 mod starting;

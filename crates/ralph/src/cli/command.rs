@@ -182,7 +182,7 @@ pub enum OtherCommand {
     /// Print shell completions for commands, run ids, agents and keys.
     #[command(before_help = examples::COMPLETIONS)]
     Completions(completions::Args),
-    /// Print shell functions for loop scripts: analyzer and breaker, under the names older scripts use.
+    /// Print functions for loops that are shell scripts: analyzer and circuit breaker.
     #[command(before_help = examples::SHELL_LIB)]
     ShellLib,
     /// Print a man page, or write all of them to a directory.

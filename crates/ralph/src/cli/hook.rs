@@ -66,14 +66,6 @@ enum What {
     /// Show whether the hooks of each client run.
     #[command(before_help = examples::HOOK)]
     Status(status::Args),
-    /// Answer a client's UserPromptSubmit hook: start a run if a loop was asked for.
-    #[command(before_help = examples::HOOK)]
-    Prompt,
-    /// Answer a client's Stop hook: judge the session's work, ask for the next iteration.
-    #[command(before_help = examples::HOOK)]
-    Stop,
-    /// Stop the run that a session works on here; the session itself continues.
-    #[command(before_help = examples::HOOK)]
     /// Answer a client's prompt hook: start a run if one is asked for.
     #[command(before_help = examples::HOOK_PROMPT)]
     Prompt,

@@ -10,7 +10,6 @@ use crate::problem::{Code, Problem};
 use crate::skills::Skill;
 use crate::views::Paths;
 use jiff::tz::TimeZone;
-use ralph_engine::protection::odd_in_repository;
 use ralph_engine::run_deps::RunDeps;
 use ralph_engine::run_spec::RunSpec;
 use ralph_rules::estimate::Estimate;
@@ -86,9 +85,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let settings = &config.settings;
     let mut policy = policy(args, settings)?;
     let mut warnings = config.warnings();
-    warnings.extend(here.env.strange());
-    let odd = odd_in_repository(&here.workspace);
-    warnings.extend(odd.iter().map(|odd| format!("git cannot read this repository: {odd}")));
+    warnings.extend(start_warnings::surroundings(here));
     let (prompt, prompt_from) = prompt::prompt(args, settings, here)?;
     let chosen = ladder::first(args, &config, here)?;
     let history = history(&chosen, skill.as_ref().map(|skill| skill.name.as_str()), here);
@@ -97,22 +94,20 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     }
     let ladder = ladder::ladder(&chosen, args, &config, here)?;
     let review = review::reviewer(&config, here)?;
-    let prompting = templates::prompting(settings, here)?;
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let mut deps = agent::deps((&chosen, &ladder, review.as_ref()), settings, redactor, here)?;
     // Taken story by story, each story has a command of its own.
     if !args.stories && !settings.stories {
         warnings.extend(start_warnings::unverified(settings, review.is_some()));
     }
-    warnings.extend(unverified(settings, review.is_some()));
     let bound = tasks::bound(settings, here)?;
     let stories = tasks::stories(args, settings, bound.as_ref())?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
     warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
     warnings.extend(start_warnings::blind(&chosen, &ladder, review.as_ref()));
     warnings.extend(start_warnings::unpriced(&deps, (&chosen, &ladder, review.as_ref())));
-    warnings.extend(start_warnings::part_of_repository(&here.workspace));
-    warnings.extend(state_inside(&here.workspace, here));
+    let part = start_warnings::part_of_repository(&here.workspace);
+    warnings.extend(part.into_iter().chain(state_inside(&here.workspace, here)));
     let protect = [protect(settings), named_skill::protected(skill.as_ref(), here)].concat();
     let views = views(settings, &protect, here)?;
     deps.metrics = views.metrics.clone();
@@ -123,7 +118,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         agent: chosen,
         ladder,
         review,
-        prompting,
+        prompting: templates::prompting(settings, here)?,
         policy,
         history,
         verify: settings.verify.clone(),
@@ -141,22 +136,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
         rotate: !ladder::rotation(&config)?.is_empty(),
         stories,
     };
-    let (preset, prune) = (settings.preset, AutoPrune::of(&config));
-    let from_skill = named_skill::taken(&config);
-    Ok(Resolved { plan, deps, warnings, preset, bound, views, prune, from_skill })
-}
-
-/// What to say of a run without a verify command.
-fn unverified(settings: &Settings, reviewed: bool) -> Vec<String> {
-    if !settings.verify.is_empty() {
-        return Vec::new();
-    }
-    let mut warnings =
-        vec!["no verify command: completion cannot be verified (add --verify 'your test command')".into()];
-    if reviewed {
-        warnings.push("no verify command: the reviewer is not asked (review.agent)".into());
-    }
-    warnings
+    let (prune, from_skill) = (AutoPrune::of(&config), named_skill::taken(&config));
+    Ok(Resolved { plan, deps, warnings, preset: settings.preset, bound, views, prune, from_skill })
 }
 
 /// Refuses a workspace that a run could not record, or would damage.

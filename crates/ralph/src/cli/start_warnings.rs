@@ -1,12 +1,21 @@
 //! What a person should know of a run before it starts and cannot see in its settings.
 
+use super::Here;
 use crate::config::Settings;
 use crate::init::ignore::repository;
+use ralph_engine::protection::odd_in_repository;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
 use ralph_rules::estimate::DEFAULT;
 use ralph_rules::record::{AgentChoice, ReviewGiven};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// What is odd about the environment and the repository.
+pub fn surroundings(here: &Here) -> Vec<String> {
+    let odd = odd_in_repository(&here.workspace);
+    let odd = odd.iter().map(|odd| format!("git cannot read this repository: {odd}"));
+    here.env.strange().into_iter().chain(odd).collect()
+}
 
 /// A warning for each agent that cannot be stopped in mid-call by its cost.
 pub fn blind(chosen: &AgentChoice, ladder: &[AgentChoice], review: Option<&ReviewGiven>) -> Vec<String> {

@@ -74,7 +74,7 @@ fn list(client: &Found) -> Option<Value> {
 mod tests {
     use super::*;
 
-    fn of(hooks: Value) -> Hooks {
+    fn of(hooks: &Value) -> Hooks {
         judged(&json!({"data": [{"cwd": "w", "hooks": hooks}]}))
     }
 
@@ -83,11 +83,11 @@ mod tests {
         let hook =
             |status: &str, enabled: bool| json!({"pluginId": ID, "trustStatus": status, "enabled": enabled});
         let foreign = json!({"pluginId": "other@other", "trustStatus": "untrusted", "enabled": false});
-        assert_eq!(of(json!([hook("trusted", true), hook("trusted", true), foreign])), Hooks::Run);
-        assert_eq!(of(json!([hook("trusted", true), hook("untrusted", true)])), Hooks::Untrusted);
-        assert_eq!(of(json!([hook("trusted", true), hook("modified", true)])), Hooks::Untrusted);
-        assert!(matches!(of(json!([hook("trusted", true), hook("trusted", false)])), Hooks::Off(_)));
-        assert!(matches!(of(json!([foreign])), Hooks::Off(_)));
+        assert_eq!(of(&json!([hook("trusted", true), hook("trusted", true), foreign])), Hooks::Run);
+        assert_eq!(of(&json!([hook("trusted", true), hook("untrusted", true)])), Hooks::Untrusted);
+        assert_eq!(of(&json!([hook("trusted", true), hook("modified", true)])), Hooks::Untrusted);
+        assert!(matches!(of(&json!([hook("trusted", true), hook("trusted", false)])), Hooks::Off(_)));
+        assert!(matches!(of(&json!([foreign])), Hooks::Off(_)));
         assert!(matches!(judged(&Value::Null), Hooks::Off(_)));
     }
 }
