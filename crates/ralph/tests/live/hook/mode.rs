@@ -54,7 +54,7 @@ fn the_cap_of_eight_blocks_is_off() {
     client.place.git(&["add", "ralph.toml"]);
     client.place.git(&["-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-qm", "Patience"]);
     let done = run(&client, &["--max-iterations", "11"]);
-    let result = done.ends(1, "MAX_ITERATIONS");
+    let result = done.ends(3, "MAX_ITERATIONS");
     assert_eq!(result["iterations"], 11, "{}", done.story());
 }
 
