@@ -71,6 +71,21 @@ fn the_message_of_a_hook_may_be_longer_than_the_last_block() {
 }
 
 #[test]
+fn the_same_words_before_a_new_prompt_are_not_its_answer() {
+    let mut transcript = SessionTranscript::new(Client::Claude, Prices::default(), None, None);
+    let said = br#"{"type":"assistant","message":{"id":"a","content":[{"type":"text","text":"Done."}]}}"#;
+    transcript.read(said);
+    assert!(transcript.ends_with("Done."));
+    let notice =
+        br#"{"isSidechain":false,"type":"user","message":{"role":"user","content":"a subagent ended"}}"#;
+    transcript.read(notice);
+    assert!(!transcript.ends_with("Done."), "the answer to it is not written yet");
+    transcript.read(said);
+    transcript.read(br#"{"isSidechain":true,"type":"user","message":{"role":"user","content":"a part"}}"#);
+    assert!(transcript.ends_with("Done."), "nor is a subagent's prompt one of the session");
+}
+
+#[test]
 fn totals_of_codex_are_counted_from_where_they_stood() {
     let first: String = CODEX.lines().take(12).map(|line| format!("{line}\n")).collect();
     let rest: String = CODEX.lines().skip(12).map(|line| format!("{line}\n")).collect();

@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 
 /// Messages that may still grow; older ones are settled.
 const OPEN: usize = 32;
+/// Where the kind of a line is looked for.
+const HEAD: usize = 512;
 
 lenient! {
     struct Line<'a> {
@@ -54,6 +56,9 @@ type Settled = (String, Option<String>, MessageUsage);
 pub(super) fn read(transcript: &mut SessionTranscript, line: &[u8]) {
     // Most bytes are in other lines, such as what tools printed.
     if memmem::find(line, br#""assistant""#).is_none() {
+        if is_prompt(line) {
+            transcript.last.clear();
+        }
         return;
     }
     let Some(line) = str::from_utf8(line).ok().and_then(read_json::<Line<'_>>) else { return };
@@ -74,6 +79,14 @@ pub(super) fn read(transcript: &mut SessionTranscript, line: &[u8]) {
         transcript.last.clear();
         block.text.pour(&mut transcript.last);
     }
+}
+
+/// What was said before it is not the answer to it, even if the answer has the same words. Its kind stands at its
+/// beginning; the rest may be megabytes that a tool printed.
+fn is_prompt(line: &[u8]) -> bool {
+    let head = line.get(..HEAD).unwrap_or(line);
+    let found = |kind: &[u8]| memmem::find(head, kind).is_some();
+    found(br#""type":"user""#) && !found(br#""isSidechain":true"#)
 }
 
 fn usage(told: Field<'_>) -> MessageUsage {
