@@ -167,11 +167,18 @@ impl StoryPlan {
         self.kept().marker.clone()
     }
 
-    /// The story's own commands, with the secrets that the journal does not hold.
-    pub fn commands(&self, story: &StoryGiven, redactor: &Redactor) -> Vec<String> {
+    /// The commands of the story with this key, with the secrets that the journal does not hold: each command as the
+    /// plan has it, otherwise as it was recorded.
+    pub fn commands(&self, key: &str, recorded: &[String], redactor: &Redactor) -> Vec<String> {
         let kept = self.kept();
-        let same = |item: &&Item| item.key == story.key || redactor.redact(&item.key) == story.key;
-        kept.ledger.items().iter().find(same).map_or_else(|| story.verify.clone(), |item| item.verify.clone())
+        let same = |item: &&Item| item.key == key || redactor.redact(&item.key) == key;
+        let item = kept.ledger.items().iter().find(same);
+        let whole = |command: &String| {
+            let is = |own: &&String| redactor.redact(own) == command.as_str();
+            let own = item.and_then(|item| item.verify.iter().find(is));
+            own.unwrap_or(command).clone()
+        };
+        recorded.iter().map(whole).collect()
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {

@@ -44,6 +44,8 @@ use crate::objection::Objection;
 use crate::record::*;
 use crate::step::Step;
 
+use std::collections::BTreeSet;
+
 /// The state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
@@ -572,10 +574,15 @@ impl State {
         self.commands().next().is_some()
     }
 
-    /// The verify commands that apply now: the run's, and those of the story that is worked on.
+    /// The verify commands that apply now: the run's, those of the stories that were granted, so that no later story
+    /// breaks them, and those of the story that is worked on. Each once.
     pub fn commands(&self) -> impl Iterator<Item = &String> {
         let run = self.start.iter().flat_map(|start| &start.verify);
-        let own = self.stories.current.iter().flat_map(|story| &story.verify);
-        run.chain(own.filter(|command| !self.start.as_ref().is_some_and(|s| s.verify.contains(command))))
+        let current = self.stories.current.iter().flat_map(|story| &story.verify);
+        let granted = self.stories.granted.iter().flat_map(|story| &story.verify);
+        // When all are done and nothing but their own commands shows the work, they have just passed.
+        let again = self.stories.current.is_some() || run.clone().next().is_some();
+        let mut seen = BTreeSet::new();
+        run.chain(granted.filter(move |_| again)).chain(current).filter(move |command| seen.insert(*command))
     }
 }

@@ -59,8 +59,9 @@ pub(crate) fn granted(state: &State, decision: Decision) -> Decision {
         return if unread { act(Step::Plan { grant: None, aside: None }, Vec::new()) } else { decision };
     };
     let grade = ending.grade.unwrap_or(Grade::Unverified);
-    if !ending.verified {
-        // No command showed anything: a person has to look.
+    let own = state.start.as_ref().is_some_and(|start| !start.verify.is_empty()) || !story.verify.is_empty();
+    if !ending.verified || !own {
+        // No command showed anything about it: a person has to look.
         let ending = Ending::new(Reason::NeedsReview, false).graded(grade);
         return exit(ending, decision.reasons);
     }

@@ -190,6 +190,9 @@ fn undo(state: &State) -> Option<String> {
 }
 
 fn verified(state: &State) -> String {
+    if !state.verifies() && state.stories.is_on() {
+        return "each story by its own commands, and by those of the stories before it".into();
+    }
     if !state.verifies() {
         return "no verify command: completion cannot be verified (add --verify)".into();
     }

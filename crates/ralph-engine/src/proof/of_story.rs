@@ -31,11 +31,19 @@ impl StepContext {
     pub fn use_commands_of(&self, state: &State) {
         let Some(stories) = &self.stories else { return };
         let mut scope = Scope::of_run(&self.start);
-        if let Some(story) = &state.stories.current {
-            let own = stories.commands(story, &self.deps.redactor);
-            let new = own.into_iter().filter(|command| !self.start.verify.contains(command));
-            scope.commands.extend(new);
-            scope.story = true;
+        let current = state.stories.current.as_ref();
+        scope.story = current.is_some();
+        // As in `State::commands`, with the secrets that the journal does not hold.
+        let again = scope.story || !scope.commands.is_empty();
+        let granted = state.stories.granted.iter().filter(|_| again);
+        let granted = granted.map(|story| (story.grant.key.as_str(), &story.verify));
+        let current = current.map(|story| (story.key.as_str(), &story.verify));
+        for (key, recorded) in granted.chain(current) {
+            for command in stories.commands(key, recorded, &self.deps.redactor) {
+                if !scope.commands.contains(&command) {
+                    scope.commands.push(command);
+                }
+            }
         }
         let mut now = lock(&self.scope);
         if now.story != scope.story {

@@ -47,6 +47,8 @@ pub struct GrantedStory {
     pub grant: StoryGrant,
     /// After which iteration.
     pub iteration: u32,
+    /// Its own commands: they have to pass for every later story, too.
+    pub verify: Vec<String>,
 }
 
 impl Stories {
@@ -103,7 +105,9 @@ impl Stories {
             self.aside.insert(aside.to_owned(), self.attempts);
         }
         if let Some(grant) = grant.filter(|_| self.unticked.is_none()) {
-            self.granted.push(GrantedStory { grant: grant.clone(), iteration });
+            let own = self.current.iter().filter(|story| story.key == grant.key);
+            let verify = own.flat_map(|story| story.verify.clone()).collect();
+            self.granted.push(GrantedStory { grant: grant.clone(), iteration, verify });
             self.unticked = Some(grant.clone());
         }
     }

@@ -111,6 +111,7 @@ impl RunLines {
     fn title(&mut self, how: &str) {
         let Some(start) = &self.state.start else { return };
         let verify = match start.verify.as_slice() {
+            [] if start.stories.is_some() => "each story verified by its own commands".into(),
             [] => "no verify command: completion cannot be verified".into(),
             commands => format!("verified by {}", plain(&commands.join(" && "))),
         };

@@ -64,6 +64,17 @@ fn every_story_is_proven_by_itself_and_only_ticks_change() {
 }
 
 #[test]
+fn a_later_story_cannot_break_what_an_earlier_one_has_shown() {
+    let script = "[1]\nwrite a.txt yes\nclaim complete\n[2]\ndelete a.txt\nwrite b.txt yes\nclaim complete\n\
+        [3]\nwrite a.txt again\nclaim complete";
+    let bed = bed(script, PRD);
+    let done = run(&bed, &[]);
+    assert_eq!(done.ends(0, "gate_passed")["iterations"], 3, "{}", done.err);
+    assert!(done.err.contains("but `test -f a.txt` failed"), "{}", done.err);
+    assert!(done.err.contains("each story verified by its own commands"), "{}", done.err);
+}
+
+#[test]
 fn an_agents_ticks_are_put_back_and_named() {
     let script = "[1]\nrun sed -i s/false/true/ prd.json\nclaim complete\n[2]\nwrite a.txt yes\nclaim complete\n\
         [3]\nrun sed -i s/false/true/ prd.json\nwrite b.txt yes\nclaim complete";
