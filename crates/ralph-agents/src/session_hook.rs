@@ -15,6 +15,8 @@ pub struct HookInput {
     pub cwd: String,
     /// What the person typed, if the hook is about that.
     pub prompt: Option<String>,
+    /// The prompt that is answered, if the client names it.
+    pub prompt_id: Option<String>,
     /// What the agent said last; none if the client does not tell.
     pub last_message: Option<String>,
     /// The model that works, if it is told.
@@ -36,7 +38,8 @@ pub struct BackgroundTask {
 
 lenient! {
     struct Input<'a> {
-        session_id, transcript_path, cwd, prompt, last_assistant_message, model, turn_id, background_tasks,
+        session_id, transcript_path, cwd, prompt, prompt_id, last_assistant_message, model, turn_id,
+        background_tasks,
     }
 
     struct Task<'a> { kind = "type", status, command, description, id }
@@ -56,6 +59,7 @@ impl HookInput {
             transcript: text(input.transcript_path).unwrap_or_default(),
             cwd: text(input.cwd).unwrap_or_default(),
             prompt: text(input.prompt),
+            prompt_id: input.prompt_id.filled().map(String::from),
             last_message,
             model: input.model.filled().map(String::from),
             background: tasks.iter().filter(|task| task.status.is("running")).map(running).collect(),

@@ -23,6 +23,8 @@ pub struct SessionTranscript {
     totals: Option<Usage>,
     model: Option<String>,
     last: Tail,
+    /// The prompt that is being answered, if the client names it.
+    prompt: Option<String>,
     spend: SessionSpend,
     prices: Prices,
 }
@@ -42,6 +44,7 @@ impl SessionTranscript {
             totals,
             model,
             last: Tail::default(),
+            prompt: None,
             spend: SessionSpend::default(),
             prices,
         }
@@ -57,8 +60,12 @@ impl SessionTranscript {
         }
     }
 
-    /// Whether this is what the session said last; nothing at all is said at any time.
-    pub fn ends_with(&self, message: &str) -> bool {
+    /// Whether this is what the session said last, in answer to the prompt with this id; nothing at all is said at any
+    /// time. The same words in answer to an earlier prompt are not it.
+    pub fn ends_with(&self, message: &str, prompt: Option<&str>) -> bool {
+        if self.prompt.as_deref().zip(prompt).is_some_and(|(answered, asked)| answered != asked) {
+            return false;
+        }
         let last = self.last.text();
         let (last, message) = (last.trim(), message.trim());
         message.is_empty() || (!last.is_empty() && message.ends_with(last))

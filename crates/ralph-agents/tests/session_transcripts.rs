@@ -47,14 +47,14 @@ fn the_model_is_known_and_the_last_message_found() {
     {
         let mut transcript = SessionTranscript::new(client, Prices::default(), None, None);
         let said = "I created hello.txt. All tests pass and all stories are complete.";
-        assert!(transcript.ends_with(""), "nothing to wait for");
-        assert!(!transcript.ends_with(said));
+        assert!(transcript.ends_with("", None), "nothing to wait for");
+        assert!(!transcript.ends_with(said, None));
         for line in text.lines() {
             transcript.read(line.as_bytes());
         }
         let last = text.lines().filter(|line| line.contains(said)).count();
         assert!(last > 0, "the last message is in the file");
-        assert!(!transcript.ends_with("another message"));
+        assert!(!transcript.ends_with("another message", None));
         assert_eq!(transcript.close().0.model.as_deref(), Some(model));
     }
 }
@@ -64,10 +64,10 @@ fn the_message_of_a_hook_may_be_longer_than_the_last_block() {
     let mut transcript = SessionTranscript::new(Client::Claude, Prices::default(), None, None);
     transcript
         .read(br#"{"type":"assistant","message":{"id":"a","content":[{"type":"text","text":"two\n"}]}}"#);
-    assert!(transcript.ends_with("one\n\ntwo") && !transcript.ends_with("two three"));
+    assert!(transcript.ends_with("one\n\ntwo", None) && !transcript.ends_with("two three", None));
     let side = br#"{"type":"assistant","isSidechain":true,"message":{"id":"b","content":[{"type":"text","text":"x"}]}}"#;
     transcript.read(side);
-    assert!(transcript.ends_with("one\n\ntwo"), "a subagent does not speak for the session");
+    assert!(transcript.ends_with("one\n\ntwo", None), "a subagent does not speak for the session");
 }
 
 #[test]
@@ -75,14 +75,32 @@ fn the_same_words_before_a_new_prompt_are_not_its_answer() {
     let mut transcript = SessionTranscript::new(Client::Claude, Prices::default(), None, None);
     let said = br#"{"type":"assistant","message":{"id":"a","content":[{"type":"text","text":"Done."}]}}"#;
     transcript.read(said);
-    assert!(transcript.ends_with("Done."));
+    assert!(transcript.ends_with("Done.", None));
     let notice =
         br#"{"isSidechain":false,"type":"user","message":{"role":"user","content":"a subagent ended"}}"#;
     transcript.read(notice);
-    assert!(!transcript.ends_with("Done."), "the answer to it is not written yet");
+    assert!(!transcript.ends_with("Done.", None), "the answer to it is not written yet");
     transcript.read(said);
     transcript.read(br#"{"isSidechain":true,"type":"user","message":{"role":"user","content":"a part"}}"#);
-    assert!(transcript.ends_with("Done."), "nor is a subagent's prompt one of the session");
+    assert!(transcript.ends_with("Done.", None), "nor is a subagent's prompt one of the session");
+}
+
+#[test]
+fn an_answer_to_an_earlier_prompt_is_not_the_one_to_wait_for() {
+    let mut transcript = SessionTranscript::new(Client::Claude, Prices::default(), None, None);
+    let said = br#"{"type":"assistant","message":{"id":"a","content":[{"type":"text","text":"Done."}]}}"#;
+    let asked =
+        |id: &str| format!(r#"{{"isSidechain":false,"promptId":"{id}","type":"user","message":{{}}}}"#);
+    transcript.read(said);
+    assert!(transcript.ends_with("Done.", Some("p2")), "no prompt was seen");
+    transcript.read(asked("p1").as_bytes());
+    transcript.read(said);
+    assert!(transcript.ends_with("Done.", Some("p1")));
+    assert!(!transcript.ends_with("Done.", Some("p2")), "neither prompt nor answer are written yet");
+    transcript.read(asked("p2").as_bytes());
+    assert!(!transcript.ends_with("Done.", Some("p2")));
+    transcript.read(said);
+    assert!(transcript.ends_with("Done.", Some("p2")));
 }
 
 #[test]

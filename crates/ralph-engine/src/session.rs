@@ -27,6 +27,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct SessionTurn {
     /// What the agent said last.
     pub message: String,
+    /// The prompt that it answered, if the client names it.
+    pub prompt: Option<String>,
     /// Where the client writes the session's transcript.
     pub transcript: PathBuf,
     /// The model, if the client tells.

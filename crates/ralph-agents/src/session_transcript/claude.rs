@@ -54,11 +54,12 @@ impl ClaudeMessages {
 type Settled = (String, Option<String>, MessageUsage);
 
 pub(super) fn read(transcript: &mut SessionTranscript, line: &[u8]) {
+    if is_prompt(line) {
+        transcript.last.clear();
+        transcript.prompt = prompt_id(line).or(transcript.prompt.take());
+    }
     // Most bytes are in other lines, such as what tools printed.
     if memmem::find(line, br#""assistant""#).is_none() {
-        if is_prompt(line) {
-            transcript.last.clear();
-        }
         return;
     }
     let Some(line) = str::from_utf8(line).ok().and_then(read_json::<Line<'_>>) else { return };
@@ -87,6 +88,14 @@ fn is_prompt(line: &[u8]) -> bool {
     let head = line.get(..HEAD).unwrap_or(line);
     let found = |kind: &[u8]| memmem::find(head, kind).is_some();
     found(br#""type":"user""#) && !found(br#""isSidechain":true"#)
+}
+
+fn prompt_id(line: &[u8]) -> Option<String> {
+    const KEY: &[u8] = br#""promptId":""#;
+    let head = line.get(..HEAD).unwrap_or(line);
+    let rest = head.get(memmem::find(head, KEY)? + KEY.len()..)?;
+    let id = rest.get(..memchr::memchr(b'"', rest)?)?;
+    String::from_utf8(id.to_vec()).ok()
 }
 
 fn usage(told: Field<'_>) -> MessageUsage {

@@ -50,12 +50,15 @@ pub(super) fn since(
             own.read(line);
             each(line);
         });
-        if own.ends_with(&turn.message) || Instant::now() >= until || !turn.transcript.is_absolute() {
+        if own.ends_with(&turn.message, turn.prompt.as_deref())
+            || Instant::now() >= until
+            || !turn.transcript.is_absolute()
+        {
             break;
         }
         std::thread::sleep(PAUSE);
     }
-    let whole = own.ends_with(&turn.message);
+    let whole = own.ends_with(&turn.message, turn.prompt.as_deref());
     let (mut spend, totals) = own.close();
     now.totals = totals;
     for path in subagents(&turn.transcript) {

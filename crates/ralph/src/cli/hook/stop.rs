@@ -45,7 +45,8 @@ pub fn stop(input: &HookInput, run: &str, here: &Here) -> Result<Option<Answer>,
     };
     binding.keep(&home).map_err(|e| not_kept(&e))?;
     let transcript = PathBuf::from(&input.transcript);
-    let turn = SessionTurn { message, transcript, model: input.model.clone(), interrupted_by: None };
+    let (model, prompt) = (input.model.clone(), input.prompt_id.clone());
+    let turn = SessionTurn { message, prompt, transcript, model, interrupted_by: None };
     let departure = open_run::open(found, Some(turn), Vec::new(), here);
     match departure.map_err(|problem| resumable(problem, run))? {
         Departure::HandedOver(call, state) => Ok(Some(next(&call, &state, input, &home))),
