@@ -23,8 +23,6 @@ NOTICES = ("<task-notification>", "Stop hook feedback")
 
 DONE = say("The greeting is written. All tests pass and all stories are complete.\n\n"
            + block("COMPLETE", "PASSING", "true", "All tasks complete"))
-# Other words than before: that is how the answer to a notice is told from what was said before it.
-REALLY_DONE = say("The subagent has ended. All tests pass.\n\n" + block("COMPLETE", "PASSING", "true", "Nothing is left"))
 MORE = say("The greeting is written; the parser is next.\n\n"
            + block("IN_PROGRESS", "FAILING", "false", "Next: write the parser"))
 STUCK = say("I cannot go on.\n\n" + block("BLOCKED", "NOT_RUN", "false", "Database credentials are needed"))
@@ -85,7 +83,7 @@ SCENARIOS = {
     "bgsetsid": {"steps": [GREET, sh("setsid sleep 302 >/dev/null 2>&1 < /dev/null & touch started"), DONE]},
     # beside the work: a subagent that takes a second, a shell that outlives the turn
     "subagent": {"steps": [delegate(f"{DELEGATED} Write the greeting."), DONE],
-                 "delegated": [sh("sleep 1"), GREET, say("The greeting is written.")], "noticed": [REALLY_DONE]},
+                 "delegated": [sh("sleep 1"), GREET, say("The greeting is written.")], "noticed": [DONE]},
     "bgshell": {"steps": [write("greeting.txt", "helo\n"), behind("sleep 6"), DONE], "noticed": [DONE],
                 "again": [read("greeting.txt"), edit("greeting.txt", "helo", "hello"), DONE]},
     "goal": {"steps": [GREET, DONE], "noticed": [DONE]},
