@@ -20,5 +20,8 @@ pub fn bench(summary: &mut Summary) -> Done {
         let which = ["run", "--quiet", "--release", "--package", package, "--example", example];
         summary.run(what, &mut cargo(&which))?;
     }
+    let hooks =
+        ["test", "--release", "--package", "ralph", "--test", "hook_speed", "--", "--ignored", "--nocapture"];
+    summary.run("hooks of a session", &mut cargo(&hooks))?;
     live::bench(summary)
 }

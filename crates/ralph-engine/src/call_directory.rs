@@ -59,7 +59,7 @@ pub(crate) fn write(ctx: &StepContext, dir: &Path, index: &Index) -> io::Result<
     let facts = CallFacts {
         workspace: ctx.workspace.clone(),
         commit: git_facts(&ctx.workspace).head,
-        verify: ctx.start.verify.clone(),
+        verify: ctx.commands(),
         verify_timeout: ctx.start.policy.verify_timeout,
         plan,
         protect: ctx.start.protect.clone(),

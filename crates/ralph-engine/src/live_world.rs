@@ -81,7 +81,11 @@ impl<'a> LiveWorld<'a> {
         self.ctx.under_way.clear();
         match port.take_turn() {
             Some(turn) => self.in_worker(move |ctx| session::closed(ctx, &call, &turn)),
-            None => port.hand_over(Handover { id: request.id, prompt: request.prompt }),
+            None => {
+                // Noted on disk: the next hook tells the agent's changes of the plan from the person's by it.
+                self.ctx.commands_begin(true);
+                port.hand_over(Handover { id: request.id, prompt: request.prompt });
+            }
         }
     }
 

@@ -35,16 +35,20 @@ pub(crate) fn plan_first(
         let left = Objection::StoriesLeft { stories: planned.left.clone() };
         return Some(exit(Ending::new(Reason::Blocked, state.checks.passed()), vec![left]));
     }
-    // Nothing but the stories' own commands shows the work, and they have passed.
-    let grade = state.stories.granted.iter().map(|story| story.grant.grade).min();
-    match grade.filter(|_| stories.complete().is_some() && !state.verifies()) {
-        Some(grade) => {
-            let granted = u32::try_from(stories.granted.len()).unwrap_or(u32::MAX);
-            let reasons = vec![Objection::StoriesComplete { stories: granted }];
-            Some(exit(Ending::new(Reason::GatePassed, true).graded(grade), reasons))
-        }
-        None => None,
-    }
+    None
+}
+
+/// Every required story is done, and nothing but their own commands shows the work: once all of them have passed
+/// together on the files of now, the run is worth what its weakest story is.
+pub(crate) fn all_granted(state: &State, start: &RunStarted) -> Option<Decision> {
+    let stories = &state.stories;
+    let grade = stories.granted.iter().map(|story| story.grant.grade).min()?;
+    let shown = start.verify.is_empty() && stories.complete().is_some() && state.checks.passed();
+    shown.then(|| {
+        let granted = u32::try_from(stories.granted.len()).unwrap_or(u32::MAX);
+        let reasons = vec![Objection::StoriesComplete { stories: granted }];
+        exit(Ending::new(Reason::GatePassed, true).graded(grade), reasons)
+    })
 }
 
 /// The end of the run, or, where a story is worked on, the end of that story.

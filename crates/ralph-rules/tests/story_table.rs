@@ -285,6 +285,8 @@ fn a_story_brings_its_own_commands_and_needs_no_others() {
     journal.iteration(&done(), true, PASSED);
     assert_eq!(granted(&journal).1, Grade::Proven);
     planned(&mut journal, None, (1, 0));
+    // All commands once more, together, on the files that were ticked in.
+    journal.verified(CheckOutcome::Passed);
     journal.ended_with(Reason::GatePassed, 0);
     assert_eq!(journal.ended().grade, Some(Grade::Proven));
     // Without any command nothing is granted.
@@ -296,4 +298,30 @@ fn a_story_brings_its_own_commands_and_needs_no_others() {
     let claim = format!("All tests pass. The implementation is complete.\n\n{}", done());
     journal.iteration(&claim, true, None);
     journal.ended_with(Reason::NeedsReview, 2);
+}
+
+/// A person ticks what was left of a run whose last story broke the first one: that is no end.
+#[test]
+fn what_is_left_may_be_ticked_by_a_person_but_what_was_granted_has_to_hold() {
+    let own = |key: &str| StoryGiven { verify: vec![format!("test -f {key}")], ..story(key) };
+    for (how, ends) in [(CheckOutcome::Passed, true), (CheckOutcome::Failed, false)] {
+        let mut journal = Journal::unverified(|start| {
+            start.plan = bound(plan(0, 2));
+            start.stories = Some(StoriesGiven { attempts: 5 });
+        });
+        planned(&mut journal, Some(own("A")), (0, 2));
+        journal.verified(CheckOutcome::Failed);
+        journal.iteration(&done(), true, PASSED);
+        planned(&mut journal, Some(own("B")), (1, 1));
+        let commands: Vec<_> = journal.state.commands().cloned().collect();
+        assert_eq!(commands, ["test -f A", "test -f B"]);
+        journal.verified(CheckOutcome::Failed);
+        journal.iteration(&done(), true, Some(CheckOutcome::Failed));
+        planned(&mut journal, None, (2, 0));
+        journal.verified(how);
+        match ends {
+            true => journal.ended_with(Reason::GatePassed, 0),
+            false => assert!(!matches!(&journal.answer.next, Next::Exit(_)), "{:?}", journal.answer),
+        }
+    }
 }

@@ -18,3 +18,5 @@ mod session;
 mod skills;
 #[path = "hook/starting.rs"]
 mod starting;
+#[path = "hook/stories.rs"]
+mod stories;

@@ -1,6 +1,6 @@
 //! How long a client waits: for the hook of a session without a run at most twice as long as for `ralph --version`, and
 //! for that of a session with one at most twice as long as an iteration of the loop takes whose agent does nothing.
-//! A program of its own, so that no other test runs beside it; what is compared is measured in turns.
+//! A benchmark (`cargo xtask bench`), not run with the tests: machines are noisy. What is compared is measured in turns.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 #[path = "hook/session.rs"]
@@ -19,6 +19,7 @@ fn time(run: impl FnOnce()) -> Duration {
 }
 
 #[test]
+#[ignore = "a benchmark, run by `cargo xtask bench`"]
 fn hooks_are_as_quick_as_what_they_are_compared_with() {
     unbound();
     bound();
@@ -55,18 +56,14 @@ fn bound() {
         time(|| drop(command.output().unwrap()))
     };
     let (mut hook, mut one, mut six) = (Duration::MAX, Duration::MAX, Duration::MAX);
-    let mut iteration = Duration::ZERO;
-    // The shortest of each counts: more rounds where other work on the machine was in the way.
-    for round in 0..24 {
+    // The shortest of each counts.
+    for round in 0..12 {
         session.scratch.files(&[("progress", &format!("{round}"))]);
         hook = hook.min(time(|| assert!(session.stop(MORE).context().contains("Iteration"))));
         one = one.min(run("1"));
         six = six.min(run("6"));
-        iteration = six.saturating_sub(one) / 5;
-        if round >= 7 && hook <= iteration * 2 {
-            break;
-        }
     }
+    let iteration = six.saturating_sub(one) / 5;
     let figures = format!("bound hook: {hook:?}; iteration of a loop: {iteration:?}");
     let _ = writeln!(std::io::stderr(), "{figures}");
     assert!(hook <= iteration * 2, "{figures}");

@@ -66,9 +66,10 @@ impl Binding {
         write_durably(&index(home.dir(), &self.session), self.run.as_bytes())
     }
 
-    /// Releases the session: its hooks do nothing from now on.
+    /// Releases the session: its hooks do nothing from now on. The run's file goes first: if this is cut short, leftovers
+    /// of the run are ended again, and the next hook finds that the run is over.
     pub fn release(&self, home: &Home) {
-        for path in [index(home.dir(), &self.session), home.run(&self.run).join(FILE)] {
+        for path in [home.run(&self.run).join(FILE), index(home.dir(), &self.session)] {
             let _ = std::fs::remove_file(path);
         }
     }

@@ -32,6 +32,7 @@ pub(crate) struct OpenCall {
 /// The closing fact of a call that the session has answered.
 pub(crate) fn closed(ctx: &StepContext, call: &OpenCall, turn: &SessionTurn) -> Observation {
     let (client, session) = session_of(ctx);
+    ctx.commands_ended();
     let (spent, kept) = read(ctx, call, turn, client, session);
     let priced = spent.spend.priced > 0 && spent.spend.unpriced == 0;
     let (charged, carry) = rounded(call.mark.carry.saturating_add(spent.spend.cost));
@@ -58,8 +59,18 @@ pub(crate) fn closed(ctx: &StepContext, call: &OpenCall, turn: &SessionTurn) -> 
         ms: crate::clock::utc().saturating_sub(call.since).max(0),
     };
     let whole = priced && spent.whole && turn.interrupted_by.is_none();
-    let closed = call_ended(ctx, call.id, call.reserved, ended);
-    let carry = if priced { carry } else { call.mark.carry };
+    let mut closed = call_ended(ctx, call.id, call.reserved, ended);
+    if priced {
+        // Also where an estimate that was charged before covers it, so that nothing is left to charge.
+        closed.charged = charged;
+    }
+    let late = !spent.whole && spent.spend.priced == 0 && spent.spend.unpriced == 0;
+    let carry = match (priced, late) {
+        (true, _) => carry,
+        // The estimate was charged; what the transcript says later replaces it.
+        (_, true) => call.mark.carry.saturating_sub(closed.charged.0.saturating_mul(PICO)),
+        _ => call.mark.carry,
+    };
     let mark = Some(Box::new(SessionMark { carry, ..spent.mark }));
     observation(ctx, told(CallEnded { session_mark: mark, ..closed }, whole))
 }
@@ -78,6 +89,7 @@ fn told(closed: CallEnded, whole: bool) -> CallEnded {
 /// The closing fact of a call whose session is gone.
 pub(crate) fn lost(ctx: &StepContext, call: &OpenCall) -> Observation {
     let (client, session) = session_of(ctx);
+    ctx.commands_ended();
     let transcript = session.transcript.as_str().into();
     let turn = SessionTurn { transcript, ..SessionTurn::default() };
     let (spent, kept) = read(ctx, call, &turn, client, session);

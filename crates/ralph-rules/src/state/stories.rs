@@ -151,6 +151,8 @@ impl State {
             (before, Some(now)) if before.as_ref() != Some(&now) || ended => self.story_begins(),
             (None, None) if self.stories.ends && same_files => self.phase = Phase::Judging,
             (None, None) if self.stories.ends => self.verify_again(planned.tree),
+            // A person has ticked or removed what was left.
+            (None, None) if self.stories.complete().is_some() => self.whole_run(),
             _ => {}
         }
     }

@@ -54,6 +54,18 @@ fn without_usage_the_estimate_is_counted() {
 }
 
 #[test]
+fn usage_that_comes_after_its_estimate_was_charged_is_not_charged_again() {
+    let mut session = Session::new();
+    session.prompt(LOOP);
+    session.hook("stop", &session.stopped(MORE));
+    assert_eq!(session.run()["cost_micro"], 500_000);
+    session.say(MORE, 1000);
+    session.stop(MORE);
+    assert_eq!(session.run()["cost_micro"], 500_000, "both messages are below the estimate");
+    session.replays();
+}
+
+#[test]
 fn a_late_message_is_waited_for() {
     let mut session = Session::new();
     session.prompt(LOOP);
