@@ -54,7 +54,7 @@ pub fn proof_of(tree: u128, proof: &ProofState, checks: &Checks) -> ProofStep {
 
 /// Nobody knows which files were verified: a person has to look.
 fn keeps_changing(proof: &ProofState) -> ProofStep {
-    let files = proof.latest().map(|compared| compared.changed_since.clone()).unwrap_or_default();
+    let files = proof.changed_since.clone();
     ProofStep::Conclude(Conclusion::Graded(Grade::Unclear, vec![Objection::FilesKeepChanging { files }]))
 }
 

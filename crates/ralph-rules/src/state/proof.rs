@@ -15,6 +15,8 @@ pub struct ProofState {
     outdated: bool,
     /// How often the files were compared since the latest call.
     comparisons: u32,
+    /// Files that a comparison found changed since they were verified, the latest such ones.
+    pub changed_since: Vec<String>,
     /// A step of the proof has closed since the iteration did.
     pub under_way: bool,
     /// How often the agent was asked for a test of its work.
@@ -76,6 +78,9 @@ impl ProofState {
             self.map = None;
         }
         self.outdated = false;
+        if !compared.changed_since.is_empty() {
+            self.changed_since.clone_from(&compared.changed_since);
+        }
         self.compared = Some(compared.clone());
     }
 
