@@ -24,7 +24,7 @@ use crate::reset_time::day_of;
 use crate::run::{Left, Run, Unwritable};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
-use crate::session::{Binding, Handover};
+use crate::session::{self, Binding, Handover};
 use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
@@ -237,6 +237,11 @@ pub fn resume(
     recount::after_restore(home, &store, pricing)?;
     let found = recount::found(home, &store, &records, &started, pricing)?;
     facts.extend(found.map(|found| Seen::CallsFound(found).into()));
+    let between = deps
+        .session
+        .as_deref()
+        .and_then(|port| session::worked_between(&state, &started, port, &deps.prices, records.len()));
+    facts.extend(between);
     drop(records);
     let policy = change(&started.policy);
     if policy != started.policy {

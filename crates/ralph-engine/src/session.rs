@@ -15,7 +15,7 @@ pub(crate) use binding::has_session;
 pub use binding::{Binding, bound_run};
 pub use process::SessionProcess;
 pub use spent::mark_now;
-pub(crate) use turn::{OpenCall, closed, lost};
+pub(crate) use turn::{OpenCall, closed, lost, worked_between};
 
 use ralph_rules::next::Why;
 use ralph_rules::record::Attempt;
@@ -62,6 +62,11 @@ impl SessionPort {
     /// What the session did, once: it closes one call.
     pub fn take_turn(&self) -> Option<SessionTurn> {
         locked(&self.turn).take()
+    }
+
+    /// What the session did; it still closes a call.
+    pub(crate) fn turn(&self) -> Option<SessionTurn> {
+        locked(&self.turn).clone()
     }
 
     /// Whether the session has done something that no call was closed with yet.

@@ -303,6 +303,7 @@ impl State {
                 // An open call is recovered next, and counts then.
                 let open = u32::from(self.phase == Phase::Lost && !self.reviews.under_way());
                 self.calls.found(found.last.saturating_sub(open));
+                self.session_mark.carry = found.carry.unwrap_or(self.session_mark.carry);
             }
             Seen::Woke => self.stories.read_again(),
             Seen::Admitted(admitted) => self.admitted(admitted),

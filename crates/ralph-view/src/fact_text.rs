@@ -190,6 +190,9 @@ fn facts(seen: &Seen) -> Vec<String> {
                 .collect()
         }
         Seen::Resumed(resumed) => resumed_words(resumed),
+        Seen::CallsFound(found) if found.carry.is_some() => {
+            vec![format!("the session worked on meanwhile, {}", money(found.cost().0, found.unpriced == 0))]
+        }
         Seen::CallsFound(found) => vec![format!(
             "the journal comes from an older copy: its transcripts show {}, up to iteration {}, {}",
             counted(found.calls, "further call"),

@@ -1,10 +1,10 @@
 //! Closes a call with what the session did: the same fact as that of a call whose agent ralph started. The session is
 //! never ended, and nothing is looked for by the run's tag: the session may carry it.
 
-use super::SessionTurn;
 use super::kept::KeptTurn;
 use super::spent::{Spent, since};
-use crate::ledger;
+use super::{SessionPort, SessionTurn};
+use crate::ledger::{self, LedgerAccounts};
 use crate::observation::Observation;
 use crate::step_context::StepContext;
 use crate::transcript::Kept;
@@ -12,10 +12,18 @@ use crate::world::call::{Ended, observation};
 use crate::world::reply::{call_ended, file_ref};
 use ralph_agents::{Client, Exit, Reply};
 use ralph_rules::money::Micro;
-use ralph_rules::record::{Attempt, CallEnded, CallLost, Ms, PriceFrom, Seen, SessionGiven, SessionMark};
+use ralph_rules::prices::Prices;
+use ralph_rules::record::{
+    Attempt, CallEnded, CallLost, CallsFound, Ms, PriceFrom, RunStarted, Seen, SessionGiven, SessionMark,
+};
+use ralph_rules::state::{Phase, State};
+use std::collections::BTreeMap;
 
 /// Millionths of a micro-dollar in one.
 const PICO: i64 = 1_000_000;
+
+/// Added to the number of what is booked between two calls.
+const BETWEEN: u32 = 1_000_000;
 
 /// Which call is closed, and what is known of it.
 #[derive(Clone, Debug)]
@@ -73,6 +81,41 @@ pub(crate) fn closed(ctx: &StepContext, call: &OpenCall, turn: &SessionTurn) -> 
     };
     let mark = Some(Box::new(SessionMark { carry, ..spent.mark }));
     observation(ctx, told(CallEnded { session_mark: mark, ..closed }, whole))
+}
+
+/// What the session used while no call was open: a hook was interrupted or killed before it could hand one over. It is
+/// charged at once, because the run may end without another call; the call that the turn closes is charged the rest.
+pub(crate) fn worked_between(
+    state: &State,
+    start: &RunStarted,
+    port: &SessionPort,
+    prices: &Prices,
+    times: usize,
+) -> Option<Observation> {
+    let turn = port.turn()?;
+    let session = start.session.as_ref().filter(|_| state.in_session)?;
+    if matches!(state.phase, Phase::Calling { .. } | Phase::Ending | Phase::Recovering | Phase::Lost) {
+        return None;
+    }
+    let mark = &state.session_mark;
+    let spend = since(Client::of_agent(&session.client)?, &turn, mark, prices, &mut |_| {}).spend;
+    let (charged, _) = rounded(mark.carry.saturating_add(spend.cost));
+    if charged == Micro::ZERO {
+        return None;
+    }
+    let accounts = LedgerAccounts::of(start, crate::clock::utc());
+    let found = CallsFound {
+        last: state.calls.done,
+        days: BTreeMap::from([(accounts.day().to_owned(), charged)]),
+        unpriced: spend.unpriced.min(1),
+        carry: Some(mark.carry.saturating_sub(charged.0.saturating_mul(PICO))),
+        ..CallsFound::default()
+    };
+    // No call of the run has such a number.
+    let attempt = u32::try_from(times).unwrap_or(u32::MAX).saturating_add(BETWEEN);
+    let id = Attempt { iteration: state.calls.id.iteration, attempt };
+    let settle = ledger::settle_found(&accounts, id, charged, 0, false);
+    Some(Observation { settle: Some(settle), ..Seen::CallsFound(found).into() })
 }
 
 /// The client told of tokens, not of a cost; a message that was not written yet is charged to the next call.

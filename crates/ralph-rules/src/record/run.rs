@@ -245,7 +245,8 @@ pub struct PolicyChanged {
     pub policy: Policy,
 }
 
-/// Calls whose transcripts were found but which the journal does not hold: the database was restored from an older copy.
+/// Costs of calls that the journal does not hold: the database was restored from an older copy, or a session worked while
+/// ralph had no call open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallsFound {
     /// How many.
@@ -258,6 +259,9 @@ pub struct CallsFound {
     pub usage: Usage,
     /// How many of them have no known price and are counted as the estimate.
     pub unpriced: u32,
+    /// Of a session: what is carried on to its next call, below zero by what is charged with this (`SessionMark::carry`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carry: Option<i64>,
 }
 
 impl CallsFound {

@@ -30,6 +30,9 @@ fn escape_ends_the_verification_and_the_next_stop_continues() {
     std::fs::remove_file(session.scratch.workspace().join("wait")).unwrap();
     let ended = session.stop("I am done already.");
     assert!(ended.line().contains("completed"), "{ended:?}");
+    assert_eq!(session.run()["cost_micro"], 12_000, "both turns are charged, once each");
+    let doctor = session.ralph(&["doctor", "--json"]).out;
+    assert!(!doctor.contains("by the ledger") && !doctor.contains("is booked for calls"), "{doctor}");
     session.replays();
 }
 
@@ -55,6 +58,7 @@ fn work_after_an_interruption_is_the_agents_and_not_the_users() {
     session.scratch.files(&[("done.txt", "done\n")]);
     let ended = session.stop(DONE);
     assert!(ended.line().contains("completed (proven)"), "{ended:?}");
+    assert_eq!(session.run()["cost_micro"], 12_000, "both turns are charged, once each");
     session.replays();
 }
 

@@ -153,6 +153,7 @@ impl Session {
             .map(|seen| match seen {
                 Seen::CallEnded(call) => call.charged.0,
                 Seen::CallLost(lost) => lost.charged.0,
+                Seen::CallsFound(found) => found.cost().0,
                 _ => 0,
             })
             .sum();
