@@ -12,8 +12,11 @@ use std::path::{Path, PathBuf};
 pub const LOG: &str = "RALPH_LOG";
 const CALL: &str = ralph_engine::call_directory::VARIABLE;
 
+/// Marks every process of a session that `ralph run --mode hook` starts.
+pub const SESSION: &str = "RALPH_SESSION";
+
 /// Set by ralph for agents and verification, or read only by the scripted agent and by the project's own tests.
-const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION", "RALPH_SESSION", CALL];
+const RESERVED: &[&str] = &["RALPH_RUN", "RALPH_ITERATION", SESSION, CALL];
 const OURS: &[&str] = &[
     LOG,
     "RALPH_COMPLETE",
@@ -38,6 +41,8 @@ pub struct Env {
     pub config_home: Option<PathBuf>,
     /// `RALPH_RUN`: set inside an agent or a verification; `ralph run` then refuses.
     pub inside_run: Option<String>,
+    /// `RALPH_SESSION`: set inside a session that `ralph run --mode hook` started, with the id of its run.
+    pub inside_session: Option<String>,
     /// `RALPH_CALL`: set for an agent; what `ralph block emit` measures against.
     pub call: Option<PathBuf>,
     /// `RALPH_LOG`: how much ralph logs about itself to stderr.
@@ -77,6 +82,7 @@ impl Env {
             state_home: dir("XDG_STATE_HOME", ".local/state"),
             config_home: dir("XDG_CONFIG_HOME", ".config"),
             inside_run: text("RALPH_RUN"),
+            inside_session: text(SESSION),
             call: env::var_os(CALL).map(PathBuf::from).filter(|p| p.is_absolute()),
             log: text(LOG),
             home: home.clone(),

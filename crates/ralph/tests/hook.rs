@@ -10,6 +10,8 @@ mod flow;
 mod hostile;
 #[path = "hook/money.rs"]
 mod money;
+#[path = "hook/own_work.rs"]
+mod own_work;
 #[path = "hook/people.rs"]
 mod people;
 #[path = "hook/session.rs"]

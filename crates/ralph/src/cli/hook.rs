@@ -13,6 +13,7 @@ mod answer;
 mod cancel;
 mod client;
 mod install;
+pub mod known_process;
 mod loop_command;
 pub mod open_run;
 pub mod plugin;
@@ -78,11 +79,13 @@ enum What {
 }
 
 impl Args {
-    /// The command's name if it decides whether anybody checks a session.
+    /// The command's name if it decides whether anybody checks the work of a session.
     pub fn for_people_only(&self) -> Option<&'static str> {
         match &self.what {
             What::Install(_) => Some("hook install"),
             What::Uninstall(_) => Some("hook uninstall"),
+            // `/ralph:cancel` is answered by the prompt hook, because a person types it.
+            What::Cancel(_) => Some("hook cancel"),
             _ => None,
         }
     }

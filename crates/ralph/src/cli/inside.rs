@@ -1,18 +1,33 @@
-//! Whether a command was typed inside a run: by its agent, or by a verify command. Some commands are for people only; an
+//! Whether a command was typed inside a run: by its agent, by a verify command, or in a session that worked on one. Some commands are for people only; an
 //! agent that could stop, steer, undo or accept its own run would decide about it.
 
+use super::hook::known_process;
 use super::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_store::{RunFilter, RunRow, Store};
 
 /// Refuses a command that is for people only.
 pub fn for_people_only(command: &str, here: &Here) -> Result<(), Problem> {
-    let Some(run) = run_around(here) else { return Ok(()) };
+    if let Some(run) = run_around(here) {
+        let message = format!(
+            "`ralph {command}` cannot be used inside a run (this is inside run {}): an agent must not control runs; ask a person to type it in another terminal",
+            runs::short(&run)
+        );
+        return Err(Problem::new(Code::Usage, message));
+    }
+    let Some(run) = run_of_session(here) else { return Ok(()) };
     let message = format!(
-        "`ralph {command}` cannot be used inside a run (this is inside run {}): an agent must not control runs; ask a person to type it in another terminal",
+        "`ralph {command}` cannot be used inside a session that works or worked on a run (here {}): an agent must not control runs; type it in another terminal",
         runs::short(&run)
     );
     Err(Problem::new(Code::Usage, message))
+}
+
+/// The run that the session around this process works or worked on. Whether the agent or the user typed a command in the
+/// client cannot be told apart, so neither may.
+fn run_of_session(here: &Here) -> Option<String> {
+    let mark = here.env.inside_session.clone();
+    mark.or_else(|| known_process::run_of_ancestor(&here.home().ok()?))
 }
 
 /// The run that this process belongs to: by the mark in its environment, or by an ancestor that drives a run. An agent

@@ -10,7 +10,7 @@ use super::refused::can_be_recorded;
 use super::resolve::Resolved;
 use super::run::Args;
 use super::{Here, diagnostics, run, runs};
-use crate::env::Env;
+use crate::env::{Env, SESSION};
 use crate::plain::plain;
 use crate::print::{print, say};
 use crate::problem::{Code, Problem};
@@ -30,9 +30,6 @@ use ralph_view::run_receipt::receipt;
 use session::Session;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Marks every process of a session that ralph started, so that none of them outlives it.
-const TAG: &str = "RALPH_SESSION";
 
 /// Runs the session to its end, and tells what came of it.
 pub fn run(args: &Args, resolved: Resolved, here: &Here) -> Result<u8, Problem> {
@@ -65,7 +62,7 @@ pub fn run(args: &Args, resolved: Resolved, here: &Here) -> Result<u8, Problem> 
     let ran = session.run(&call, &state, args.output.quiet);
     session.clean_up();
     // A process that it left behind could change the work after it was verified.
-    let _ = ralph_supervisor::sweep(TAG, &id);
+    let _ = ralph_supervisor::sweep(SESSION, &id);
     let outcome = finish(args, &id, &home, here);
     binding.release(&home);
     ran?;

@@ -9,6 +9,7 @@ use super::{
     secrets,
 };
 use crate::config::Flags;
+use crate::env::SESSION;
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
@@ -223,11 +224,12 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
 
 /// Refuses to run inside an agent or a verify command that ralph started.
 pub fn not_inside(here: &Here) -> Result<(), Problem> {
-    let Some(outer) = &here.env.inside_run else { return Ok(()) };
-    let message = format!(
-        "ralph is already running here: this is inside run {} (RALPH_RUN is set)",
-        runs::short(outer)
-    );
+    let marks = [(&here.env.inside_run, "RALPH_RUN"), (&here.env.inside_session, SESSION)];
+    let Some((outer, mark)) = marks.into_iter().find_map(|(run, mark)| Some((run.as_ref()?, mark))) else {
+        return Ok(());
+    };
+    let message =
+        format!("ralph is already running here: this is inside run {} ({mark} is set)", runs::short(outer));
     Err(Problem::new(Code::Usage, message).hint("to start a run within a run anyway, add --nested"))
 }
 

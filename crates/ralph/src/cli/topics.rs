@@ -151,7 +151,8 @@ pub fn text(topic: &Topic) -> String {
 
 const VARIABLES_MORE: &str = "
 RALPH_LOG logs ralph's own activity to stderr: off, error, warn, info, debug or trace.
-Set by ralph for agents and verify commands: RALPH_RUN, RALPH_ITERATION; for agents RALPH_CALL.
+Set by ralph for agents and verify commands: RALPH_RUN, RALPH_ITERATION; for agents RALPH_CALL;
+for sessions of `--mode hook` RALPH_SESSION.
 Also used: HOME, XDG_STATE_HOME, XDG_CONFIG_HOME, PATH, TERM, NO_COLOR, TZ, VISUAL, EDITOR.
 ";
 

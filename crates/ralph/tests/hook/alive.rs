@@ -33,8 +33,7 @@ fn when_the_session_is_gone_resume_continues_as_a_loop() {
     fs::write(&input, typed.to_string()).unwrap();
     // The client is a process of its own, which ends.
     let script = format!("'{}' hook prompt < '{}'", env!("CARGO_BIN_EXE_ralph"), input.display());
-    let path =
-        session.command(&[]).get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
+    let path = session.path();
     let mut client = session.scratch.command("find");
     client.args([".", "-maxdepth", "0", "-exec", "sh", "-c", &script, ";"]).env("PATH", path);
     let said = String::from_utf8(client.output().unwrap().stdout).unwrap();

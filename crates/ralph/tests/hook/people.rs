@@ -67,7 +67,7 @@ fn cancel_ends_the_run_and_lets_the_session_be() {
     let mut session = Session::new();
     let nothing = session.ralph(&["hook", "cancel"]);
     assert_eq!(nothing.code, Some(64), "{nothing:?}");
-    session.prompt(LOOP);
+    let (_, _client) = session.prompt_in_client(LOOP);
     session.say("In the middle of it", 1000);
     let cancelled = session.ralph(&["hook", "cancel"]);
     assert_eq!(cancelled.code, Some(0), "{cancelled:?}");
@@ -81,16 +81,17 @@ fn cancel_ends_the_run_and_lets_the_session_be() {
 #[test]
 fn a_hint_reaches_the_next_iteration() {
     let mut session = Session::new();
-    session.prompt(LOOP);
+    let (_, client) = session.prompt_in_client(LOOP);
     let hint = session.ralph(&["hint", "Look at the parser"]);
     assert_eq!(hint.code, Some(0), "{hint:?}");
+    drop(client);
     assert!(session.stop(MORE).context().contains("Look at the parser"));
 }
 
 #[test]
 fn stop_says_how_to_end_a_run_in_a_session() {
     let session = Session::new();
-    session.prompt(LOOP);
+    let (_, _client) = session.prompt_in_client(LOOP);
     let stopped = session.ralph(&["stop"]);
     assert_eq!(stopped.code, Some(64), "{stopped:?}");
     assert!(

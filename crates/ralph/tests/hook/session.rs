@@ -2,10 +2,11 @@
 
 use ralph_testkit::Scratch;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// What an agent says when it is done.
 pub const DONE: &str = "All done.\n\n---RALPH_STATUS---\nSTATUS: COMPLETE\nTASKS_COMPLETED_THIS_LOOP: 1\n\
@@ -24,6 +25,16 @@ pub struct Session {
     pub scratch: Scratch,
     pub id: String,
     said: u32,
+}
+
+/// A client that lives until it is dropped.
+pub struct Client(Child);
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
 }
 
 /// What a hook answered.
@@ -114,11 +125,15 @@ impl Session {
 
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = self.scratch.command(env!("CARGO_BIN_EXE_ralph"));
+        command.args(args).env("PATH", self.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// With the scripted clients first.
+    pub fn path(&self) -> OsString {
         let path = self.scratch.env().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
         let bin = self.scratch.root().join("bin");
-        let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
-        command.args(args).env("PATH", path).stdin(Stdio::null());
-        command
+        std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap()
     }
 
     pub fn ralph(&self, args: &[&str]) -> Answer {
@@ -142,6 +157,33 @@ impl Session {
         let mut input = self.input();
         input["prompt"] = text.into();
         self.hook("prompt", &input)
+    }
+
+    /// The user types this in a client that is a process of its own, so that this one is another terminal.
+    pub fn prompt_in_client(&self, text: &str) -> (Answer, Client) {
+        let (input, answer) = (self.scratch.root().join("typed"), self.scratch.root().join("answer"));
+        let mut typed = self.input();
+        typed["prompt"] = text.into();
+        std::fs::write(&input, typed.to_string()).unwrap();
+        let ralph = env!("CARGO_BIN_EXE_ralph");
+        let hook = format!("'{ralph}' hook prompt < '{}' > '{}'", input.display(), answer.display());
+        let mut client = self.scratch.command("find");
+        client.args([
+            ".",
+            "-maxdepth",
+            "0",
+            "-exec",
+            "sh",
+            "-c",
+            &format!("{hook}; echo ready; read end"),
+            ";",
+        ]);
+        client.env("PATH", self.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut client = client.spawn().unwrap();
+        let mut ready = String::new();
+        BufReader::new(client.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let out = std::fs::read_to_string(&answer).unwrap();
+        (Answer { code: Some(0), out, err: String::new() }, Client(client))
     }
 
     /// The agent says this and stops.

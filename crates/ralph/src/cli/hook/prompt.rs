@@ -3,8 +3,8 @@
 
 use super::answer::{Answer, fitting};
 use super::loop_command::{self, Asked};
-use super::open_run;
 use super::stop::{added, not_kept};
+use super::{known_process, open_run};
 use crate::cli::refused::{can_be_recorded, refused};
 use crate::cli::resolve::{self, Resolved};
 use crate::cli::{Here, diagnostics, named_skill, runs};
@@ -59,7 +59,10 @@ pub fn prompt(
     binding.keep(&home).map_err(|e| not_kept(&e))?;
     let departure = start(&id, resolved, &binding, input, here);
     match departure {
-        Ok(Departure::HandedOver(call, state)) => Ok(Some(begun(&call, &state, &home))),
+        Ok(Departure::HandedOver(call, state)) => {
+            known_process::remember(&binding, &home);
+            Ok(Some(begun(&call, &state, &home)))
+        }
         Ok(Departure::Ended(outcome)) => {
             binding.release(&home);
             Ok(Some(Answer { refused: Some(not_begun(&outcome, &id)), ..Answer::default() }))
@@ -77,8 +80,9 @@ fn is_free(run: &str, home: &Home) -> Result<(), Problem> {
         return Ok(());
     }
     let message = format!("this session already works on run {}", runs::short(run));
-    Err(Problem::new(Code::Busy, message)
-        .hint("it continues when the agent stops; /ralph:cancel (or `ralph hook cancel`) ends it"))
+    Err(Problem::new(Code::Busy, message).hint(
+        "it continues when the agent stops; /ralph:cancel (in another terminal `ralph hook cancel`) ends it",
+    ))
 }
 
 fn start(

@@ -1,7 +1,7 @@
 //! `/ralph:status` and `/ralph:cancel`, typed in a session: answered by the hook itself, so no model is asked.
 
 use super::answer::Answer;
-use super::{cancel, open_run};
+use super::{cancel, known_process, open_run};
 use crate::cli::{Here, runs};
 use crate::plain::plain;
 use crate::problem::Problem;
@@ -64,7 +64,9 @@ pub fn noted(input: &HookInput, run: &str, state: std::path::PathBuf) {
     if known.process != process {
         let transcript = input.transcript.clone();
         // Nothing depends on it yet: the next stop writes it again, and says why it cannot.
-        let _ = Binding { process, transcript, ..known }.keep(&home);
+        let binding = Binding { process, transcript, ..known };
+        let _ = binding.keep(&home);
+        known_process::remember(&binding, &home);
     }
 }
 

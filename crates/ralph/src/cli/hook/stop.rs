@@ -2,7 +2,7 @@
 //! for the next iteration, or lets the session end.
 
 use super::answer::{Answer, fitting};
-use super::open_run;
+use super::{known_process, open_run};
 use crate::cli::{Here, runs};
 use crate::plain::plain;
 use crate::problem::Problem;
@@ -44,6 +44,7 @@ pub fn stop(input: &HookInput, run: &str, here: &Here) -> Result<Option<Answer>,
         return Ok(None);
     };
     binding.keep(&home).map_err(|e| not_kept(&e))?;
+    known_process::remember(&binding, &home);
     let transcript = PathBuf::from(&input.transcript);
     let (model, prompt) = (input.model.clone(), input.prompt_id.clone());
     let turn = SessionTurn { message, prompt, transcript, model, interrupted_by: None };

@@ -1,9 +1,9 @@
 //! One session of Claude Code: interactive on a terminal, otherwise headless with what ralph's hooks say on stderr.
 
-use super::TAG;
 use crate::cli::hook::plugin::{self, Plugin};
 use crate::cli::resolve::Resolved;
 use crate::cli::{Here, agent};
+use crate::env::SESSION;
 use crate::plain::plain;
 use crate::print::say;
 use crate::problem::{Code, Problem};
@@ -115,7 +115,7 @@ impl Session {
         let env = line.env.iter().filter(|(name, _)| name != RETRIES);
         command.envs(env.map(|(name, value)| (name, value))).env(CAP.0, CAP.1);
         // Last, so that the user's own settings win.
-        command.envs(self.env.iter().cloned()).env("RALPH_BIN", &self.ralph).env(TAG, &self.id);
+        command.envs(self.env.iter().cloned()).env("RALPH_BIN", &self.ralph).env(SESSION, &self.id);
         command.current_dir(&self.dir);
         command
     }
