@@ -8,6 +8,8 @@ mod alive;
 mod flow;
 #[path = "hook/hostile.rs"]
 mod hostile;
+#[path = "hook/mode.rs"]
+mod mode;
 #[path = "hook/money.rs"]
 mod money;
 #[path = "hook/own_work.rs"]

@@ -19,10 +19,9 @@ use again::Again;
 use ralph_agents::Client;
 use ralph_engine::home::Home;
 use ralph_engine::open::{self, Departure};
-use ralph_engine::outcome::{last_ending, outcome};
+use ralph_engine::outcome::{Outcome, last_ending, outcome};
 use ralph_engine::session::{Binding, SessionPort, SessionProcess, SessionTurn, mark_now};
 use ralph_engine::watch::Watcher;
-use ralph_rules::ending::Status;
 use ralph_rules::next::Why;
 use ralph_rules::record::{Request, SessionGiven};
 use ralph_rules::state::State;
@@ -63,13 +62,34 @@ pub fn run(args: &Args, resolved: Resolved, here: &Here) -> Result<u8, Problem> 
     session.clean_up();
     // A process that it left behind could change the work after it was verified.
     let _ = ralph_supervisor::sweep(SESSION, &id);
-    let outcome = finish(args, &id, &home, here);
+    let ended = ended(&id, &home, here);
     binding.release(&home);
-    ran?;
-    match outcome? {
-        (code, true) => Ok(again.verify(&id, code, here)?),
-        (code, false) => Ok(code),
+    let Ended { mut result, state, never } = ended?;
+    again.verify(&mut result, &id, here);
+    match ran.err().or(never) {
+        // The line that says what failed is the result.
+        Some(problem) if args.output.json => Err(with_result(problem, result)),
+        Some(problem) => {
+            print(&receipt(&result, &state, here.out_style()));
+            Err(problem)
+        }
+        None => {
+            match args.output.json {
+                true => print(&format!("{}\n", serde_json::to_string(&result).unwrap_or_default())),
+                false => print(&receipt(&result, &state, here.out_style())),
+            }
+            Ok(result.exit_code)
+        }
     }
+}
+
+fn with_result(problem: Problem, result: Outcome) -> Problem {
+    let result = Outcome {
+        exit_code: problem.code as u8,
+        error: result.error.or_else(|| Some(problem.message.clone())),
+        ..result
+    };
+    Problem { result: serde_json::to_value(result).ok().map(Box::new), ..problem }
 }
 
 fn possible(args: &Args, resolved: &Resolved) -> Result<(), Problem> {
@@ -115,9 +135,16 @@ fn start(resolved: Resolved, binding: &Binding, here: &Here) -> Result<Departure
     open::start(&home, &binding.run, plan, deps, watchers)
 }
 
-/// Tells how the run ended: its exit code, and whether its work is complete. A run that the session left open is
-/// interrupted, so that it can be resumed.
-fn finish(args: &Args, id: &str, home: &Home, here: &Here) -> Result<(u8, bool), Problem> {
+/// How the run ended, as its journal tells.
+struct Ended {
+    result: Outcome,
+    state: State,
+    /// The hook that was not called.
+    never: Option<Problem>,
+}
+
+/// Finds out how the run ended. One that the session left open is interrupted, so that it can be resumed.
+fn ended(id: &str, home: &Home, here: &Here) -> Result<Ended, Problem> {
     let mut never = None;
     // A run that reached a limit has ended, too, although it can be resumed.
     if let Some(found) = open_run::find(home, id)?.filter(|found| found.state.ending.is_none()) {
@@ -139,14 +166,7 @@ fn finish(args: &Args, id: &str, home: &Home, here: &Here) -> Result<(u8, bool),
         ));
     };
     let result = outcome(&state, ending, why);
-    match args.output.json {
-        true => print(&format!("{}\n", serde_json::to_string(&result).unwrap_or_default())),
-        false => print(&receipt(&result, &state, here.out_style())),
-    }
-    match never {
-        Some(problem) => Err(problem),
-        None => Ok((result.exit_code, result.status == Status::Completed)),
-    }
+    Ok(Ended { result, state, never })
 }
 
 /// A hook that was not called is the difference between checked and unchecked work, so it is named.
