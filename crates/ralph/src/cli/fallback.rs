@@ -16,9 +16,11 @@ use ralph_engine::home::Home;
 use ralph_engine::ledger::LedgerAccounts;
 use ralph_engine::open::{self, OpenError};
 use ralph_engine::reset_time::day_of;
+use ralph_engine::session::Binding;
 use ralph_rules::money::Micro;
 use ralph_store::{DATABASE, Database, Store, StoreError, copies, open_existing};
 use ralph_tree::{LockError, WorkspaceLock};
+use rustix::process::Pid;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -78,6 +80,7 @@ pub fn run_unrecorded(
     })?;
     let lock = own_lock(&id, here)?;
     let known = last_known(scratch.path(), here);
+    not_in_session(known.as_ref(), here)?;
     not_open(known.as_ref(), &resolved, here)?;
     let policy = &mut resolved.plan.policy;
     policy.max_iterations = policy.max_iterations.min(1);
@@ -138,6 +141,24 @@ fn last_known(scratch: &Path, here: &Here) -> Option<Known> {
             Some(Known { store, is_copy: true })
         })
     })
+}
+
+/// Refuses a workspace that a living session works in. The files of the bindings are asked, because the database may be
+/// lost; where nothing is known of a run, its workspace is where its session works.
+fn not_in_session(known: Option<&Known>, here: &Here) -> Result<(), Problem> {
+    let Ok(home) = here.home() else { return Ok(()) };
+    let runs = std::fs::read_dir(home.dir().join("runs")).into_iter().flatten().flatten();
+    let ids = runs.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_here = |binding: &Binding| {
+        let row = known.and_then(|known| known.store.run(&binding.run).ok().flatten());
+        let pid = i32::try_from(binding.process.pid).ok().and_then(Pid::from_raw);
+        match row {
+            Some(row) => Path::new(&row.workspace) == here.workspace,
+            None => pid.is_some_and(|pid| ralph_os::works_below(pid, &here.workspace)),
+        }
+    };
+    let mut sessions = ids.filter_map(|id| Binding::alive(&home, &id));
+    sessions.find(is_here).map_or(Ok(()), |binding| Err(refused::in_session(&binding)))
 }
 
 /// Refuses a workspace whose breaker is open: as the database says, otherwise its newest copy or the status file, which is

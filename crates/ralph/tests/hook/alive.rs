@@ -66,3 +66,19 @@ fn a_resumed_session_keeps_its_run_in_another_process() {
     session.stop(MORE);
     assert_eq!(session.status().0, "IN_SESSION");
 }
+
+#[test]
+fn a_single_iteration_does_not_start_beside_a_session_either() {
+    let session = Session::new();
+    let (_, client) = session.prompt_in_client(LOOP);
+    let database = session.scratch.state().join("ralph/ralph.db");
+    fs::write(&database, "not a database at all".repeat(500)).unwrap();
+    let fallback = || session.ralph(&[&AGAIN[..], &["--fallback"]].concat());
+    let refused = fallback();
+    assert_eq!(refused.code, Some(73), "{refused:?}");
+    assert!(refused.err.contains("a session of Claude Code (process "), "{refused:?}");
+    drop(client);
+    let once = fallback();
+    assert!(!once.err.contains("a session of Claude Code"), "{once:?}");
+    assert_ne!(once.code, Some(73), "{once:?}");
+}
