@@ -136,7 +136,8 @@ fn answered(event: Event) {
     let typed = input.prompt.as_deref().filter(|_| event == Event::Prompt);
     if let Some(command) = typed.and_then(session_command::typed) {
         get_ready();
-        let answer = here(&input).and_then(|here| session_command::answer(command, bound.as_deref(), &here));
+        let answer =
+            here(&input).and_then(|here| session_command::answer(command, &input, bound.as_deref(), &here));
         return say(answer, event, &input);
     }
     let asked = typed.and_then(loop_command::asked);

@@ -65,6 +65,19 @@ fn a_person_cancels_with_a_prompt() {
 }
 
 #[test]
+fn a_person_cancels_although_the_file_of_the_session_is_lost() {
+    let session = Session::new();
+    session.prompt(LOOP);
+    let run = session.run()["id"].as_str().unwrap().to_owned();
+    std::fs::remove_file(session.scratch.state().join("ralph/runs").join(&run).join("session.json")).unwrap();
+    let answer = session.prompt("/ralph:cancel").refused();
+    assert!(answer.contains(&format!("Run {} is stopped", &run[run.len() - 8..])), "{answer}");
+    assert_eq!(session.status().0, "INTERRUPTED");
+    assert_eq!(session.prompt("Fix it").out, "", "the session is not bound any more");
+    assert!(session.prompt("/ralph:status").refused().contains("This session has no run"));
+}
+
+#[test]
 fn the_mark_of_a_session_that_ralph_started_counts() {
     let session = Session::new();
     let marked = |args: &[&str]| {

@@ -30,7 +30,12 @@ pub fn typed(prompt: &str) -> Option<SessionCommand> {
 }
 
 /// Does it. What the user typed is not passed on to a model, and the reason is the answer.
-pub fn answer(command: SessionCommand, bound: Option<&str>, here: &Here) -> Result<Option<Answer>, Problem> {
+pub fn answer(
+    command: SessionCommand,
+    input: &HookInput,
+    bound: Option<&str>,
+    here: &Here,
+) -> Result<Option<Answer>, Problem> {
     let home = here.home()?;
     let found = bound.map(|run| open_run::find(&home, run)).transpose()?.flatten();
     let text = match (found, command) {
@@ -38,11 +43,20 @@ pub fn answer(command: SessionCommand, bound: Option<&str>, here: &Here) -> Resu
             "This session has no run. /ralph:loop TASK starts one ($ralph:loop in Codex).".to_owned()
         }
         (Some(run), SessionCommand::Status) => standing(&run.state),
-        (Some(run), SessionCommand::Cancel) => {
-            cancel::cancelled(&Binding::of_run(&home, &run.id).unwrap_or_default(), here)?
-        }
+        (Some(run), SessionCommand::Cancel) => cancel::cancelled(&binding(input, &run.id), here)?,
     };
     Ok(Some(Answer { refused: Some(plain(&text)), ..Answer::default() }))
+}
+
+/// The session that typed this, and its run: known even if the file in the run's folder is lost.
+fn binding(input: &HookInput, run: &str) -> Binding {
+    Binding {
+        run: run.into(),
+        client: input.client().agent().into(),
+        session: input.session.clone(),
+        transcript: input.transcript.clone(),
+        process: SessionProcess::of_caller(),
+    }
 }
 
 fn standing(state: &State) -> String {
