@@ -103,7 +103,16 @@ fn possible(args: &Args, resolved: &Resolved) -> Result<(), Problem> {
         return Err(Problem::new(Code::Usage, "--mode hook does not run in the background")
             .hint("omit --detach, or omit --mode hook"));
     }
-    Ok(())
+    // A session is always a new run that is recorded, and shows what its client shows.
+    let set = [(args.fallback, "--fallback"), (args.fresh, "--fresh"), (args.output.verbose, "--verbose")];
+    match set.into_iter().find(|(on, _)| *on) {
+        None => Ok(()),
+        Some((_, flag)) => Err(Problem::new(
+            Code::Usage,
+            format!("{flag} does not apply to a session that --mode hook starts"),
+        )
+        .hint(format!("omit {flag}, or omit --mode hook"))),
+    }
 }
 
 /// Where Claude Code will write the transcript; its hooks tell it too, so this counts only if it dies before them.

@@ -105,12 +105,6 @@ impl Args {
     fn output(&self) -> Output {
         Output { json: self.output.json && self.detached.is_none(), ..self.output }
     }
-
-    /// Flags that a loop in a session does not support; it refuses them and never ignores one.
-    pub fn not_yet(&self) -> Option<&'static str> {
-        let set = [(self.fallback, "--fallback"), (self.auto, "--auto")];
-        set.into_iter().find(|(on, _)| *on).map(|(_, flag)| flag)
-    }
 }
 
 /// Runs the loop.

@@ -91,3 +91,14 @@ fn a_session_that_calls_no_hook_is_one_result_line() {
     );
     assert!(result["error"].as_str().unwrap().contains("never called the hooks"), "{result}");
 }
+
+#[test]
+fn flags_without_a_meaning_in_a_session_are_refused() {
+    let session = Session::new();
+    for flag in ["--fallback", "--fresh", "--verbose"] {
+        let answer = run(&session, "true", &[flag]);
+        assert_eq!(answer.code, Some(64), "{flag}: {answer:?}");
+        assert!(answer.err.contains(&format!("{flag} does not apply to a session")), "{answer:?}");
+    }
+    assert_eq!(session.ralph(&["list"]).out, "", "nothing was begun");
+}

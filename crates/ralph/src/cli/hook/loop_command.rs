@@ -152,6 +152,7 @@ fn fits_a_session(args: &run::Args) -> Result<(), Problem> {
         (args.mode.is_some(), "--mode"),
         (args.auto, "--auto"),
         (args.fallback, "--fallback"),
+        (args.fresh, "--fresh"),
         (args.detach || args.detached.is_some(), "--detach"),
         (args.dry_run, "--dry-run"),
         (args.nested, "--nested"),
@@ -238,6 +239,8 @@ mod tests {
             ("/ralph:loop Go --unheard-of", "--unheard-of"),
             ("/ralph:loop Go --agent codex", "--agent does not apply"),
             ("/ralph:loop Go --json", "--json does not apply"),
+            ("/ralph:loop Go --fresh", "--fresh does not apply"),
+            ("/ralph:loop Go --fallback", "--fallback does not apply"),
             ("/ralph:loop Go --mode hook", "--mode does not apply"),
         ] {
             let problem = parsed(typed).unwrap_err();

@@ -37,9 +37,6 @@ pub fn prompt(
         is_free(&run, &home)?;
     }
     let args = loop_command::args(asked, input.client())?;
-    if let Some(flag) = args.not_yet() {
-        return Err(Problem::new(Code::Usage, format!("{flag} is not supported by this version of ralph")));
-    }
     let resolved = resolve::resolve(&args, here)?;
     if asked.persists() {
         named_skill::loop_ready(&args, &resolved.plan, here)?;
