@@ -74,17 +74,20 @@ fn is_said(prose: &str, lower: &str, phrase: &str, means: Means) -> bool {
     if wanted.is_empty() || !lower.contains(&wanted) {
         return false;
     }
+    // What a built-in phrase says already is not said a second time.
+    let taken: Vec<_> = built_in_places(prose).filter(|_| means == Means::Done).collect();
     let mut start = 0;
     for sentence in lower.split_inclusive('\n') {
-        let stands = |(at, _): (usize, &str)| {
-            let (from, to) = (at, at + wanted.len());
-            // What a built-in phrase says already is not said a second time.
-            let taken = means == Means::Done
-                && built_in_places(prose).any(|place| place.start < start + to && start + from < place.end);
-            !taken && whole_words(sentence, from, to) && !Qualifiers::of(sentence.trim_end()).negate(from, to)
-        };
-        if sentence.match_indices(wanted.as_str()).any(stands) {
-            return true;
+        if sentence.contains(&wanted) {
+            let qualifiers = Qualifiers::of(sentence.trim_end());
+            let stands = |(at, _): (usize, &str)| {
+                let (from, to) = (at, at + wanted.len());
+                let taken = taken.iter().any(|place| place.start < start + to && start + from < place.end);
+                !taken && whole_words(sentence, from, to) && !qualifiers.negate(from, to)
+            };
+            if sentence.match_indices(wanted.as_str()).any(stands) {
+                return true;
+            }
         }
         start += sentence.len();
     }
