@@ -27,6 +27,7 @@ mod words;
 
 pub use cancel::Args as CancelArgs;
 pub use client::CLIENTS;
+pub use prompt::line as line_of_start;
 pub use standing::{Word, standing, was_installed};
 pub use stop::not_kept;
 

@@ -5,7 +5,7 @@
 mod again;
 mod session;
 
-use super::hook::{not_kept, open_run};
+use super::hook::{line_of_start, not_kept, open_run};
 use super::refused::can_be_recorded;
 use super::resolve::Resolved;
 use super::run::Args;
@@ -58,6 +58,9 @@ pub fn run(args: &Args, resolved: Resolved, here: &Here) -> Result<u8, Problem> 
             return run::close(other, args.output, &id, here);
         }
     };
+    if let Some(start) = state.start.as_deref().filter(|_| !args.output.quiet) {
+        say(&format!("ralph: {}\n", plain(&line_of_start(start))));
+    }
     let ran = session.run(&call, &state, args.output.quiet);
     session.clean_up();
     // A process that it left behind could change the work after it was verified.

@@ -23,7 +23,7 @@ use std::path::Path;
 /// Said before every run until there is a sandbox.
 pub const UNCONTAINED: &str = "no sandbox: the agent can do anything you can";
 /// The same where it was asked for.
-const SANDBOX_OFF: &str = "the sandbox is off: the agent can do anything you can";
+pub const SANDBOX_OFF: &str = "the sandbox is off: the agent can do anything you can";
 
 /// A run, resolved.
 pub struct Resolved {

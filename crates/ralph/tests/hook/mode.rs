@@ -51,6 +51,7 @@ fn work_that_still_passes_without_the_session_is_completed() {
         (answer.code, &result["status"], &result["proof"]),
         (Some(0), &json!("COMPLETED"), &json!("proven"))
     );
+    assert!(answer.err.contains("limits act between iterations, they cannot end one"), "{answer:?}");
     assert!(answer.err.contains("Verified again with no process of the session left: passed"), "{answer:?}");
 }
 

@@ -1,6 +1,6 @@
 //! What starts a run, and what is refused before any model is asked.
 
-use crate::session::{LOOP, Session};
+use crate::session::{Answer, LOOP, Session};
 
 #[test]
 fn mistakes_are_refused_with_ralphs_own_words() {
@@ -60,4 +60,19 @@ fn a_session_works_on_one_run_at_a_time() {
     let refused = session.prompt(LOOP).refused();
     assert!(refused.contains("this session already works on run "), "{refused}");
     assert!(refused.contains("/ralph:cancel"), "{refused}");
+}
+
+#[test]
+fn warnings_reach_the_user_of_a_session() {
+    let session = Session::new();
+    let mut typed = session.input();
+    typed["prompt"] = "/ralph:loop Go --max-iterations 4 --max-cost 5".into();
+    let input = session.scratch.root().join("typed");
+    std::fs::write(&input, typed.to_string()).unwrap();
+    let mut hook = session.command(&["hook", "prompt"]);
+    hook.env("RALPH_MAX_COSTS", "1").stdin(std::fs::File::open(input).unwrap());
+    let line = Answer::from(hook.output().unwrap()).line();
+    assert!(line.contains("; warning: unknown variable RALPH_MAX_COSTS is ignored"), "{line}");
+    assert!(line.contains("; warning: no verify command: completion cannot be verified"), "{line}");
+    assert!(!line.contains("sandbox"), "{line}");
 }

@@ -6,7 +6,7 @@ use super::loop_command::{self, Asked};
 use super::stop::{added, not_kept};
 use super::{known_process, open_run};
 use crate::cli::refused::{can_be_recorded, refused};
-use crate::cli::resolve::{self, Resolved};
+use crate::cli::resolve::{self, Resolved, SANDBOX_OFF, UNCONTAINED};
 use crate::cli::{Here, diagnostics, named_skill, runs};
 use crate::plain::plain;
 use crate::problem::{Code, Problem};
@@ -54,11 +54,12 @@ pub fn prompt(
     drop(home.store().map_err(|e| runs::broken(&e))?);
     // Then the binding: a run without one would not be found when the session stops.
     binding.keep(&home).map_err(|e| not_kept(&e))?;
+    let warnings = resolved.warnings.clone();
     let departure = start(&id, resolved, &binding, input, here);
     match departure {
         Ok(Departure::HandedOver(call, state)) => {
             known_process::remember(&binding, &home);
-            Ok(Some(begun(&call, &state, &home)))
+            Ok(Some(begun(&call, &state, &warnings, &home)))
         }
         Ok(Departure::Ended(outcome)) => {
             binding.release(&home);
@@ -110,7 +111,7 @@ fn start(
 }
 
 /// The run has begun: what the agent must know of it, and a line for the user.
-fn begun(call: &Handover, state: &State, home: &Home) -> Answer {
+fn begun(call: &Handover, state: &State, warnings: &[String], home: &Home) -> Answer {
     let Some(start) = state.start.as_deref() else { return Answer::default() };
     let mut context = String::new();
     if start.prompt_from != FROM_ARGUMENT {
@@ -125,13 +126,19 @@ fn begun(call: &Handover, state: &State, home: &Home) -> Answer {
     // The prompt's own file has neither protocol nor skill if they are a system prompt in a loop.
     let rest = home.run(&start.run).join(format!("{}.context.md", call.id));
     std::fs::write(&rest, &context).discard("keep the context of a session's first call");
-    Answer { context: Some(fitting(&context, &rest)), line: Some(plain(&line(start))), refused: None }
+    // Ralph has no sandbox for a session that it did not start: the client has its own.
+    let ours = warnings.iter().filter(|warning| ![UNCONTAINED, SANDBOX_OFF].contains(&warning.as_str()));
+    let warned = ours.map(|warning| format!("; warning: {warning}")).collect::<String>();
+    let line = plain(&(line(start) + &warned));
+    Answer { context: Some(fitting(&context, &rest)), line: Some(line), refused: None }
 }
 
-fn line(start: &RunStarted) -> String {
+/// What the user is told when the run begins.
+pub fn line(start: &RunStarted) -> String {
     let policy = &start.policy;
     let verify = match start.verify.is_empty() {
-        true => "; no verify command: completion cannot be verified".to_owned(),
+        // A warning says so.
+        true => String::new(),
         false => format!("; verified by `{}`", start.verify.join(" && ")),
     };
     format!(
