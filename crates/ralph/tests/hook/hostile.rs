@@ -92,7 +92,26 @@ fn a_binding_without_its_run_is_forgotten() {
     let sessions = session.scratch.state().join("ralph/sessions");
     let index = fs::read_dir(&sessions).unwrap().next().unwrap().unwrap().path();
     fs::write(&index, "no-such-run").unwrap();
-    assert_eq!(session.stop(MORE).json(), Value::Null);
+    let gone = session.stop(MORE);
+    assert!(gone.line().contains("is not in ralph's database any more"), "{gone:?}");
+    assert_eq!(gone.context(), "", "the session may end");
     assert_eq!(session.stop(MORE).json(), Value::Null);
     assert!(!index.exists());
+}
+
+#[test]
+fn a_deleted_database_is_said_and_releases_the_session() {
+    let mut session = Session::new();
+    session.prompt(LOOP);
+    let state = session.scratch.state().join("ralph");
+    for file in fs::read_dir(&state).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+        fs::remove_file(file.path()).unwrap();
+    }
+    let missing = session.stop(MORE);
+    assert!(missing.line().contains("ralph doctor --restore"), "it can come back: {missing:?}");
+    fs::remove_dir_all(state.join("runs")).unwrap();
+    let gone = session.stop(MORE);
+    assert!(gone.line().contains("is not in ralph's database any more"), "{gone:?}");
+    assert_eq!(gone.context(), "", "the session may end");
+    assert_eq!(session.stop(MORE).out, "");
 }

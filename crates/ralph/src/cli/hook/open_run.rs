@@ -38,6 +38,12 @@ pub fn find(home: &Home, id: &str) -> Result<Option<SessionRun>, Problem> {
     Ok(open.then(|| SessionRun { id: id.into(), state, records }))
 }
 
+/// Whether the database has the run at all.
+pub fn is_recorded(home: &Home, id: &str) -> Result<bool, Problem> {
+    let Some(store) = home.store_if_any().map_err(|e| runs::broken(&e))? else { return Ok(false) };
+    Ok(store.run(id).map_err(|e| runs::broken(&e))?.is_some())
+}
+
 /// Opens the run and drives it on: `turn` is what the session did, `requests` are made at once.
 pub fn open(
     run: SessionRun,

@@ -41,7 +41,7 @@ pub fn stop(input: &HookInput, run: &str, here: &Here) -> Result<Option<Answer>,
     };
     let Some(found) = open_run::find(&home, run)? else {
         binding.release(&home);
-        return Ok(None);
+        return Ok(said_if_lost(open_run::is_recorded(&home, run)?, short));
     };
     binding.keep(&home).map_err(|e| not_kept(&e))?;
     known_process::remember(&binding, &home);
@@ -59,6 +59,14 @@ pub fn stop(input: &HookInput, run: &str, here: &Here) -> Result<Option<Answer>,
 pub fn not_kept(error: &std::io::Error) -> Problem {
     Problem::new(crate::problem::Code::Busy, "the session cannot be recorded in ralph's state directory")
         .cause(error)
+}
+
+/// A run that is over needs no word. One that is gone from the database does: nobody checks the session any more.
+fn said_if_lost(recorded: bool, short: &str) -> Option<Answer> {
+    let lost = format!(
+        "run {short} is not in ralph's database any more, so this session is not checked; `ralph doctor` looks at the database"
+    );
+    if recorded { None } else { said(lost) }
 }
 
 fn said(line: String) -> Option<Answer> {
