@@ -283,7 +283,8 @@ impl State {
             Step::Recover { .. } => self.phase = Phase::Recovering,
             Step::Plan { grant, aside } => {
                 let judged = self.phase == Phase::Judging;
-                self.stories.plan_begins((grant.as_ref(), aside.as_deref()), self.calls.done, judged);
+                let told = (grant.as_ref(), aside.as_deref());
+                self.stories.plan_begins(told, (self.calls.done, judged), self.checks.baseline.as_ref());
                 self.phase = Phase::Planning;
             }
         }

@@ -38,19 +38,6 @@ pub(crate) fn plan_first(
     None
 }
 
-/// Every required story is done, and nothing but their own commands shows the work: once all of them have passed
-/// together on the files of now, the run is worth what its weakest story is.
-pub(crate) fn all_granted(state: &State, start: &RunStarted) -> Option<Decision> {
-    let stories = &state.stories;
-    let grade = stories.granted.iter().map(|story| story.grant.grade).min()?;
-    let shown = start.verify.is_empty() && stories.complete().is_some() && state.checks.passed();
-    shown.then(|| {
-        let granted = u32::try_from(stories.granted.len()).unwrap_or(u32::MAX);
-        let reasons = vec![Objection::StoriesComplete { stories: granted }];
-        exit(Ending::new(Reason::GatePassed, true).graded(grade), reasons)
-    })
-}
-
 /// The end of the run, or, where a story is worked on, the end of that story.
 pub(crate) fn granted(state: &State, decision: Decision) -> Decision {
     let Next::Exit(ending) = &decision.next else { return decision };
@@ -59,8 +46,10 @@ pub(crate) fn granted(state: &State, decision: Decision) -> Decision {
     }
     let Some(story) = &state.stories.current else {
         // Somebody may have added a story since the plan was read.
-        let unread = state.stories.due();
-        return if unread { act(Step::Plan { grant: None, aside: None }, Vec::new()) } else { decision };
+        if state.stories.due() {
+            return act(Step::Plan { grant: None, aside: None }, Vec::new());
+        }
+        return weakest(state, *ending, decision.reasons);
     };
     let grade = ending.grade.unwrap_or(Grade::Unverified);
     let own = state.start.as_ref().is_some_and(|start| !start.verify.is_empty()) || !story.verify.is_empty();
@@ -73,6 +62,18 @@ pub(crate) fn granted(state: &State, decision: Decision) -> Decision {
     let said = Objection::StoryGranted { story: title.clone(), grade };
     let reasons = std::iter::once(said).chain(decision.reasons).collect();
     act(Step::Plan { grant: Some(StoryGrant { key, title, grade }), aside: None }, reasons)
+}
+
+/// Where nothing but the stories' own commands shows the work, the end of a run is worth no more than its weakest story.
+fn weakest(state: &State, ending: Ending, reasons: Vec<Objection>) -> Decision {
+    let granted = &state.stories.granted;
+    let Some(least) = granted.iter().map(|story| story.grant.grade).min() else {
+        return exit(ending, reasons);
+    };
+    let stories = u32::try_from(granted.len()).unwrap_or(u32::MAX);
+    let said = std::iter::once(Objection::StoriesComplete { stories });
+    let grade = ending.grade.map_or(least, |grade| grade.min(least));
+    exit(ending.graded(grade), said.chain(reasons).collect())
 }
 
 /// The story had its iterations: another one is taken.

@@ -10,7 +10,7 @@ use crate::guard::denials::Denials;
 use crate::guard::repeat::Repeat;
 use crate::guard::saturation::Saturation;
 use crate::guard::stall::Stall;
-use crate::record::{Planned, StoriesGiven, StoryGiven, StoryGrant, Verified};
+use crate::record::{CheckResult, Planned, StoriesGiven, StoryGiven, StoryGrant, Verified};
 use crate::state::ProofState;
 use std::collections::BTreeMap;
 
@@ -49,6 +49,8 @@ pub struct GrantedStory {
     pub iteration: u32,
     /// Its own commands: they have to pass for every later story, too.
     pub verify: Vec<String>,
+    /// How they came out before the work on it.
+    before: Vec<CheckResult>,
 }
 
 impl Stories {
@@ -97,8 +99,8 @@ impl Stories {
     pub(crate) fn plan_begins(
         &mut self,
         (grant, aside): (Option<&StoryGrant>, Option<&str>),
-        iteration: u32,
-        judged: bool,
+        (iteration, judged): (u32, bool),
+        baseline: Option<&Verified>,
     ) {
         self.ends = judged && self.current.is_none();
         if let Some(aside) = aside {
@@ -106,8 +108,10 @@ impl Stories {
         }
         if let Some(grant) = grant.filter(|_| self.unticked.is_none()) {
             let own = self.current.iter().filter(|story| story.key == grant.key);
-            let verify = own.flat_map(|story| story.verify.clone()).collect();
-            self.granted.push(GrantedStory { grant: grant.clone(), iteration, verify });
+            let verify: Vec<String> = own.flat_map(|story| story.verify.clone()).collect();
+            let results = baseline.into_iter().flat_map(|baseline| &baseline.results);
+            let before = results.filter(|result| verify.contains(&result.command)).cloned().collect();
+            self.granted.push(GrantedStory { grant: grant.clone(), iteration, verify, before });
             self.unticked = Some(grant.clone());
         }
     }
@@ -122,6 +126,17 @@ impl Stories {
     pub fn had_its_iterations(&self) -> bool {
         let limit = self.given.map_or(u32::MAX, |given| given.attempts);
         self.current.is_some() && self.attempts >= limit
+    }
+
+    /// The verification before the run, together with what each granted story's own commands showed before its work.
+    fn baseline_of_all(&self) -> Option<Verified> {
+        let mut all = self.run_baseline.clone()?;
+        for result in self.granted.iter().flat_map(|story| &story.before) {
+            if all.results.iter().all(|known| known.command != result.command) {
+                all.results.push(result.clone());
+            }
+        }
+        Some(all)
     }
 
     /// A person has looked: stories that were set aside get their iterations again.
@@ -182,7 +197,7 @@ impl State {
         self.keep_run();
         let progressed = self.stories.progressed;
         self.trees.begin_anew(progressed);
-        self.checks.compare_with(self.stories.run_baseline.clone());
+        self.checks.compare_with(self.stories.baseline_of_all());
         self.proof = ProofState::default();
         // Every story was asked for a test of its own.
         self.proof.asked = u32::MAX;

@@ -75,6 +75,28 @@ fn a_later_story_cannot_break_what_an_earlier_one_has_shown() {
 }
 
 #[test]
+fn a_check_of_a_later_story_cannot_be_rewritten_before_it_begins() {
+    let bed = Bed::git(
+        "[1]\nwrite a.py hi = 1\nwrite tests/b.sh test -f c.py\nclaim complete\n[2]\nwrite c.py z = 1\nclaim complete",
+    );
+    bed.scratch.files(&[
+        ("a.py", "x = 1\n"),
+        ("b.py", "x = 1\n"),
+        ("tests/a.sh", "grep -q hi a.py\n"),
+        ("tests/b.sh", "grep -q hi b.py\n"),
+        (
+            "prd.json",
+            r#"{"userStories": [{"id": "A", "title": "First", "passes": false, "verify": ["sh tests/a.sh"]},
+                {"id": "B", "title": "Second", "passes": false, "verify": ["sh tests/b.sh"], "dependsOn": ["A"]}]}"#,
+        ),
+    ]);
+    let done = run(&bed, &[]);
+    let result = done.result();
+    assert_ne!((&result["status"], done.code), (&"COMPLETED".into(), 0), "{}", done.err);
+    assert!(done.err.contains("tests/b.sh"), "{}", done.err);
+}
+
+#[test]
 fn an_agents_ticks_are_put_back_and_named() {
     let script = "[1]\nrun sed -i s/false/true/ prd.json\nclaim complete\n[2]\nwrite a.txt yes\nclaim complete\n\
         [3]\nrun sed -i s/false/true/ prd.json\nwrite b.txt yes\nclaim complete";
