@@ -11,7 +11,7 @@ pub const EXIT_CODES: &[(u8, &str, &str)] = &[
     (
         2,
         "blocked",
-        "a person is needed: BLOCKED, NEEDS_REVIEW, NEEDS_PERSON, VERIFY_FAILED_AFTER_SESSION; or `ralph reject` left files that were changed after the run",
+        "a person is needed: BLOCKED, NEEDS_REVIEW, NEEDS_PERSON, VERIFY_FAILED_AFTER_SESSION; `ralph reject` left later edits",
     ),
     (3, "limit", "a limit was reached: MAX_ITERATIONS, COST_LIMIT, DAILY_BUDGET, TIME_LIMIT"),
     (4, "tampering", "a protected path or the tests were changed: PROHIBITED_PATH, ORACLE_CHANGED"),
