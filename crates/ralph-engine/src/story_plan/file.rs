@@ -90,7 +90,9 @@ impl PlanFile {
     pub fn put_back_whole(&self, why: &str) -> Option<String> {
         let last = std::fs::read(self.folder.join(LAST)).ok()?;
         let broken = read_regular(&self.path, MOST_BROKEN, Links::Refuse).ok();
-        let copy = self.folder.join(BROKEN);
+        // Each has a name of its own: an earlier one may be a person's work.
+        let free = |n: &u32| !self.folder.join(format!("{BROKEN}.{n}")).exists();
+        let copy = self.folder.join(format!("{BROKEN}.{}", (1..).find(free).unwrap_or(u32::MAX)));
         let kept = broken.is_some_and(|bytes| ralph_os::write_durably(&copy, &bytes).is_ok());
         self.replace(&last, None).ok().filter(|done| *done)?;
         let copy = if kept { format!("; what was there is in {}", copy.display()) } else { String::new() };

@@ -66,6 +66,19 @@ fn usage_that_comes_after_its_estimate_was_charged_is_not_charged_again() {
 }
 
 #[test]
+fn a_stop_that_is_told_twice_is_answered_twice_and_charged_once() {
+    let mut session = Session::new();
+    session.prompt(LOOP);
+    let first = session.stop(MORE);
+    let again = session.hook("stop", &session.stopped(MORE));
+    assert_eq!(again.context(), first.context());
+    assert_eq!((&session.run()["iterations"], &session.run()["cost_micro"]), (&1.into(), &6_000.into()));
+    session.stop("Something else.");
+    assert_eq!(session.run()["cost_micro"], 12_000);
+    session.replays();
+}
+
+#[test]
 fn a_late_message_is_waited_for() {
     let mut session = Session::new();
     session.prompt(LOOP);

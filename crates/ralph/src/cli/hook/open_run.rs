@@ -11,7 +11,7 @@ use ralph_engine::run_deps::RunDeps;
 use ralph_engine::session::{SessionPort, SessionTurn};
 use ralph_engine::watch::Watcher;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{Record, Request};
+use ralph_rules::record::{Fact, Record, Request, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::Store;
 use std::path::PathBuf;
@@ -36,6 +36,21 @@ pub fn find(home: &Home, id: &str) -> Result<Option<SessionRun>, Problem> {
     let state = State::of(&records);
     let open = state.start.is_some() && state.phase != Phase::Over;
     Ok(open.then(|| SessionRun { id: id.into(), state, records }))
+}
+
+impl SessionRun {
+    /// Whether this is what closed the last call, told once more: the client repeats itself, or the hook that was told
+    /// first was killed before it could answer. Nothing was written to the transcript since.
+    pub fn was_told(&self, message: &str, transcript: &str) -> bool {
+        let last = self.records.iter().rev().find_map(|record| match &record.fact {
+            Fact::Seen(Seen::CallEnded(call)) => Some(call.text.as_str()),
+            _ => None,
+        });
+        let same =
+            last.is_some_and(|last| !last.trim().is_empty() && message.trim_end().ends_with(last.trim()));
+        let read = self.state.session_mark.read.get(transcript).copied();
+        same && read.is_some() && std::fs::metadata(transcript).ok().map(|meta| meta.len()) == read
+    }
 }
 
 /// Whether the database has the run at all.

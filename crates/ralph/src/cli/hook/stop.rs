@@ -13,7 +13,7 @@ use ralph_engine::outcome::Outcome;
 use ralph_engine::session::{Binding, Handover, SessionProcess, SessionTurn};
 use ralph_rules::counting::counted;
 use ralph_rules::ending::{Reason, Status};
-use ralph_rules::state::State;
+use ralph_rules::state::{Phase, State};
 use ralph_view::fact_text::money;
 use std::path::PathBuf;
 
@@ -45,14 +45,26 @@ pub fn stop(input: &HookInput, run: &str, here: &Here) -> Result<Option<Answer>,
     };
     binding.keep(&home).map_err(|e| not_kept(&e))?;
     known_process::remember(&binding, &home);
+    let told = found.was_told(&message, &input.transcript);
+    if told && let Phase::Calling { .. } = found.state.phase {
+        return Ok(again(&found.state, input, &home));
+    }
     let transcript = PathBuf::from(&input.transcript);
     let (model, prompt) = (input.model.clone(), input.prompt_id.clone());
     let turn = SessionTurn { message, prompt, transcript, model, interrupted_by: None };
-    let departure = open_run::open(found, Some(turn), Vec::new(), here);
+    let departure = open_run::open(found, Some(turn).filter(|_| !told), Vec::new(), here);
     match departure.map_err(|problem| resumable(problem, run))? {
         Departure::HandedOver(call, state) => Ok(Some(next(&call, &state, input, &home))),
         Departure::Ended(outcome) => Ok(ended(&outcome, &binding, &home)),
     }
+}
+
+/// The same answer as before, for a client that asks twice.
+fn again(state: &State, input: &HookInput, home: &Home) -> Option<Answer> {
+    let id = state.calls.id;
+    let run = state.start.as_deref().map_or("", |start| start.run.as_str());
+    let prompt = std::fs::read_to_string(home.run(run).join(format!("{id}.prompt.md"))).ok()?;
+    Some(next(&Handover { id, prompt }, state, input, home))
 }
 
 /// The problem of a binding that cannot be written.

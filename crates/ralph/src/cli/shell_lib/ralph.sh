@@ -24,7 +24,7 @@ _ra_make_dir() {
 # ralph analyze on the latest response, with the ones before it as history: _ra_get KEY
 _ra_get() {
     if ! [ -f "$(_ra_dir)/current" ]; then
-        printf 'ralph.sh: no response was given yet; call ra_parse_text or analyze_response first\n' >&2
+        printf 'ralph.sh: no response was given yet; call ra_parse_text first, or analyze_response and update_exit_signals\n' >&2
         return 1
     fi
     (

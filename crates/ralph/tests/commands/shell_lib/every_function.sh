@@ -12,7 +12,7 @@ block() {
 
 # --- Response analyzer
 fails ra_should_exit 2>no-response
-same 'asked too early' 'ralph.sh: no response was given yet; call ra_parse_text or analyze_response first' "$(cat no-response)"
+same 'asked too early' 'ralph.sh: no response was given yet; call ra_parse_text first, or analyze_response and update_exit_signals' "$(cat no-response)"
 ra_init
 done_response=$(block 'All tasks complete. All tests pass.' COMPLETE true 'It says "done"')
 same format text "$(ra_detect_format "$done_response")"
