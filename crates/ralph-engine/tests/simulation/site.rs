@@ -71,6 +71,8 @@ pub struct Site {
     pub live: bool,
     /// The rung admitted last, and after which iteration.
     pub rung: (u32, u32),
+    /// The story that was worked on then.
+    pub rung_story: Option<String>,
     pub calls: u32,
     /// Those begun after everything had healed.
     pub sound_calls: u32,
@@ -100,6 +102,7 @@ impl Site {
             live: like.live,
             reviewing: false,
             rung: (0, 0),
+            rung_story: None,
             books: Books::new(&like),
             like,
             dice,

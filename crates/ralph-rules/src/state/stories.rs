@@ -151,6 +151,7 @@ impl State {
         let same_files = self.trees.now == planned.tree;
         self.trees.settled(planned.tree, &[], self.calls.id.iteration);
         self.phase = Phase::Ready;
+        let was_complete = self.stories.complete().is_some();
         let stories = &mut self.stories;
         stories.due = false;
         stories.latest = Some(Box::new(planned.clone()));
@@ -167,7 +168,7 @@ impl State {
             (None, None) if self.stories.ends && same_files => self.phase = Phase::Judging,
             (None, None) if self.stories.ends => self.verify_again(planned.tree),
             // A person has ticked or removed what was left.
-            (None, None) if self.stories.complete().is_some() => self.whole_run(),
+            (None, None) if !was_complete && self.stories.complete().is_some() => self.whole_run(),
             _ => {}
         }
     }

@@ -2,12 +2,14 @@
 //! Files only: git's index, stash and history are not touched. What was changed since the run is left alone unless asked
 //! for, and whatever it replaces is saved first, so that an undo can be undone.
 
+use super::refused::in_session;
 use super::{Here, runs};
 use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
+use ralph_engine::session::Binding;
 use ralph_snapshots::{PathProblem, Restore, RestoreReport};
-use ralph_store::RunRow;
+use ralph_store::{RunFilter, RunRow, Store};
 use ralph_tree::{LockError, TreePath, WorkspaceLock};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -140,7 +142,7 @@ pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, 
     let made = Home::create_private_dir(&home.locks());
     made.map_err(|e| Problem::new(Code::Journal, "the lock directory cannot be created").cause(&e))?;
     let taken = WorkspaceLock::take(&home.locks(), workspace, what).and_then(WorkspaceLock::and_in_workspace);
-    taken.map_err(|e| match e {
+    let taken = taken.map_err(|e| match e {
         LockError::Held { .. } => Problem::new(Code::Busy, "another run is active in this workspace")
             .cause(&e)
             .hint("stop the run first: ralph stop"),
@@ -151,7 +153,20 @@ pub fn lock(home: &Home, workspace: &Path, what: &str) -> Result<WorkspaceLock, 
                 .cause(&e)
                 .hint("if it was moved, `ralph resume -C DIR` takes its run to the new path")
         }
-    })
+    })?;
+    match session_here(home, workspace)? {
+        Some(binding) => Err(in_session(&binding)),
+        None => Ok(taken),
+    }
+}
+
+/// A living session that works on a run in this workspace: between two hooks nobody holds the lock.
+fn session_here(home: &Home, workspace: &Path) -> Result<Option<Binding>, Problem> {
+    let Some(store) = home.store_if_any().map_err(|e| runs::broken(&e))? else { return Ok(None) };
+    let workspace = Some(workspace.to_string_lossy().into_owned());
+    let filter = RunFilter { workspace, resumable: Some(true), ..RunFilter::default() };
+    let open = store.runs(&filter).map_err(|e| runs::broken(&e))?;
+    Ok(open.iter().find_map(|run| Binding::alive(home, &run.id)))
 }
 
 /// Asks for confirmation, unless `yes`.

@@ -82,3 +82,15 @@ fn a_single_iteration_does_not_start_beside_a_session_either() {
     assert!(!once.err.contains("a session of Claude Code"), "{once:?}");
     assert_ne!(once.code, Some(73), "{once:?}");
 }
+
+#[test]
+fn nobody_takes_files_back_under_a_living_session() {
+    let session = Session::new();
+    let (started, _client) = session.prompt_in_client(LOOP);
+    assert!(started.line().contains("begins"), "{started:?}");
+    for args in [&["undo", "--yes"][..], &["reject", "--yes"]] {
+        let refused = session.ralph(args);
+        assert_eq!(refused.code, Some(73), "{args:?}: {refused:?}");
+        assert!(refused.err.contains("works on run"), "{refused:?}");
+    }
+}
