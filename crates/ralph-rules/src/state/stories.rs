@@ -183,19 +183,25 @@ impl State {
         self.claim_check = ClaimCheck::default();
         self.signals = Signals::default();
         self.recent = RecentIterations::default();
+        self.guards_begin_anew();
+        self.objections.clear();
+    }
+
+    /// What the guards counted was about a story that is not worked on any more.
+    fn guards_begin_anew(&mut self) {
         self.stall = Stall::default();
         self.repeat = Repeat::default();
         self.first_error = None;
         self.saturation = Saturation::default();
         self.decline = Decline::default();
         self.denials = Denials::default();
-        self.objections.clear();
     }
 
     /// No story is left. If one was granted, the run is judged as a whole, on the claim that was made last; files that
     /// ralph ticked a story in are verified again.
     fn whole_run(&mut self) {
         self.keep_run();
+        self.guards_begin_anew();
         let progressed = self.stories.progressed;
         self.trees.begin_anew(progressed);
         self.checks.compare_with(self.stories.baseline_of_all());
