@@ -233,15 +233,7 @@ pub fn resume(
         Resumed { version, rules: RULES, plan, workspace: moved, clock_behind, left_session, by_hook };
     let resumed = Seen::Resumed(resumed);
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
-    let pricing = Pricing { prices: &deps.prices, zone: &started.zone };
-    recount::after_restore(home, &store, pricing)?;
-    let found = recount::found(home, &store, &records, &started, pricing)?;
-    facts.extend(found.map(|found| Seen::CallsFound(found).into()));
-    let between = deps
-        .session
-        .as_deref()
-        .and_then(|port| session::worked_between(&state, &started, port, &deps.prices, records.len()));
-    facts.extend(between);
+    facts.extend(unbooked_costs(home, &store, &records, (&state, &started), &deps)?);
     drop(records);
     let policy = change(&started.policy);
     if policy != started.policy {
@@ -254,6 +246,25 @@ pub fn resume(
         moved::forget(home, &store, Path::new(&row.workspace));
     }
     ended
+}
+
+/// Costs that the journal does not hold: of calls before the database was restored, and of a session between two calls.
+fn unbooked_costs(
+    home: &Home,
+    store: &dyn Store,
+    records: &[Record],
+    (state, started): (&State, &RunStarted),
+    deps: &RunDeps,
+) -> Result<Vec<Observation>, OpenError> {
+    let pricing = Pricing { prices: &deps.prices, zone: &started.zone };
+    recount::after_restore(home, store, pricing)?;
+    let found = recount::found(home, store, records, started, pricing)?;
+    let found = found.map(|found| Seen::CallsFound(found).into());
+    let between = deps
+        .session
+        .as_deref()
+        .and_then(|port| session::worked_between(state, started, port, &deps.prices, records.len()));
+    Ok(found.into_iter().chain(between).collect())
 }
 
 /// The workspace's files, without those that ralph writes itself.

@@ -71,8 +71,8 @@ pub struct Site {
     pub live: bool,
     /// The rung admitted last, and after which iteration.
     pub rung: (u32, u32),
-    /// The story that was worked on then.
-    pub rung_story: Option<String>,
+    /// The story that was worked on then, or that all were done.
+    pub rung_story: (Option<String>, Option<u32>),
     pub calls: u32,
     /// Those begun after everything had healed.
     pub sound_calls: u32,
@@ -102,7 +102,7 @@ impl Site {
             live: like.live,
             reviewing: false,
             rung: (0, 0),
-            rung_story: None,
+            rung_story: (None, None),
             books: Books::new(&like),
             like,
             dice,

@@ -143,7 +143,7 @@ impl Site {
         assert!(rung.abs_diff(before) <= 1, "{}: from rung {before} to {rung}", self.run);
         assert!(!up || ladder::needs_escalation(state, start), "{}: up to {rung} without trouble", self.run);
         // What was found out about one story says nothing about the next one.
-        let story = state.stories.current.as_ref().map(|story| story.key.clone());
+        let story = (state.stories.current.as_ref().map(|story| story.key.clone()), state.stories.complete());
         let once = rung == before || iteration != state.calls.done || story != self.rung_story;
         assert!(once, "{}: the rung moved twice in iteration {iteration}", self.run);
         self.rung = (rung, state.calls.done);
