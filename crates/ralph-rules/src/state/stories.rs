@@ -36,6 +36,8 @@ pub struct Stories {
     run_baseline: Option<Verified>,
     /// The plan is read once more before the run ends.
     ends: bool,
+    /// Every story is done: the run as a whole is judged.
+    whole: bool,
     /// Files changed in this run before the story that is worked on.
     progressed: bool,
 }
@@ -151,7 +153,6 @@ impl State {
         let same_files = self.trees.now == planned.tree;
         self.trees.settled(planned.tree, &[], self.calls.id.iteration);
         self.phase = Phase::Ready;
-        let was_complete = self.stories.complete().is_some();
         let stories = &mut self.stories;
         stories.due = false;
         stories.latest = Some(Box::new(planned.clone()));
@@ -168,7 +169,7 @@ impl State {
             (None, None) if self.stories.ends && same_files => self.phase = Phase::Judging,
             (None, None) if self.stories.ends => self.verify_again(planned.tree),
             // A person has ticked or removed what was left.
-            (None, None) if !was_complete && self.stories.complete().is_some() => self.whole_run(),
+            (None, None) if !self.stories.whole && self.stories.complete().is_some() => self.whole_run(),
             _ => {}
         }
     }
@@ -176,6 +177,7 @@ impl State {
     /// Work on a story begins: what was found out about the one before does not count for it.
     fn story_begins(&mut self) {
         self.keep_run();
+        self.stories.whole = false;
         self.stories.attempts = 0;
         self.checks.compare_with(None);
         self.proof = ProofState::default();
@@ -200,6 +202,7 @@ impl State {
     /// No story is left. If one was granted, the run is judged as a whole, on the claim that was made last; files that
     /// ralph ticked a story in are verified again.
     fn whole_run(&mut self) {
+        self.stories.whole = self.stories.complete().is_some();
         self.keep_run();
         self.guards_begin_anew();
         let progressed = self.stories.progressed;
