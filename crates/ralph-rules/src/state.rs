@@ -577,12 +577,12 @@ impl State {
     }
 
     /// The verify commands that apply now: the run's, those of the stories that were granted, so that no later story
-    /// breaks them, and those of the story that is worked on. Each once.
+    /// breaks them, and those of the story that is worked on. A story repeats no command of before it.
     pub fn commands(&self) -> impl Iterator<Item = &String> {
         let run = self.start.iter().flat_map(|start| &start.verify);
         let current = self.stories.current.iter().flat_map(|story| &story.verify);
         let granted = self.stories.granted.iter().flat_map(|story| &story.verify);
-        let mut seen = BTreeSet::new();
-        run.chain(granted).chain(current).filter(move |command| seen.insert(*command))
+        let mut seen: BTreeSet<&String> = run.clone().collect();
+        run.chain(granted.chain(current).filter(move |command| seen.insert(*command)))
     }
 }
