@@ -77,6 +77,18 @@ pub enum Status {
     Interrupted,
 }
 
+impl Status {
+    /// The name scripts match.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Completed => "COMPLETED",
+            Status::Aborted => "ABORTED",
+            Status::Error => "ERROR",
+            Status::Interrupted => "INTERRUPTED",
+        }
+    }
+}
+
 /// How a run, or this process's part of it, ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
@@ -199,6 +211,42 @@ impl Ending {
 }
 
 impl Reason {
+    /// All of them.
+    pub const ALL: [Reason; 27] = [
+        Reason::GatePassed,
+        Reason::CompletionSignals,
+        Reason::AlreadyComplete,
+        Reason::Accepted,
+        Reason::MaxIterations,
+        Reason::CostLimit,
+        Reason::DailyBudget,
+        Reason::TimeLimit,
+        Reason::Stall,
+        Reason::SameError5x,
+        Reason::TestSaturation,
+        Reason::OutputDecline,
+        Reason::CircuitOpen,
+        Reason::PermissionDenied,
+        Reason::Blocked,
+        Reason::ProhibitedPath,
+        Reason::OracleChanged,
+        Reason::NeedsReview,
+        Reason::RateLimit,
+        Reason::AgentUnavailable,
+        Reason::Interrupted,
+        Reason::BaselineTimedOut,
+        Reason::VerifyCannotRun,
+        Reason::StoreUnsafe,
+        Reason::WorkspaceLost,
+        Reason::WorkspaceUnwritable,
+        Reason::PlanUnusable,
+    ];
+
+    /// The reason of this name.
+    pub fn named(name: &str) -> Option<Reason> {
+        Reason::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+
     /// The name scripts match: lower case for completed runs, upper case otherwise.
     pub fn name(self) -> &'static str {
         match self {
@@ -230,5 +278,20 @@ impl Reason {
             Reason::WorkspaceUnwritable => "WORKSPACE_UNWRITABLE",
             Reason::PlanUnusable => "PLAN_UNUSABLE",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_found_by_its_name() {
+        for (nth, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!((reason as usize, Reason::named(reason.name())), (nth, Some(reason)));
+        }
+        assert_eq!(Reason::named("STALLED"), None);
+        // A reason that is added comes last.
+        assert_eq!(Reason::PlanUnusable as usize + 1, Reason::ALL.len());
     }
 }

@@ -13,6 +13,7 @@ mod place;
 mod plan;
 mod proof;
 mod run;
+mod sandbox;
 mod session;
 mod skill;
 mod story;
@@ -30,6 +31,7 @@ pub use place::*;
 pub use plan::*;
 pub use proof::*;
 pub use run::*;
+pub use sandbox::*;
 pub use session::*;
 pub use skill::*;
 pub use story::*;
@@ -111,6 +113,17 @@ pub enum Seen {
     Asked(Asked),
     /// The plan was read, and ticked where a story was granted.
     Planned(Box<Planned>),
+}
+
+impl Seen {
+    /// What a sandbox refused, or could not do, while a program ran in it.
+    pub fn sandbox(&self) -> Option<&SandboxSeen> {
+        match self {
+            Seen::CallEnded(call) => call.sandbox.as_deref(),
+            Seen::Verified(verified) => verified.sandbox.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// A decision of the rules with its reasons.

@@ -122,6 +122,8 @@ pub struct State {
     pub session_mark: SessionMark,
     /// The stories of the plan, if they are taken one by one.
     pub stories: Stories,
+    /// What the sandbox refused, or could not do, so far.
+    pub sandbox: SandboxSeen,
 }
 
 /// What is under way. A step that was begun stays in its phase until the record that closes it.
@@ -291,6 +293,7 @@ impl State {
     }
 
     fn seen(&mut self, seen: &Seen) {
+        seen.sandbox().into_iter().for_each(|refused| self.sandbox.add(refused));
         match seen {
             Seen::RunStarted(start) => self.started(start),
             Seen::Resumed(resumed) => self.resumed(resumed),
@@ -371,6 +374,9 @@ impl State {
         self.clock_behind = self.clock_behind.max(resumed.clock_behind);
         if let (Some(workspace), Some(start)) = (&resumed.workspace, &mut self.start) {
             start.moved_to(workspace);
+        }
+        if let (Some(sandbox), Some(start)) = (&resumed.contained, &mut self.start) {
+            start.contained_by(sandbox);
         }
         let gave_up = ending.is_some_and(|ending| ending.gave_up());
         let reviewed = ending.is_some_and(|ending| ending.reason == Reason::NeedsReview);

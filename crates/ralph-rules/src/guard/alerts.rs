@@ -31,7 +31,7 @@ impl Alerts {
     }
 
     /// Whether the same limit was reported already. A raised limit, or another day's, is a different one.
-    fn was_reported(&self, alert: &Objection) -> bool {
+    pub(crate) fn was_reported(&self, alert: &Objection) -> bool {
         use Objection as O;
         self.told.iter().any(|(_, told)| match (told, alert) {
             (O::CostNearly { cap: a, .. }, O::CostNearly { cap: b, .. }) => a == b,

@@ -1,6 +1,6 @@
 //! How a call of the agent ended. Each call that was begun has exactly one closing record.
 
-use super::{Attempt, DaySpend, FileRef, Ms, SessionMark};
+use super::{Attempt, DaySpend, FileRef, Ms, SandboxSeen, SessionMark};
 use crate::claim::ReportedStatus;
 use crate::failure::Class;
 use crate::money::{Micro, Usage};
@@ -64,6 +64,9 @@ pub struct CallEnded {
     /// How far the transcripts of the session were read for this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_mark: Option<Box<SessionMark>>,
+    /// What its sandbox refused, or could not do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Box<SandboxSeen>>,
 }
 
 /// An agent's figures for a whole conversation, as reported.

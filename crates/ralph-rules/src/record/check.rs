@@ -1,6 +1,6 @@
 //! How a verification closed: the user's commands, run by ralph.
 
-use super::{AnalyzerResult, FileRef, Ms, RoomSeen, RoomSets, Violation};
+use super::{AnalyzerResult, FileRef, Ms, RoomSeen, RoomSets, SandboxSeen, Violation};
 use crate::suite::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,9 @@ pub struct Verified {
     /// What the user's own checks answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub analyzers: Vec<AnalyzerResult>,
+    /// What the sandbox of its commands refused, or could not do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Box<SandboxSeen>>,
 }
 
 /// The baseline's tests, restored over the work.

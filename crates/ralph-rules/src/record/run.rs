@@ -1,6 +1,6 @@
 //! How a run began, went on and was changed.
 
-use super::{AnalyzerGiven, Ms, PlanGiven, PlanSeen, SessionGiven, SkillGiven, StoriesGiven};
+use super::{AnalyzerGiven, Ms, PlanGiven, PlanSeen, SandboxGiven, SessionGiven, SkillGiven, StoriesGiven};
 use crate::estimate::Estimate;
 use crate::money::{Micro, Usage};
 use crate::policy::Policy;
@@ -32,7 +32,7 @@ pub struct RunStarted {
     pub protect: Vec<String>,
     /// The user's time zone, for the calendar day of the budget.
     pub zone: String,
-    /// What contains the agent; `none` until there is a sandbox.
+    /// What contains the agent, in words; `none` in journals from before there was a sandbox.
     pub sandbox: String,
     /// The commit the workspace was at, where it is a repository.
     pub base: Option<String>,
@@ -93,6 +93,9 @@ pub struct RunStarted {
     /// The plan is taken story by story, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stories: Option<StoriesGiven>,
+    /// What contains the agent and the verification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contained: Option<Box<SandboxGiven>>,
 }
 
 /// Who reviews finished work, and how often.
@@ -144,6 +147,15 @@ impl RunStarted {
             plan.path = format!("{workspace}{inside}");
         }
         workspace.clone_into(&mut self.workspace);
+    }
+
+    /// Another sandbox is used from now on.
+    pub fn contained_by(&mut self, sandbox: &SandboxGiven) {
+        self.sandbox = match self.session {
+            None => sandbox.words(),
+            Some(_) => format!("none (the session is its client's); verification: {}", sandbox.words()),
+        };
+        self.contained = Some(Box::new(sandbox.clone()));
     }
 
     /// The highest rung.
@@ -236,6 +248,9 @@ pub struct Resumed {
     /// A hook of the session that does the work continues it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_hook: bool,
+    /// What contains the programs from now on, if a person chose another sandbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contained: Option<Box<SandboxGiven>>,
 }
 
 /// A person changed limits.

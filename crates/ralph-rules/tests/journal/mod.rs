@@ -118,6 +118,7 @@ pub fn given() -> RunStarted {
         analyzers: Vec::new(),
         rotate: false,
         stories: None,
+        contained: None,
     }
 }
 
@@ -234,6 +235,7 @@ impl Journal {
             recovered: false,
             day: None,
             session_mark: None,
+            sandbox: None,
         }
     }
 
@@ -351,6 +353,7 @@ impl Journal {
             oracle: None,
             room: None,
             analyzers: Vec::new(),
+            sandbox: None,
         }
     }
 
