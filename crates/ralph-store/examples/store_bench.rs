@@ -100,7 +100,7 @@ fn full(n: usize) -> Batch {
         put: vec![record("run/full", 2 * n), record("run/full", 2 * n + 1)],
         settle: vec![Settle { id: previous, actual: 100, ..Settle::default() }],
         reserve: Some(Reserve { id, to: 500_000, against }),
-        rows: vec![Row::Run(run("full", n)), Row::Iteration(iteration("full", n))],
+        rows: vec![Row::Run(Box::new(run("full", n))), Row::Iteration(iteration("full", n))],
         now,
         ..Batch::default()
     }
@@ -142,7 +142,7 @@ fn opening(dir: &Path) {
 fn listing(store: &Database) {
     for r in 0..1000 {
         let id = format!("run-{r:04}");
-        let mut rows = vec![Row::Run(run(&id, r))];
+        let mut rows = vec![Row::Run(Box::new(run(&id, r)))];
         rows.extend((0..100).map(|n| Row::Iteration(iteration(&id, n))));
         store.commit(&Batch { rows, ..Batch::default() }).unwrap();
     }

@@ -3,6 +3,7 @@
 
 use crate::entry::Position;
 use crate::model::{AccountRow, IterationRow, RunRow};
+use crate::outbox::OutboxRow;
 use serde::{Deserialize, Serialize};
 
 /// Everything that one commit writes. Order of effect: records, settlements, the reservation, the rest.
@@ -20,6 +21,8 @@ pub struct Batch {
     pub rows: Vec<Row>,
     /// Small values to remember (`Some`) or forget (`None`).
     pub memo: Vec<(String, Option<String>)>,
+    /// Notes to deliver; those that are there already stay as they are.
+    pub outbox: Vec<OutboxRow>,
     /// The clock as the caller saw it, UTC milliseconds.
     pub now: i64,
 }
@@ -33,6 +36,7 @@ impl Batch {
             && self.done.is_empty()
             && self.rows.is_empty()
             && self.memo.is_empty()
+            && self.outbox.is_empty()
     }
 }
 
@@ -115,7 +119,7 @@ pub struct Used {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Row {
     /// One run, replaced by id.
-    Run(RunRow),
+    Run(Box<RunRow>),
     /// One attempt of one iteration, replaced by run, number and attempt.
     Iteration(IterationRow),
     /// One run's account, replaced by run.

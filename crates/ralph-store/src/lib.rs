@@ -14,6 +14,7 @@ mod ledger;
 mod memory;
 mod model;
 mod open;
+mod outbox;
 mod sqlite;
 mod store;
 
@@ -26,5 +27,6 @@ pub use ledger::{Booked, Totals, WindowUse};
 pub use memory::Memory;
 pub use model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
 pub use open::{open, open_existing};
+pub use outbox::{Delivery, Lease, OutboxEntry, OutboxFilter, OutboxRow, OutboxState};
 pub use sqlite::{COPY, DATABASE, Database, Restored, copies, restore};
 pub use store::Store;

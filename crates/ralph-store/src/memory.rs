@@ -2,6 +2,7 @@
 //! The journal and the read model are here, the money is in `memory/ledger_storage.rs`.
 
 mod ledger_storage;
+mod outbox;
 
 use crate::batch::{Batch, Committed, Put, Request, RequestId, Row};
 use crate::chain::{Chain, Link};
@@ -9,8 +10,10 @@ use crate::entry::{Entry, Head, Position, Tail};
 use crate::error::{CommitError, StoreError};
 use crate::ledger::{self, Booked, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
+use crate::outbox::{Delivery, Lease, OutboxEntry, OutboxFilter};
 use crate::store::Store;
 use ledger_storage::MemoryLedger;
+use outbox::MemoryOutbox;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,6 +37,7 @@ struct Contents {
     iterations: BTreeMap<String, BTreeMap<(u32, u32), IterationRow>>,
     accounts: BTreeMap<String, AccountRow>,
     memo: HashMap<String, String>,
+    outbox: MemoryOutbox,
     changes: u64,
 }
 
@@ -94,7 +98,12 @@ impl Contents {
 
     /// Sorts runs by their first records, newest first.
     fn started_order(&self, run: &str) -> Reverse<Option<usize>> {
-        Reverse(self.names.get(&format!("run/{run}")).copied())
+        Reverse(self.started(run))
+    }
+
+    /// Where a run stands among all, by its first record.
+    fn started(&self, run: &str) -> Option<usize> {
+        self.names.get(&format!("run/{run}")).copied()
     }
 
     fn check_heads(&self, puts: &[Put]) -> Result<(), CommitError> {
@@ -129,7 +138,7 @@ impl Contents {
     fn keep_row(&mut self, row: &Row) {
         match row {
             Row::Run(run) => {
-                self.runs.insert(run.id.clone(), run.clone());
+                self.runs.insert(run.id.clone(), RunRow::clone(run));
             }
             Row::Iteration(it) => {
                 let of_run = self.iterations.entry(it.run.clone()).or_default();
@@ -175,6 +184,9 @@ impl Store for Memory {
                 None => contents.memo.remove(key),
             };
         }
+        for row in &batch.outbox {
+            contents.outbox.add(row);
+        }
         contents.changes += u64::from(!batch.is_empty());
         let position = (!batch.put.is_empty()).then(|| number(contents.log.len()));
         Ok(Committed { position, grant })
@@ -209,6 +221,10 @@ impl Store for Memory {
             tail.entries.push((number(at + 1), stream.entry(nth, record)));
         }
         Ok(tail)
+    }
+
+    fn position(&self) -> Result<Position, StoreError> {
+        Ok(number(self.lock().log.len()))
     }
 
     fn changed(&self) -> Result<u64, StoreError> {
@@ -250,11 +266,12 @@ impl Store for Memory {
 
     fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let contents = self.lock();
-        let wanted = |r: &&RunRow| {
-            filter.workspace.as_ref().is_none_or(|w| *w == r.workspace)
-                && filter.prefix.as_ref().is_none_or(|p| r.id.starts_with(p))
-                && filter.resumable.is_none_or(|yes| yes == r.resumable)
+        let started_before = filter.before.as_ref().map(|before| contents.started(before));
+        let earlier = |r: &RunRow| match started_before {
+            None => true,
+            Some(limit) => contents.started(&r.id).zip(limit).is_some_and(|(own, limit)| own < limit),
         };
+        let wanted = |r: &&RunRow| filter.admits(r) && earlier(r);
         let most = filter.limit.map_or(usize::MAX, |n| index(n.into()));
         let mut runs: Vec<RunRow> = contents.runs.values().rev().filter(wanted).cloned().collect();
         runs.sort_by_key(|run| contents.started_order(&run.id));
@@ -269,6 +286,23 @@ impl Store for Memory {
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
         let contents = self.lock();
         Ok(contents.iterations.get(run).map(|rows| rows.values().cloned().collect()).unwrap_or_default())
+    }
+
+    fn iterations_with_error(
+        &self,
+        workspace: &str,
+        error: &str,
+        most: u32,
+    ) -> Result<Vec<IterationRow>, StoreError> {
+        let contents = self.lock();
+        let here =
+            |row: &&IterationRow| contents.runs.get(&row.run).is_some_and(|r| r.workspace == workspace);
+        let all = contents.iterations.values().flat_map(|rows| rows.values());
+        let mut found: Vec<IterationRow> =
+            all.filter(|row| row.error.as_deref() == Some(error)).filter(here).cloned().collect();
+        found.sort_by_key(|row| std::cmp::Reverse((row.at, row.n)));
+        found.truncate(index(most.into()));
+        Ok(found)
     }
 
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
@@ -290,5 +324,50 @@ impl Store for Memory {
 
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
         Ok(self.lock().memo.get(key).cloned())
+    }
+
+    fn memos(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let contents = self.lock();
+        let found = contents.memo.iter().filter(|(key, _)| key.starts_with(prefix));
+        let mut found: Vec<_> = found.map(|(key, value)| (key.clone(), value.clone())).collect();
+        found.sort();
+        Ok(found)
+    }
+
+    fn outbox_lease(&self, lease: &Lease<'_>) -> Result<Vec<OutboxEntry>, StoreError> {
+        let mut contents = self.lock();
+        let leased = contents.outbox.lease(lease);
+        contents.changes += u64::from(!leased.is_empty());
+        Ok(leased)
+    }
+
+    fn outbox_settle(
+        &self,
+        which: (&[String], &str, i64),
+        delivery: &Delivery,
+        answer: &str,
+    ) -> Result<usize, StoreError> {
+        let mut contents = self.lock();
+        let changed = contents.outbox.settle(which, delivery, answer);
+        contents.changes += u64::from(changed > 0);
+        Ok(changed)
+    }
+
+    fn outbox_keep_until(&self, now: i64, ends: Option<i64>) -> Result<usize, StoreError> {
+        let mut contents = self.lock();
+        let changed = contents.outbox.keep_until(now, ends);
+        contents.changes += u64::from(changed > 0);
+        Ok(changed)
+    }
+
+    fn outbox_prune(&self, before: i64) -> Result<usize, StoreError> {
+        let mut contents = self.lock();
+        let deleted = contents.outbox.prune(before);
+        contents.changes += u64::from(deleted > 0);
+        Ok(deleted)
+    }
+
+    fn outbox(&self, filter: &OutboxFilter) -> Result<Vec<OutboxEntry>, StoreError> {
+        Ok(self.lock().outbox.list(filter))
     }
 }

@@ -40,6 +40,24 @@ pub struct RunRow {
     pub pid: Option<u32>,
     /// The run can be taken up again.
     pub resumable: bool,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// Iterations at most; 0 in rows of an older ralph.
+    pub max_iterations: u32,
+    /// Micro-dollars at most; 0 in rows of an older ralph.
+    pub max_cost_micro: i64,
+    /// Milliseconds of active time at most, if that is limited.
+    pub max_ms: Option<i64>,
+    /// When a wait ends, UTC milliseconds, while the run waits and that is known.
+    pub until: Option<i64>,
+    /// State of the circuit breaker.
+    pub breaker: Option<String>,
+    /// Micro-dollars seen in the call under way, not booked yet.
+    pub live_micro: i64,
+    /// The latest reason in words: why it ended, why it continues.
+    pub why: Option<String>,
+    /// Failing tests before the first call, where they could be counted.
+    pub failing_before: Option<u32>,
 }
 
 /// One attempt of one iteration as lists show it.
@@ -65,6 +83,14 @@ pub struct IterationRow {
     pub decision: String,
     /// Class of the failure, if it failed.
     pub failure: Option<String>,
+    /// It brought the files to a state not seen before in the run; none while it is under way.
+    pub progress: Option<bool>,
+    /// Failing tests in its verification, where they could be counted.
+    pub failing: Option<u32>,
+    /// Rung of the ladder that worked, from 0.
+    pub rung: u32,
+    /// Fingerprint of the error it ended with.
+    pub error: Option<String>,
 }
 
 /// Which runs to list; newest first, in the order in which they were started.
@@ -76,8 +102,38 @@ pub struct RunFilter {
     pub prefix: Option<String>,
     /// Only runs that can (or cannot) be resumed.
     pub resumable: Option<bool>,
+    /// Only runs without an exit code (`true`), or with one.
+    pub open: Option<bool>,
+    /// Only runs with one of these in `status` or `reason`; empty: all.
+    pub states: Vec<String>,
+    /// Only runs of this agent.
+    pub agent: Option<String>,
+    /// Only runs with this text, in upper or lower case, in id, task, workspace, agent or model.
+    pub text: Option<String>,
+    /// Only runs that were started before this one; none at all if there is no such run.
+    pub before: Option<String>,
     /// At most this many.
     pub limit: Option<u32>,
+}
+
+impl RunFilter {
+    /// Whether a run is asked for, its place in the order aside.
+    pub(crate) fn admits(&self, run: &RunRow) -> bool {
+        let holds = |text: &str| {
+            let within = |whole: &str| whole.to_ascii_lowercase().contains(&text.to_ascii_lowercase());
+            let model = run.model.as_deref().unwrap_or_default();
+            [&run.id, &run.task, &run.workspace, &run.agent].into_iter().any(|part| within(part))
+                || within(model)
+        };
+        let is_state = |state: &String| run.status == *state || run.reason.as_ref() == Some(state);
+        self.workspace.as_ref().is_none_or(|wanted| run.workspace == *wanted)
+            && self.prefix.as_ref().is_none_or(|prefix| run.id.starts_with(prefix.as_str()))
+            && self.resumable.is_none_or(|wanted| run.resumable == wanted)
+            && self.open.is_none_or(|open| run.exit_code.is_none() == open)
+            && (self.states.is_empty() || self.states.iter().any(is_state))
+            && self.agent.as_ref().is_none_or(|agent| run.agent == *agent)
+            && self.text.as_deref().is_none_or(holds)
+    }
 }
 
 /// One run's account, as reports and estimates read it. The body is JSON text that this crate never reads.

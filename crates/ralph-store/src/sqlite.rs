@@ -16,6 +16,7 @@ mod ledger_storage;
 mod log;
 mod network;
 mod open;
+mod outbox;
 mod restore;
 mod rows;
 mod schema;
@@ -27,6 +28,7 @@ use crate::entry::{Entry, Head, Position, Tail, UncheckedEntry};
 use crate::error::{CommitError, StoreError};
 use crate::ledger::{self, Booked, LedgerStorage, Totals, WindowUse};
 use crate::model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
+use crate::outbox::{Delivery, Lease, OutboxEntry, OutboxFilter};
 use crate::store::Store;
 use ballast::Ballast;
 pub use copies::{COPY, copies};
@@ -133,6 +135,10 @@ impl Store for Database {
         self.reading(|c| journal::since(c, prefix, after, limit))
     }
 
+    fn position(&self) -> Result<Position, StoreError> {
+        self.reading(journal::position)
+    }
+
     fn changed(&self) -> Result<u64, StoreError> {
         self.reading(|c| {
             let version: i64 = c.prepare_cached("pragma data_version")?.query_row([], |r| r.get(0))?;
@@ -176,8 +182,17 @@ impl Store for Database {
         self.reading(|c| rows::iterations(c, run))
     }
 
-    fn latest_iteration(&self, run: &str) -> Result<Option<IterationRow>, StoreError> {
-        self.reading(|c| rows::latest_iteration(c, run))
+    fn latest_iterations(&self, run: &str, most: u32) -> Result<Vec<IterationRow>, StoreError> {
+        self.reading(|c| rows::latest_iterations(c, run, most))
+    }
+
+    fn iterations_with_error(
+        &self,
+        workspace: &str,
+        error: &str,
+        most: u32,
+    ) -> Result<Vec<IterationRow>, StoreError> {
+        self.reading(|c| rows::iterations_with_error(c, workspace, error, most))
     }
 
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
@@ -186,6 +201,45 @@ impl Store for Database {
 
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.reading(|c| rows::memo(c, key))
+    }
+
+    fn memos(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.reading(|c| rows::memos(c, prefix))
+    }
+
+    fn outbox_lease(&self, lease: &Lease<'_>) -> Result<Vec<OutboxEntry>, StoreError> {
+        // A write has to wait for its turn among all processes; most of the time there is nothing to take.
+        match self.reading(|c| outbox::is_any_free(c, lease))? {
+            true => self.write_one(|c| outbox::lease(c, lease)),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn outbox_settle(
+        &self,
+        which: (&[String], &str, i64),
+        delivery: &Delivery,
+        answer: &str,
+    ) -> Result<usize, StoreError> {
+        self.write_one(|c| outbox::settle(c, which, delivery, answer))
+    }
+
+    fn outbox_keep_until(&self, now: i64, ends: Option<i64>) -> Result<usize, StoreError> {
+        match self.reading(|c| outbox::is_any_kept_otherwise(c, now, ends))? {
+            true => self.write_one(|c| outbox::keep_until(c, now, ends)),
+            false => Ok(0),
+        }
+    }
+
+    fn outbox_prune(&self, before: i64) -> Result<usize, StoreError> {
+        match self.reading(|c| outbox::is_any_older(c, before))? {
+            true => self.write_one(|c| outbox::prune(c, before)),
+            false => Ok(0),
+        }
+    }
+
+    fn outbox(&self, filter: &OutboxFilter) -> Result<Vec<OutboxEntry>, StoreError> {
+        self.reading(|c| outbox::list(c, filter))
     }
 
     fn housekeep(&self) -> Result<(), StoreError> {

@@ -5,12 +5,19 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use ralph_store::{Batch, Limit, Put, RequestId, Reserve, Row, RunFilter, RunRow, Settle, Store, Used};
+use ralph_store::{
+    Batch, Delivery, Lease, Limit, OutboxFilter, OutboxRow, Put, RequestId, Reserve, Row, RunFilter, RunRow,
+    Settle, Store, Used,
+};
 
 #[derive(Debug, Clone)]
 enum Op {
     Commit(Box<Batch>),
     Ask(String),
+    Lease(String, String, i64, Option<i64>),
+    Settle(String, String, Delivery),
+    KeepUntil(i64, Option<i64>),
+    Prune(i64),
     Reopen,
     Housekeep,
 }
@@ -70,11 +77,27 @@ fn settle_any() -> impl Strategy<Value = Settle> {
         .prop_map(|(id, actual, meters, used)| Settle { id, actual, meters, used })
 }
 
+fn note() -> impl Strategy<Value = OutboxRow> {
+    let digest = prop::option::of(name(&["night", "noon"]));
+    (name(&["o1", "o2", "o3", "o4", "o5"]), name(&["t", "u"]), 0..100i64, 0..100i64, digest).prop_map(
+        |(id, target, at, due, digest)| OutboxRow { id, target, at, due, digest, ..OutboxRow::default() },
+    )
+}
+
+fn delivery() -> impl Strategy<Value = Delivery> {
+    prop_oneof![
+        Just(Delivery::Sent),
+        (0..100i64).prop_map(Delivery::Retry),
+        Just(Delivery::Failed),
+        Just(Delivery::Dropped),
+    ]
+}
+
 fn batch() -> impl Strategy<Value = Batch> {
     let memo = (name(&["k", "l"]), prop::option::of(name(&["1", "2"])));
     let row =
         (name(&["r1", "r2"]), name(&["/w", "/v"]), any::<bool>()).prop_map(|(id, workspace, resumable)| {
-            Row::Run(RunRow { id, workspace, resumable, ..RunRow::default() })
+            Row::Run(Box::new(RunRow { id, workspace, resumable, ..RunRow::default() }))
         });
     let vec = prop::collection::vec::<BoxedStrategy<Put>>;
     (
@@ -84,15 +107,17 @@ fn batch() -> impl Strategy<Value = Batch> {
         prop::collection::vec((1..4i64).prop_map(RequestId), 0..2),
         prop::collection::vec(row, 0..2),
         prop::collection::vec(memo, 0..2),
+        prop::collection::vec(note(), 0..2),
         -400_000..400_000i64,
     )
-        .prop_map(|(put, reserve, settle, done, rows, memo, now)| Batch {
+        .prop_map(|(put, reserve, settle, done, rows, memo, outbox, now)| Batch {
             put,
             reserve,
             settle,
             done,
             rows,
             memo,
+            outbox,
             now,
         })
 }
@@ -101,6 +126,12 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         12 => batch().prop_map(|b| Op::Commit(Box::new(b))),
         1 => name(&["a", "b"]).prop_map(Op::Ask),
+        4 => (name(&["x", "y"]), name(&["t", "u"]), 0..120i64, prop::option::of(0..120i64))
+            .prop_map(|(owner, target, now, since)| Op::Lease(owner, target, now, since)),
+        1 => (0..120i64, prop::option::of(0..120i64)).prop_map(|(now, ends)| Op::KeepUntil(now, ends)),
+        1 => (0..120i64).prop_map(Op::Prune),
+        4 => (name(&["o1", "o2", "o3", "o4", "o5"]), name(&["x", "y"]), delivery())
+            .prop_map(|(id, owner, delivery)| Op::Settle(id, owner, delivery)),
         1 => Just(Op::Reopen),
         1 => Just(Op::Housekeep),
     ]
@@ -131,6 +162,7 @@ fn view(s: &dyn Store, now: i64) -> String {
     }
     let of_w = RunFilter { workspace: Some("/w".into()), ..RunFilter::default() };
     seen += &format!("{:?}{:?}", s.runs(&RunFilter::default()).unwrap(), s.runs(&of_w).unwrap());
+    seen += &format!("{:?}", s.outbox(&OutboxFilter::default()).unwrap());
     seen + &format!("{:?}{:?}", s.memo("k").unwrap(), s.streams("run/").unwrap())
 }
 
@@ -150,6 +182,24 @@ proptest! {
                     prop_assert_eq!(view(&*a, batch.now), view(&*b, batch.now));
                 }
                 Op::Ask(run) => prop_assert_eq!(a.ask(&run, "{}", 1).unwrap(), b.ask(&run, "{}", 1).unwrap()),
+                Op::Lease(owner, target, now, not_tried_since) => {
+                    let lease = Lease { owner: &owner, target: &target, now, until: now + 30, not_tried_since };
+                    prop_assert_eq!(a.outbox_lease(&lease).unwrap(), b.outbox_lease(&lease).unwrap());
+                }
+                Op::Settle(id, owner, delivery) => {
+                    let settle = |s: &dyn Store| s.outbox_settle((std::slice::from_ref(&id), &owner, 50), &delivery, "x");
+                    prop_assert_eq!(settle(&*a).unwrap(), settle(&*b).unwrap());
+                    prop_assert_eq!(view(&*a, 0), view(&*b, 0));
+                }
+                Op::KeepUntil(now, ends) => {
+                    let answers = (a.outbox_keep_until(now, ends), b.outbox_keep_until(now, ends));
+                    prop_assert_eq!(answers.0.unwrap(), answers.1.unwrap());
+                    prop_assert_eq!(view(&*a, 0), view(&*b, 0));
+                }
+                Op::Prune(before) => {
+                    prop_assert_eq!(a.outbox_prune(before).unwrap(), b.outbox_prune(before).unwrap());
+                    prop_assert_eq!(view(&*a, 0), view(&*b, 0));
+                }
                 Op::Reopen => b = disk.open(),
                 Op::Housekeep => b.housekeep().and_then(|()| b.truncate()).unwrap(),
             }

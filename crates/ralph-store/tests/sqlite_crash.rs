@@ -48,7 +48,7 @@ fn step(head: u64) -> Batch {
     Batch {
         put: vec![put("run/a", head, &format!("{{\"n\":{head},\"pad\":\"{}\"}}", "x".repeat(500)))],
         settle: if head > 0 { vec![previous] } else { vec![] },
-        rows: vec![Row::Run(run), Row::Iteration(iteration)],
+        rows: vec![Row::Run(Box::new(run)), Row::Iteration(iteration)],
         ..reserve(&head.to_string(), 10, vec![total("day", None), window("calls", 1000, None, 1)], 0)
     }
 }

@@ -98,6 +98,9 @@ fn walk(
     after: u64,
     mut each: impl FnMut(UncheckedEntry<'_>) -> Result<(), StoreError>,
 ) -> Result<Head, StoreError> {
+    // Asked before the walk, so that a record which is appended meanwhile is not missed. A damaged page of the index can
+    // end the walk early, without an error: the journal would be short, and nobody would know.
+    let newest = head(c, stream)?.map_or(0, |head| head.seq);
     let sql = format!("select {COLUMNS} from entry where stream = ?1 and seq > ?2 order by seq");
     let mut select = c.prepare_cached(&sql)?;
     let mut rows = select.query(params![stream, column(after)])?;
@@ -108,6 +111,9 @@ fn walk(
             last.chain = link_at(c, stream, after)?;
         }
         each(unchecked(stream, &mut last, row)?)?;
+    }
+    if last.seq < newest {
+        return Err(corrupt(stream, last.seq + 1, "it is missing"));
     }
     Ok(last)
 }
@@ -158,15 +164,21 @@ fn corrupt(stream: &str, seq: u64, why: &str) -> StoreError {
     StoreError::Corrupt { stream: stream.to_owned(), seq, why: why.to_owned() }
 }
 
-/// Records of all streams with a prefix. Writers are one after another, so a position once passed is never filled later.
-pub(super) fn since(c: &Connection, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError> {
+/// The newest record's position: the table's last key, found without walking.
+pub(super) fn position(c: &Connection) -> Result<Position, StoreError> {
     let top: i64 =
         c.prepare_cached("select coalesce(max(pos), 0) from entry")?.query_row([], |r| r.get(0))?;
-    let mut tail = Tail { entries: Vec::new(), next: after.max(number(top)) };
+    Ok(number(top))
+}
+
+/// Records of all streams with a prefix. Writers are one after another, so a position once passed is never filled later.
+pub(super) fn since(c: &Connection, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError> {
+    let top = position(c)?;
+    let mut tail = Tail { entries: Vec::new(), next: after.max(top) };
     let mut last: HashMap<String, Head> = HashMap::new();
     let sql = format!("select {COLUMNS} from entry where pos > ?1 and pos <= ?2 order by pos");
     let mut select = c.prepare_cached(&sql)?;
-    let mut rows = select.query(params![column(after), top])?;
+    let mut rows = select.query(params![column(after), column(top)])?;
     while let Some(row) = rows.next()? {
         let stream = row.get_ref(8)?.as_str().map_err(rusqlite::Error::from)?;
         if !stream.starts_with(prefix) {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const APPLICATION_ID: i64 = 0x726c_7068;
 
 /// Step n lifts schema n to n + 1; the number of steps is the schema this program knows.
-pub(super) const STEPS: &[&str] = &[FIRST, ACCOUNTS, PROOF];
+pub(super) const STEPS: &[&str] = &[FIRST, ACCOUNTS, PROOF, SEEN, OUTBOX];
 
 // Positions are rowids: whoever prunes one day must leave the newest entry, so that none is given twice.
 const FIRST: &str = "
@@ -50,6 +50,35 @@ create index account_started on account(started, workspace);
 ";
 
 const PROOF: &str = "alter table run add column proof text;";
+
+// What screens show of a run without folding its journal.
+const SEEN: &str = "
+alter table run add column model text;
+alter table run add column max_iterations integer not null default 0;
+alter table run add column max_cost_micro integer not null default 0;
+alter table run add column max_ms integer;
+alter table run add column until integer;
+alter table run add column breaker text;
+alter table run add column live_micro integer not null default 0;
+alter table run add column why text;
+alter table run add column failing_before integer;
+create index run_open on run(id) where exit_code is null;
+
+alter table iteration add column progress integer;
+alter table iteration add column failing integer;
+alter table iteration add column rung integer not null default 0;
+alter table iteration add column error text;
+create index iteration_error on iteration(error, run, n) where error is not null;
+";
+
+const OUTBOX: &str = "
+create table outbox(
+    id text primary key, run text not null, seq integer not null, event text not null, target text not null,
+    at integer not null, due integer not null, digest text, body text not null, state text not null,
+    attempts integer not null, tried integer, answer text, owner text, leased_until integer) without rowid;
+create index outbox_pending on outbox(target, due) where state = 'pending';
+create index outbox_run on outbox(run);
+";
 
 /// What a file says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

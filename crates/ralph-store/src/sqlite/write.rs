@@ -2,7 +2,7 @@
 //! and the write tried once more.
 
 use super::ledger_storage::SqlLedger;
-use super::{Database, explain, inbox, journal, open, rows, schema, write_queue};
+use super::{Database, explain, inbox, journal, open, outbox, rows, schema, write_queue};
 use crate::batch::{Batch, Committed};
 use crate::disk::disk_free;
 use crate::error::{BackendErrorKind, CommitError, StoreError};
@@ -118,5 +118,6 @@ fn apply(tx: &Transaction<'_>, batch: &Batch) -> Result<Committed, CommitError> 
     inbox::done(tx, &batch.done)?;
     rows::keep(tx, &batch.rows)?;
     rows::remember(tx, &batch.memo)?;
+    outbox::add(tx, &batch.outbox)?;
     Ok(Committed { position, grant })
 }

@@ -34,7 +34,7 @@ pub fn a_stale_head_is_a_conflict_and_nothing_is_written(place: &dyn Place) {
         settle: vec![Settle { meters: vec!["day".into()], ..settle("x", 5) }],
         done: vec![id],
         memo: vec![("k".into(), Some("v".into()))],
-        rows: vec![Row::Run(RunRow { id: "a".into(), ..RunRow::default() })],
+        rows: vec![Row::Run(Box::new(RunRow { id: "a".into(), ..RunRow::default() }))],
         ..reserve("r", 7, vec![total("day", None)], 0)
     };
     match store.commit(&stale).unwrap_err() {

@@ -5,6 +5,7 @@
 mod common;
 mod journal;
 mod ledger;
+mod outbox;
 mod rows;
 mod windows;
 
@@ -37,9 +38,21 @@ conformance! {
     rows::the_inbox_is_answered_with_the_record_that_answers_it
     rows::the_newest_run_is_the_one_that_was_started_last
     rows::the_read_model_is_written_with_the_records
+    rows::runs_are_found_by_what_is_asked_for
+    rows::iterations_are_found_by_age_and_by_error
     rows::accounts_are_found_by_what_runs_have_in_common
     rows::memos_are_kept_and_forgotten
     rows::changes_are_noticed
+    outbox::a_note_is_written_with_its_record_and_once
+    outbox::a_lease_is_held_by_one_and_ends
+    outbox::a_failure_is_tried_again_when_it_is_due
+    outbox::what_was_handed_over_is_not_leased_again_and_can_still_fail
+    outbox::a_digest_is_leased_as_a_whole
+    outbox::what_is_kept_for_quiet_hours_can_be_asked_for
+    outbox::quiet_hours_that_end_at_another_time_keep_notes_until_then
+    outbox::only_rows_that_were_closed_long_ago_are_deleted
+    outbox::a_clock_that_is_set_back_holds_nothing_up
+    outbox::racing_deliverers_never_get_the_same_note
 }
 
 fn refusal(store: &dyn Store, batch: &Batch) -> Refusal {

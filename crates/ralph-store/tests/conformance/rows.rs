@@ -36,14 +36,23 @@ pub fn the_read_model_is_written_with_the_records(place: &dyn Place) {
         head: 9,
         reason: Some("why".into()),
         resumable,
+        model: Some("opus".into()),
+        max_iterations: 10,
+        max_cost_micro: 5_000_000,
+        max_ms: Some(60_000),
+        until: Some(77),
+        breaker: Some("CLOSED".into()),
+        live_micro: 3,
+        why: Some("because".into()),
+        failing_before: Some(14),
         ..RunRow::default()
     };
     let iteration =
         |n, attempt| IterationRow { run: "a1".into(), n, attempt, files: 3, ..IterationRow::default() };
     let rows = vec![
-        Row::Run(run("a1", "/w", true)),
-        Row::Run(run("b1", "/w", false)),
-        Row::Run(run("b2", "/x", true)),
+        Row::Run(Box::new(run("a1", "/w", true))),
+        Row::Run(Box::new(run("b1", "/w", false))),
+        Row::Run(Box::new(run("b2", "/x", true))),
         Row::Iteration(iteration(2, 1)),
         Row::Iteration(iteration(1, 2)),
         Row::Iteration(iteration(1, 1)),
@@ -59,8 +68,16 @@ pub fn the_read_model_is_written_with_the_records(place: &dyn Place) {
     let order: Vec<_> = store.iterations("a1").unwrap().iter().map(|i| (i.n, i.attempt)).collect();
     assert_eq!(order, [(1, 1), (1, 2), (2, 1)]);
     let changed = RunRow { status: "done".into(), pid: None, ..run("a1", "/w", false) };
-    let it = IterationRow { decision: "go on".into(), verified: Some(true), ..iteration(1, 2) };
-    let rows = vec![Row::Run(changed.clone()), Row::Iteration(it.clone())];
+    let it = IterationRow {
+        decision: "go on".into(),
+        verified: Some(true),
+        progress: Some(true),
+        failing: Some(2),
+        rung: 1,
+        error: Some("e5".into()),
+        ..iteration(1, 2)
+    };
+    let rows = vec![Row::Run(Box::new(changed.clone())), Row::Iteration(it.clone())];
     store.commit(&Batch { rows, ..Batch::default() }).unwrap();
     assert_eq!(place.open().run("a1").unwrap(), Some(changed));
     assert_eq!(store.iterations("a1").unwrap()[1], it);
@@ -74,7 +91,7 @@ pub fn the_newest_run_is_the_one_that_was_started_last(place: &dyn Place) {
         let run = RunRow { id: id.into(), workspace: "/w".into(), started, ..RunRow::default() };
         let (run_id, workspace, key) = (id.to_owned(), "/w".to_owned(), "k".to_owned());
         let account = AccountRow { run: run_id, workspace, started, key, body: "{}".into() };
-        let rows = vec![Row::Run(run), Row::Account(account)];
+        let rows = vec![Row::Run(Box::new(run)), Row::Account(account)];
         store.commit(&Batch { rows, ..puts(vec![put(&format!("run/{id}"), 0, "{}")]) }).unwrap();
     }
     // A later record of an older run does not make it newer.
@@ -87,6 +104,81 @@ pub fn the_newest_run_is_the_one_that_was_started_last(place: &dyn Place) {
     assert_eq!(ids(&here), ["0100-between"]);
     let accounts = store.accounts(&AccountFilter { limit: Some(2), ..Default::default() }).unwrap();
     assert_eq!(accounts.iter().map(|a| a.run.as_str()).collect::<Vec<_>>(), &newest_first[..2]);
+}
+
+pub fn runs_are_found_by_what_is_asked_for(place: &dyn Place) {
+    let store = place.open();
+    let run = |id: &str, status: &str, agent: &str, task: &str| RunRow {
+        id: id.into(),
+        workspace: "/home/ada/Parser".into(),
+        status: status.into(),
+        exit_code: (status != "RUNNING").then_some(0),
+        reason: (status == "ABORTED").then(|| "BLOCKED".into()),
+        agent: agent.into(),
+        task: task.into(),
+        model: (agent == "codex").then(|| "GPT-5".into()),
+        ..RunRow::default()
+    };
+    let all = [
+        run("c", "COMPLETED", "claude", "Round invoices"),
+        run("a", "ABORTED", "codex", "100 % of the lexer"),
+        run("d", "RUNNING", "claude", "Fix the Lexer"),
+        run("b", "RUNNING", "codex", "Write docs"),
+    ];
+    for run in all {
+        let record = put(&format!("run/{}", run.id), 0, "{}");
+        store.commit(&Batch { rows: vec![Row::Run(Box::new(run))], ..puts(vec![record]) }).unwrap();
+    }
+    let ids = |filter: &RunFilter| store.runs(filter).unwrap().into_iter().map(|r| r.id).collect::<String>();
+    let text = |text: &str| ids(&RunFilter { text: Some(text.into()), ..Default::default() });
+    let states = |names: &[&str]| {
+        ids(&RunFilter { states: names.iter().map(|n| (*n).into()).collect(), ..Default::default() })
+    };
+    let before = |id: &str| ids(&RunFilter { before: Some(id.into()), ..Default::default() });
+    assert_eq!(ids(&RunFilter::default()), "bdac");
+    let found = [("LEXER", "da"), ("gpt", "ba"), ("parser", "bdac"), ("100 %", "a"), ("_", ""), ("", "bdac")];
+    for (wanted, ids) in found {
+        assert_eq!(text(wanted), ids, "{wanted}");
+    }
+    assert_eq!(states(&["RUNNING"]), "bd");
+    assert_eq!(states(&["BLOCKED", "COMPLETED"]), "ac");
+    assert_eq!([before("d"), before("c"), before("nobody")], ["ac", "", ""]);
+    let open = |open, agent: &str| {
+        ids(&RunFilter { open: Some(open), agent: Some(agent.into()), ..Default::default() })
+    };
+    assert_eq!([open(true, "claude"), open(false, "claude"), open(true, "sim")], ["d", "c", ""]);
+    let page = RunFilter { before: Some("b".into()), limit: Some(2), ..Default::default() };
+    assert_eq!(ids(&page), "da");
+}
+
+pub fn iterations_are_found_by_age_and_by_error(place: &dyn Place) {
+    let store = place.open();
+    let runs = [("a", "/w"), ("b", "/w"), ("c", "/x")].map(|(id, workspace)| {
+        Row::Run(Box::new(RunRow { id: id.into(), workspace: workspace.into(), ..RunRow::default() }))
+    });
+    let row = |run: &str, n, attempt, at, error: Option<&str>| {
+        let error = error.map(str::to_owned);
+        Row::Iteration(IterationRow { run: run.into(), n, attempt, at, error, ..IterationRow::default() })
+    };
+    let rows = [
+        row("a", 1, 1, 1, Some("e")),
+        row("a", 2, 1, 2, Some("e")),
+        row("a", 3, 1, 3, None),
+        row("a", 3, 2, 4, Some("f")),
+        row("b", 1, 1, 5, Some("e")),
+        row("c", 1, 1, 6, Some("e")),
+    ];
+    store.commit(&Batch { rows: runs.into_iter().chain(rows).collect(), ..Batch::default() }).unwrap();
+    let which = |rows: Vec<IterationRow>| {
+        rows.into_iter().map(|row| format!("{}{}.{}", row.run, row.n, row.attempt)).collect::<Vec<_>>()
+    };
+    assert_eq!(which(store.latest_iterations("a", 2).unwrap()), ["a2.1", "a3.1", "a3.2"]);
+    assert_eq!(which(store.latest_iterations("a", 9).unwrap()).len(), 4);
+    assert!(store.latest_iterations("nobody", 9).unwrap().is_empty());
+    assert_eq!(store.latest_iteration("a").unwrap().map(|row| (row.n, row.attempt)), Some((3, 2)));
+    assert_eq!(which(store.iterations_with_error("/w", "e", 9).unwrap()), ["b1.1", "a2.1", "a1.1"]);
+    assert_eq!(which(store.iterations_with_error("/w", "e", 1).unwrap()), ["b1.1"]);
+    assert!(store.iterations_with_error("/w", "other", 9).unwrap().is_empty());
 }
 
 pub fn accounts_are_found_by_what_runs_have_in_common(place: &dyn Place) {
@@ -128,6 +220,10 @@ pub fn memos_are_kept_and_forgotten(place: &dyn Place) {
     write(vec![memo("breaker//w", Some("open")), memo("other", Some("1"))]);
     write(vec![memo("breaker//w", Some("half"))]);
     assert_eq!(place.open().memo("breaker//w").unwrap().as_deref(), Some("half"));
+    write(vec![memo("away/b", Some("2")), memo("away/a", Some("1")), memo("away", Some("0"))]);
+    let away = [("away/a".to_owned(), "1".to_owned()), ("away/b".to_owned(), "2".to_owned())];
+    assert_eq!(store.memos("away/").unwrap(), away);
+    assert!(store.memos("nothing").unwrap().is_empty());
     write(vec![memo("breaker//w", None), memo("never", None)]);
     assert_eq!(store.memo("breaker//w").unwrap(), None);
     assert_eq!(store.memo("other").unwrap().as_deref(), Some("1"));
@@ -135,11 +231,13 @@ pub fn memos_are_kept_and_forgotten(place: &dyn Place) {
 
 pub fn changes_are_noticed(place: &dyn Place) {
     let (store, other) = (place.open(), place.open());
+    assert_eq!(store.position().unwrap(), 0);
     let before = store.changed().unwrap();
     assert_eq!(store.changed().unwrap(), before);
     store.read("run/a", 0).unwrap();
     assert_eq!(store.changed().unwrap(), before, "reading changes nothing");
     store.commit(&puts(vec![put("run/a", 0, "{}")])).unwrap();
+    assert_eq!(other.position().unwrap(), store.since("", 0, 9).unwrap().next);
     let own = store.changed().unwrap();
     assert_ne!(own, before, "one's own commits count too");
     other.ask("a", "{}", 0).unwrap();
