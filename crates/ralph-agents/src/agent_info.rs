@@ -5,6 +5,7 @@
 use crate::call::{Call, Launch};
 use crate::call_pricing::CallPricing;
 use crate::configured_model::{ModelSources, SessionLog};
+use crate::contained::Contained;
 use crate::dialect::Dialect;
 use crate::event_reader::EventReader;
 use crate::launch::LaunchBuilder;
@@ -44,6 +45,8 @@ pub struct AgentInfo {
     pub resume_flags: &'static [&'static str],
     /// What it may do without asking.
     pub permissions: Permissions,
+    /// What is different for a call inside ralph's sandbox.
+    pub contained: Contained,
     /// Where its credentials may be.
     pub credentials: Credentials,
     /// Hosts it needs by default for its model and its login, as far as the client or its documentation names them.

@@ -10,6 +10,7 @@ use crate::agent_info::{
 };
 use crate::aider::screen::Screen;
 use crate::call::Exit;
+use crate::contained::{AS_OUTSIDE, Contained, PROVIDER_KEYS, PROVIDER_URLS};
 use crate::error_phrases::{class_of, worded};
 use crate::launch::LaunchBuilder;
 use crate::output::aborted;
@@ -58,6 +59,12 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "edits files in the workspace and commits; refuses shell commands",
         allow_more: None,
+    },
+    contained: Contained {
+        passed: &[PROVIDER_KEYS],
+        base_url_env: PROVIDER_URLS,
+        env_prefixes: &["AIDER_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &[

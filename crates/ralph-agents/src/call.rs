@@ -25,6 +25,8 @@ pub struct Call {
     pub prices: Prices,
     /// It must not change anything: the agent's read-only mode is used, where it has one.
     pub read_only: bool,
+    /// It runs inside ralph's sandbox, which decides what it may do.
+    pub contained: bool,
 }
 
 impl Call {

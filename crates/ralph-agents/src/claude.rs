@@ -15,8 +15,10 @@ use crate::agent_info::{
     PromptVia, Tier, event_reader,
 };
 use crate::claude::reader::ClaudeReader;
+use crate::contained::{AS_OUTSIDE, Contained, PassedEnv};
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
+use crate::provider_settings::ProviderFile;
 
 /// Tools allowed without asking. Not the bare `Write` and `Edit`: allowed by name they also write outside the
 /// workspace, while the edit-accepting mode lets them write inside it and nowhere else.
@@ -31,6 +33,9 @@ const READ_ONLY: PermissionArgs = PermissionArgs {
     args: &["--allowedTools", "Read,Glob,Grep,LS,TodoWrite,Task"],
     unless: &["--allowedTools", "--allowed-tools", "--dangerously-skip-permissions"],
 };
+
+/// Where its services are, in variables and in its settings, which set variables.
+const BASE_URLS: &[&str] = &["ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"];
 
 /// Set for every call.
 const ENV: &[(&str, &str)] = &[
@@ -78,6 +83,34 @@ pub static INFO: AgentInfo = AgentInfo {
             allowed_tools!(),
             ",{tools}\"]` in ralph.toml"
         )),
+    },
+    contained: Contained {
+        args: &["--dangerously-skip-permissions"],
+        unless: &["--dangerously-skip-permissions", "--permission-mode", "--allowedTools", "--allowed-tools"],
+        // Without it, it refuses that argument as root.
+        env: &[("IS_SANDBOX", "1")],
+        passed: &[
+            PassedEnv {
+                with: "CLAUDE_CODE_USE_BEDROCK",
+                names: &[
+                    "AWS_ACCESS_KEY_ID",
+                    "AWS_SECRET_ACCESS_KEY",
+                    "AWS_SESSION_TOKEN",
+                    "AWS_BEARER_TOKEN_BEDROCK",
+                ],
+            },
+            PassedEnv { with: "CLAUDE_CODE_USE_VERTEX", names: &["GOOGLE_APPLICATION_CREDENTIALS"] },
+        ],
+        base_url_env: BASE_URLS,
+        provider_files: &[ProviderFile {
+            path: ".claude/settings.json",
+            addresses: BASE_URLS,
+            variables: &[],
+        }],
+        moved_by: Some(("CLAUDE_CONFIG_DIR", ".claude")),
+        brought_back: &[".claude/.credentials.json"],
+        env_prefixes: &["ANTHROPIC_", "CLAUDE_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &[

@@ -14,8 +14,10 @@ use crate::agent_info::{
 };
 use crate::codex::reader::CodexReader;
 use crate::configured_model;
+use crate::contained::{AS_OUTSIDE, Contained};
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
+use crate::provider_settings::ProviderFile;
 
 /// Settings laid over the user's own for one call. Nothing here names a provider: that is the user's.
 ///
@@ -72,6 +74,20 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[READ_ONLY],
         summary: "writes in the workspace and the temporary directory, not in .git; no network for its commands",
         allow_more: None,
+    },
+    contained: Contained {
+        args: &["--dangerously-bypass-approvals-and-sandbox"],
+        unless: SANDBOX.unless,
+        no_read_only_mode: true,
+        base_url_env: &["OPENAI_BASE_URL"],
+        provider_files: &[ProviderFile {
+            path: ".codex/config.toml",
+            addresses: &["base_url", "openai_base_url", "chatgpt_base_url"],
+            variables: &["env_key"],
+        }],
+        brought_back: &[".codex/auth.json"],
+        env_prefixes: &["CODEX_", "OPENAI_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials { env: &["OPENAI_API_KEY", "CODEX_API_KEY"], files: &[".codex/auth.json"] },
     hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],

@@ -6,6 +6,7 @@ use crate::agent_info::{
 };
 use crate::call::Exit;
 use crate::claude::reader::ClaudeReader;
+use crate::contained::AS_OUTSIDE;
 use crate::error_phrases::{class_of_plain, worded};
 use crate::output::{Output, aborted};
 use crate::reader::{Activity, Reader, ReaderEvent};
@@ -34,6 +35,7 @@ pub static INFO: AgentInfo = AgentInfo {
         summary: "whatever the program does",
         allow_more: None,
     },
+    contained: AS_OUTSIDE,
     credentials: Credentials { env: &[], files: &[] },
     hosts: &[],
     any_provider: true,

@@ -10,6 +10,7 @@ use crate::agent_info::{
     Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
     PromptVia, Tier, event_reader,
 };
+use crate::contained::{AS_OUTSIDE, Contained};
 use crate::copilot::reader::CopilotReader;
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
@@ -53,6 +54,13 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "every tool, on files in the workspace and the temporary directory; no web addresses",
         allow_more: None,
+    },
+    contained: Contained {
+        args: &["--allow-all"],
+        unless: ALL_TOOLS.unless,
+        base_url_env: &["COPILOT_PROVIDER_BASE_URL"],
+        env_prefixes: &["COPILOT_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"],

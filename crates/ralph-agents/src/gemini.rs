@@ -10,6 +10,7 @@ use crate::agent_info::{
     Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
     PromptVia, Tier, event_reader,
 };
+use crate::contained::{AS_OUTSIDE, Contained};
 use crate::detect::count_events;
 use crate::gemini::reader::GeminiReader;
 use crate::launch::LaunchBuilder;
@@ -54,6 +55,15 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "edits files in the workspace, runs shell commands, reads the web",
         allow_more: None,
+    },
+    contained: Contained {
+        args: &["--approval-mode", "yolo"],
+        unless: &["--allowed-tools", "--approval-mode", "--yolo", "-y"],
+        env: &[("GEMINI_SANDBOX", "false")],
+        base_url_env: &["GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"],
+        brought_back: &[".gemini/oauth_creds.json"],
+        env_prefixes: &["GEMINI_", "GOOGLE_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"],

@@ -12,9 +12,11 @@ use crate::agent_info::{
 };
 use crate::call::Call;
 use crate::configured_model;
+use crate::contained::{AS_OUTSIDE, Contained, PROVIDER_KEYS, PROVIDER_URLS};
 use crate::detect::count_events;
 use crate::goose::reader::GooseReader;
 use crate::launch::LaunchBuilder;
+use crate::provider_settings::ProviderFile;
 
 /// Set for every call. Its retries have no setting: three per request, seven seconds in all, silent.
 const ENV: &[(&str, &str)] = &[
@@ -47,6 +49,17 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "anything: its other modes need a person to answer (GOOSE_MODE=auto)",
         allow_more: None,
+    },
+    contained: Contained {
+        passed: &[PROVIDER_KEYS],
+        base_url_env: PROVIDER_URLS,
+        provider_files: &[ProviderFile {
+            path: ".config/goose/config.yaml",
+            addresses: PROVIDER_URLS,
+            variables: &[],
+        }],
+        env_prefixes: &["GOOSE_", "OPENAI_", "ANTHROPIC_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials { env: &["GOOSE_PROVIDER"], files: &[".config/goose/config.yaml"] },
     hosts: &[],

@@ -10,9 +10,11 @@ use crate::agent_info::{
     Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
     PromptVia, Tier, event_reader,
 };
+use crate::contained::{AS_OUTSIDE, Contained};
 use crate::detect::count_events;
 use crate::grok::reader::GrokReader;
 use crate::launch::LaunchBuilder;
+use crate::provider_settings::ProviderFile;
 
 /// Laid over the user's configuration, where a model's own setting still wins: no waiting of its own, which
 /// with a broken provider lasts for minutes and looks like silence. We wait instead, visibly.
@@ -48,6 +50,16 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "anything: its other modes need a person to answer",
         allow_more: None,
+    },
+    contained: Contained {
+        brought_back: &[".grok/auth.json"],
+        provider_files: &[ProviderFile {
+            path: ".grok/config.toml",
+            addresses: &["base_url"],
+            variables: &["env_key"],
+        }],
+        env_prefixes: &["GROK_", "XAI_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials { env: &["XAI_API_KEY", "GROK_API_KEY"], files: &[".grok/auth.json"] },
     hosts: &["api.x.ai", "accounts.x.ai"],

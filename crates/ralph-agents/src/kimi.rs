@@ -10,9 +10,11 @@ use crate::agent_info::{
     Tier, event_reader,
 };
 use crate::configured_model;
+use crate::contained::{AS_OUTSIDE, Contained};
 use crate::detect::count_events;
 use crate::kimi::reader::KimiReader;
 use crate::launch::LaunchBuilder;
+use crate::provider_settings::ProviderFile;
 
 /// Set for every call.
 const ENV: &[(&str, &str)] = &[
@@ -44,6 +46,16 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "anything: with a prompt it decides about its tools itself, whatever its configuration says",
         allow_more: None,
+    },
+    contained: Contained {
+        base_url_env: &["KIMI_BASE_URL", "OPENAI_BASE_URL"],
+        provider_files: &[ProviderFile {
+            path: ".kimi-code/config.toml",
+            addresses: &["base_url"],
+            variables: &[],
+        }],
+        env_prefixes: &["KIMI_", "MOONSHOT_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &["KIMI_API_KEY", "MOONSHOT_API_KEY"],

@@ -24,7 +24,9 @@ impl<'c> LaunchBuilder<'c> {
     /// The program and the environment of this agent; no arguments yet.
     pub fn new(info: &'static AgentInfo, call: &'c Call) -> LaunchBuilder<'c> {
         let program = call.program.as_deref().or(info.program).unwrap_or_default().to_owned();
-        let env = info.env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let contained = if call.contained { info.contained.env } else { &[] };
+        let env = info.env.iter().chain(contained);
+        let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let env_remove = info.env_remove.iter().map(|name| (*name).to_owned()).collect();
         let launch = Launch { program, env, env_remove, ..Launch::default() };
         LaunchBuilder { info, call, user_args: call.args.clone(), launch }
@@ -49,10 +51,18 @@ impl<'c> LaunchBuilder<'c> {
         }
     }
 
-    /// Adds the agent's default permissions, as far as the user's arguments do not decide.
+    /// Adds the agent's default permissions, as far as the user's arguments do not decide. Inside ralph's sandbox these are
+    /// the arguments that make the agent leave the decision to it.
     pub fn permissions(&mut self) {
         let Permissions { defaults, read_only, .. } = &self.info.permissions;
-        let given = if self.call.read_only && !read_only.is_empty() { read_only } else { defaults };
+        let contained = &self.info.contained;
+        let looks_only = self.call.read_only && !read_only.is_empty();
+        let given = if looks_only { read_only } else { defaults };
+        let leaves_it = !looks_only || contained.no_read_only_mode;
+        if self.call.contained && leaves_it && !contained.args.is_empty() && !self.call.sets(contained.unless)
+        {
+            return self.args(contained.args);
+        }
         for permission in *given {
             if !self.call.sets(permission.unless) {
                 self.args(permission.args);

@@ -9,6 +9,7 @@ use crate::agent_info::{
     PromptVia, Tier,
 };
 use crate::call::Exit;
+use crate::contained::{AS_OUTSIDE, Contained, PROVIDER_KEYS, PROVIDER_URLS};
 use crate::error_phrases::{class_of, worded};
 use crate::launch::LaunchBuilder;
 use crate::mini::screen::Screen;
@@ -56,6 +57,12 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "anything: it runs every command without asking",
         allow_more: None,
+    },
+    contained: Contained {
+        passed: &[PROVIDER_KEYS],
+        base_url_env: PROVIDER_URLS,
+        env_prefixes: &["MSWEA_", "OPENAI_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],

@@ -10,9 +10,11 @@ use crate::agent_info::{
     Tier, event_reader,
 };
 use crate::configured_model;
+use crate::contained::{AS_OUTSIDE, Contained, PROVIDER_KEYS, PROVIDER_URLS};
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
 use crate::opencode::reader::OpencodeReader;
+use crate::provider_settings::ProviderFile;
 
 /// What ralph knows about it.
 pub static INFO: AgentInfo = AgentInfo {
@@ -38,11 +40,25 @@ pub static INFO: AgentInfo = AgentInfo {
         summary: "as the user's own opencode configuration says; refuses what it would have to ask for, such as files elsewhere",
         allow_more: None,
     },
+    contained: Contained {
+        // It refuses what is outside the workspace. By variable, since versions before `--auto` refuse an unknown flag.
+        env: &[("OPENCODE_PERMISSION", r#"{"external_directory":"allow"}"#)],
+        passed: &[PROVIDER_KEYS],
+        base_url_env: PROVIDER_URLS,
+        provider_files: &[ProviderFile {
+            path: ".config/opencode/opencode.json",
+            addresses: &["baseURL"],
+            variables: &["apiKey"],
+        }],
+        brought_back: &[".local/share/opencode/auth.json"],
+        env_prefixes: &["OPENCODE_"],
+        ..AS_OUTSIDE
+    },
     credentials: Credentials {
         env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY"],
         files: &[".local/share/opencode/auth.json"],
     },
-    hosts: &["opencode.ai", "models.dev"],
+    hosts: &["opencode.ai", "models.opencode.ai", "models.dev"],
     any_provider: true,
     state_dirs: &[".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"],
     model: ModelInfo {

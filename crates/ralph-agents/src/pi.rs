@@ -8,9 +8,11 @@ use crate::agent_info::{
     Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, Permissions, PromptVia,
     Tier, event_reader,
 };
+use crate::contained::{AS_OUTSIDE, Contained, PROVIDER_KEYS};
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
 use crate::pi::reader::PiReader;
+use crate::provider_settings::ProviderFile;
 
 /// No update check, no downloads, no telemetry. Its retries (three, 14 seconds together) are a setting in the user's own
 /// file; no flag turns them down, and they are shown.
@@ -37,6 +39,17 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "anything: it does not ask for permission",
         allow_more: None,
+    },
+    contained: Contained {
+        passed: &[PROVIDER_KEYS],
+        provider_files: &[ProviderFile {
+            path: ".pi/agent/models.json",
+            addresses: &["baseUrl"],
+            variables: &["apiKey"],
+        }],
+        brought_back: &[".pi/agent/auth.json"],
+        env_prefixes: &["PI_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],

@@ -8,6 +8,7 @@ use crate::agent_info::{
     Abilities, AgentInfo, Credentials, Detect, ModelInfo, NO_ABILITIES, Package, PermissionArgs, Permissions,
     PromptVia, Tier, event_reader,
 };
+use crate::contained::{AS_OUTSIDE, Contained};
 use crate::detect::count_events;
 use crate::launch::LaunchBuilder;
 use crate::qwen::reader::QwenReader;
@@ -48,6 +49,15 @@ pub static INFO: AgentInfo = AgentInfo {
         read_only: &[],
         summary: "edits files in the workspace, runs shell commands, reads the web",
         allow_more: None,
+    },
+    contained: Contained {
+        args: &["--approval-mode", "yolo"],
+        unless: &["--allowed-tools", "--approval-mode", "--yolo", "-y"],
+        env: &[("GEMINI_SANDBOX", "false"), ("QWEN_SANDBOX", "false")],
+        base_url_env: &["OPENAI_BASE_URL"],
+        brought_back: &[".qwen/oauth_creds.json"],
+        env_prefixes: &["QWEN_", "OPENAI_", "DASHSCOPE_"],
+        ..AS_OUTSIDE
     },
     credentials: Credentials {
         env: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],

@@ -6,6 +6,7 @@ use crate::agent_info::{
     Tier, event_reader,
 };
 use crate::claude::reader::ClaudeReader;
+use crate::contained::AS_OUTSIDE;
 
 /// What ralph knows about it.
 pub static INFO: AgentInfo = AgentInfo {
@@ -29,6 +30,7 @@ pub static INFO: AgentInfo = AgentInfo {
         summary: "what its script says",
         allow_more: None,
     },
+    contained: AS_OUTSIDE,
     credentials: Credentials { env: &[], files: &[] },
     hosts: &[],
     any_provider: false,

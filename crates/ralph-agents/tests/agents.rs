@@ -103,6 +103,65 @@ fn every_command_line_keeps_the_rules() {
 }
 
 #[test]
+fn a_contained_call_leaves_the_decision_to_the_sandbox() {
+    for info in AGENTS {
+        let (name, contained) = (info.name, &info.contained);
+        let given = |args: &[String]| {
+            !contained.args.is_empty()
+                && args.windows(contained.args.len()).any(|window| window == contained.args)
+        };
+        let outside = info.launch(&full_call());
+        assert!(!given(&outside.args), "{name}: never outside a sandbox");
+        assert!(contained.env.iter().all(|(own, _)| outside.env.iter().all(|(set, _)| set != own)), "{name}");
+        let inside = info.launch(&Call { contained: true, ..full_call() });
+        assert_eq!(given(&inside.args), !contained.args.is_empty(), "{name}");
+        for (own, value) in contained.env {
+            assert!(inside.env.contains(&((*own).to_owned(), (*value).to_owned())), "{name}: {own}");
+        }
+        for permission in info.permissions.defaults.iter().filter(|_| !contained.args.is_empty()) {
+            let ours = inside.args.windows(permission.args.len()).any(|window| window == permission.args);
+            assert!(!ours, "{name}: {:?} beside {:?}", permission.args, contained.args);
+        }
+        for own in contained.unless {
+            let args = vec![format!("{own}x"), (*own).to_owned()];
+            let inside = info.launch(&Call { contained: true, args: args.clone(), ..full_call() }).args;
+            let outside = info.launch(&Call { args, ..full_call() }).args;
+            assert_eq!(inside, outside, "{name}: {own} decides");
+        }
+    }
+}
+
+#[test]
+fn a_contained_call_that_only_looks_keeps_a_mode_that_works_there() {
+    let line = |name: &str| {
+        let call = Call { contained: true, read_only: true, ..full_call() };
+        find(name).unwrap().launch(&call).args.join(" ")
+    };
+    assert!(line("claude").contains("--allowedTools Read,") && !line("claude").contains("--dangerously"));
+    assert!(line("codex").contains("--dangerously-bypass-approvals-and-sandbox"));
+    assert!(!line("codex").contains("--sandbox"));
+    assert!(line("gemini").contains("--approval-mode yolo"));
+}
+
+#[test]
+fn only_credentials_are_brought_back() {
+    let settings = ["config.toml", "settings.json", "config.json", "config.yaml", ".claude.json", ".env"];
+    for info in AGENTS {
+        let name = info.name;
+        for file in info.contained.brought_back {
+            assert!(info.credentials.files.contains(file), "{name}: {file} is not a credential");
+            assert!(settings.iter().all(|own| !file.ends_with(own)), "{name}: {file} can name programs");
+            assert!(info.state_dirs.iter().any(|dir| file.starts_with(&format!("{dir}/"))), "{name}: {file}");
+        }
+        let passed = info.contained.passed.iter().flat_map(|passed| passed.names);
+        for variable in passed.chain(info.contained.base_url_env) {
+            let plain = variable.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+            assert!(plain, "{name}: {variable}");
+        }
+    }
+}
+
+#[test]
 fn every_prompt_goes_the_way_the_entry_says_and_stdin_is_closed() {
     for info in AGENTS {
         let (name, call) = (info.name, full_call());

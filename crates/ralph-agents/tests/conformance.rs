@@ -51,6 +51,13 @@ const PERMISSIONS: &str = "\n## What each may do without asking\n\n\
     The arguments that ralph gives it by default. Your own arguments after `--`, or `agents.NAME.args` in ralph.toml, \
     replace them.\n\n| `--agent` | by default it does | arguments |\n|---|---|---|\n";
 
+const CONTAINED: &str = "\n## Inside the sandbox\n\n\
+    There the sandbox decides, so the agent's own prompts and its own sandbox are switched off, unless your own arguments \
+    set its permissions. Of what a call writes to the agent's files, only the files brought back reach the real ones. The \
+    addresses stand in these variables and settings files: their hosts may be reached when the network is limited, and a key's \
+    variable that such a file of yours names is passed on.\n\n\
+    | `--agent` | arguments | variables | files brought back | addresses |\n|---|---|---|---|---|\n";
+
 const FOOTPRINT: &str = "\n## Credentials, files and hosts\n\n\
     `ralph doctor` checks whether one of the credentials exists; it never reads them. Files are relative to your home \
     directory. Hosts are those a default installation needs for its model and its login, as far as the client \
@@ -182,6 +189,18 @@ fn facts(text: &mut String) {
         let args: Vec<&str> = info.permissions.defaults.iter().flat_map(|p| p.args).copied().collect();
         let args = if args.is_empty() { "-".into() } else { format!("`{}`", args.join(" ")) };
         let _ = writeln!(text, "| `{}` | {} | {args} |", info.name, info.permissions.summary);
+    }
+    text.push_str(CONTAINED);
+    for info in AGENTS.iter().filter(|info| info.program.is_some()) {
+        let contained = &info.contained;
+        let env: Vec<String> = contained.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let env = list(&env.iter().map(String::as_str).collect::<Vec<_>>());
+        let args =
+            if contained.args.is_empty() { "-".into() } else { format!("`{}`", contained.args.join(" ")) };
+        let files = contained.provider_files.iter().map(|file| file.path);
+        let addresses: Vec<&str> = contained.base_url_env.iter().copied().chain(files).collect();
+        let (back, urls) = (list(contained.brought_back), list(&addresses));
+        let _ = writeln!(text, "| `{}` | {args} | {env} | {back} | {urls} |", info.name);
     }
     text.push_str(FOOTPRINT);
     for info in AGENTS.iter().filter(|info| info.program.is_some()) {
