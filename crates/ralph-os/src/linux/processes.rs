@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io;
@@ -94,6 +94,22 @@ pub fn children(parent: Pid) -> Vec<Process> {
         false => children_by_parent().remove(&parent.as_raw_pid()).unwrap_or_default(),
     };
     pids.into_iter().filter_map(read_process).filter(|it| it.parent == parent.as_raw_pid()).collect()
+}
+
+/// How a child of this process starts the same program: also after it was replaced on disk, and where its path is covered
+/// by a mount.
+///
+/// # Errors
+/// Where the program has no name.
+pub fn own_program() -> std::io::Result<PathBuf> {
+    let this = PathBuf::from("/proc/self/exe");
+    if fs::metadata(&this).is_ok() { Ok(this) } else { std::env::current_exe() }
+}
+
+/// A setting of the kernel, such as `user/max_user_namespaces`; none where there is none of this name.
+#[must_use]
+pub fn kernel_setting(name: &str) -> Option<String> {
+    fs::read_to_string(Path::new("/proc/sys").join(name)).ok().map(|text| text.trim().to_owned())
 }
 
 /// A process and those above it, up to the first.

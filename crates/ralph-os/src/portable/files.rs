@@ -133,3 +133,8 @@ pub fn probe_writable(dir: &Path) -> io::Result<()> {
 pub fn doubtful_file_system(_dir: &Path) -> Option<&'static str> {
     Some("or a kind this system does not tell")
 }
+
+/// Not listed here.
+pub fn bound_sockets() -> Vec<std::path::PathBuf> {
+    Vec::new()
+}

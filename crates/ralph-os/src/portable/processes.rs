@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -55,6 +55,20 @@ pub fn each_descendant(root: Pid, each: impl FnMut(Process)) {
 #[must_use]
 pub fn children(parent: Pid) -> Vec<Process> {
     ps::list().into_iter().filter(|process| process.parent == parent.as_raw_pid()).collect()
+}
+
+/// How a child of this process starts the same program.
+///
+/// # Errors
+/// Where the program has no name.
+pub fn own_program() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+/// A setting of the kernel: none is known here.
+#[must_use]
+pub fn kernel_setting(_: &str) -> Option<String> {
+    None
 }
 
 /// A process and those above it, up to the first.

@@ -9,3 +9,8 @@ use crate::RoomLayer;
 pub fn mount_room(_room: &Path, _over: &Path, _layers: &[RoomLayer]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+/// There are none.
+pub fn pass_on_capabilities() -> io::Result<()> {
+    Ok(())
+}
