@@ -1,0 +1,220 @@
+//! The plan's mounts as steps: every source is held before anything is changed, then they are applied in their order.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::fstat;
+
+use super::failure::Step as _;
+use super::mount_tree::{Tree, mount_points_below};
+use super::paths::{Found, Paths, is_dir, open_or_make, open_own};
+use super::shared_layers::SharedLayers;
+use super::sys::{NO_DEV, NO_SUID, READ_ONLY};
+use crate::report::Failure;
+use crate::{LayerFallback, Mount};
+
+/// A change, ready to be made.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Something is shown at a path, which is made if it is missing.
+    Attach { tree: Tree, at: PathBuf, dir: bool },
+    /// An empty read-only directory or file.
+    Hide { at: PathBuf, dir: bool },
+    /// An empty writable directory of this mode.
+    Empty { at: PathBuf, mode: u32 },
+    /// Read-only, inside the workspace.
+    Protect { at: PathBuf },
+}
+
+impl Step {
+    /// Where it changes something.
+    pub fn at(&self) -> &Path {
+        match self {
+            Step::Attach { at, .. } | Step::Hide { at, .. } | Step::Empty { at, .. } => at,
+            Step::Protect { at } => at,
+        }
+    }
+}
+
+/// Prepares the steps of a plan.
+#[derive(Debug)]
+pub(super) struct Preparation<'a> {
+    pub paths: Paths,
+    pub workspace: &'a Path,
+    /// The system's list of mounts.
+    pub mounts: String,
+    pub shared: SharedLayers,
+    pub steps: Vec<Step>,
+    pub notes: Vec<String>,
+}
+
+impl Preparation<'_> {
+    /// Appends the steps of one mount.
+    pub fn add(&mut self, mount: &Mount) -> Result<(), Failure> {
+        match mount {
+            Mount::Hide(path) => self.hide(path),
+            Mount::Empty(path) => self.empty(path),
+            Mount::Show(path) => self.bind("show", path, READ_ONLY).map(drop),
+            Mount::Write(path) => {
+                let written = self.bind("write", path, 0)?;
+                self.paths.written.extend(written);
+                Ok(())
+            }
+            Mount::Replace { from, at } => self.replace(from, at),
+            Mount::Layer { at, upper, work, fallback } => self.layer(at, upper, work, *fallback),
+            Mount::Protect(path) => {
+                if let Some((at, _, _)) = self.open("protect", path)? {
+                    self.steps.push(Step::Protect { at });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What a path leads to, if it leads somewhere: the path without links, what is there, and whether it is a directory.
+    fn open(&mut self, what: &str, path: &Path) -> Result<Option<(PathBuf, OwnedFd, bool)>, Failure> {
+        match self.paths.open(path).at(what, path)? {
+            (Found::At(at), Some(fd)) => {
+                let dir = is_dir(&fd).at(what, path)?;
+                Ok(Some((at, fd, dir)))
+            }
+            (Found::Link(link), _) => {
+                let link = if link == path { String::new() } else { format!(" at {}", link.display()) };
+                self.notes.push(format!("{what} {}: passed over, a symbolic link{link}", path.display()));
+                Ok(None)
+            }
+            (Found::At(_) | Found::Missing, _) => Ok(None),
+        }
+    }
+
+    fn hide(&mut self, path: &Path) -> Result<(), Failure> {
+        if let Some((at, _, dir)) = self.open("hide", path)? {
+            self.steps.push(Step::Hide { at, dir });
+        }
+        Ok(())
+    }
+
+    fn empty(&mut self, path: &Path) -> Result<(), Failure> {
+        if let Some((at, fd, _)) = self.open("empty", path)? {
+            let mode = fstat(fd).at("empty", path)?.st_mode & 0o777 | 0o700;
+            self.steps.push(Step::Empty { at, mode });
+        }
+        Ok(())
+    }
+
+    /// Shows what is at a path; returns the path without links.
+    fn bind(&mut self, what: &str, path: &Path, attributes: u64) -> Result<Option<PathBuf>, Failure> {
+        let Some((at, fd, dir)) = self.open(what, path)? else { return Ok(None) };
+        let tree = copy(&fd, attributes).at(what, path)?;
+        self.steps.push(Step::Attach { tree, at: at.clone(), dir });
+        Ok(Some(at))
+    }
+
+    fn replace(&mut self, from: &Path, path: &Path) -> Result<(), Failure> {
+        let (Some((_, fd, dir)), Some((at, _, _))) =
+            (self.open("replace", from)?, self.open("replace", path)?)
+        else {
+            return Ok(());
+        };
+        let tree = copy(&fd, READ_ONLY).at("replace", path)?;
+        self.steps.push(Step::Attach { tree, at, dir });
+        Ok(())
+    }
+
+    fn layer(
+        &mut self,
+        path: &Path,
+        upper: &Path,
+        work: &Path,
+        fallback: LayerFallback,
+    ) -> Result<(), Failure> {
+        let Some((at, lower, _)) = self.open("layer", path)? else { return Ok(()) };
+        let upper_fd = open_own(upper).at("layer", upper)?;
+        let made = match self.shared.part(&at, upper, work).at("layer", path)? {
+            Some(part) => Ok(part),
+            None => Tree::new_overlay(&lower, &upper_fd, &open_own(work).at("layer", work)?),
+        };
+        match made {
+            Ok(tree) => {
+                self.steps.push(Step::Attach { tree, at: at.clone(), dir: true });
+                self.show_mounts_below(&at)
+            }
+            Err(error) => {
+                self.notes.push(format!("layer {}: {error}; {}", path.display(), fallback.instead()));
+                match fallback {
+                    LayerFallback::ReadOnly => self.bind("layer", path, READ_ONLY).map(drop),
+                    LayerFallback::Write => self.bind("layer", path, 0).map(drop),
+                    LayerFallback::Upper => {
+                        let tree = copy(&upper_fd, 0).at("layer", upper)?;
+                        self.steps.push(Step::Attach { tree, at, dir: true });
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    /// An overlay shows one file system; what is mounted below it is shown read-only.
+    fn show_mounts_below(&mut self, at: &Path) -> Result<(), Failure> {
+        for point in mount_points_below(at, &self.mounts) {
+            if !point.starts_with(self.workspace) {
+                self.bind("show", &point, READ_ONLY)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A copy of what is at a descriptor, without set-uid programs and devices.
+pub(super) fn copy(fd: impl AsFd, attributes: u64) -> std::io::Result<Tree> {
+    let tree = Tree::copy_of(fd)?;
+    tree.set(attributes | NO_SUID | NO_DEV)?;
+    Ok(tree)
+}
+
+/// Applies steps outside the workspace and, after it was mounted, those inside.
+#[derive(Debug)]
+pub(super) struct Applied {
+    /// An empty read-only directory and file, to be shown wherever something is hidden.
+    pub blank: Blank,
+    /// Become read-only in the end: mount points may still have to be made in them.
+    pub closed_later: Vec<Tree>,
+}
+
+/// An empty read-only directory and an empty read-only file.
+#[derive(Debug)]
+pub(super) struct Blank {
+    pub dir: OwnedFd,
+    pub file: OwnedFd,
+}
+
+impl Applied {
+    /// Makes a change. `below` are the places where something is to be mounted later.
+    pub fn apply(&mut self, step: Step, below: &[PathBuf]) -> Result<(), Failure> {
+        match step {
+            Step::Attach { tree, at, dir } => {
+                open_or_make(&at, dir).map_err(Into::into).and_then(|to| tree.attach(to)).at("mount", &at)
+            }
+            Step::Hide { at, dir: true } if below.iter().any(|it| *it != at && it.starts_with(&at)) => {
+                let tree = self.new_dir(&at, "755")?;
+                self.closed_later.push(tree);
+                Ok(())
+            }
+            Step::Hide { at, dir } => {
+                let blank = if dir { &self.blank.dir } else { &self.blank.file };
+                let hidden = Tree::copy_of(blank).and_then(|tree| tree.attach(open_or_make(&at, dir)?));
+                hidden.at("hide", &at)
+            }
+            Step::Empty { at, mode } => self.new_dir(&at, &format!("{mode:o}")).map(drop),
+            Step::Protect { at } => super::workspace::protect(&at),
+        }
+    }
+
+    fn new_dir(&self, at: &Path, mode: &str) -> Result<Tree, Failure> {
+        let made = Tree::new_tmpfs(mode).and_then(|tree| {
+            tree.attach(open_or_make(at, true)?)?;
+            Ok(tree)
+        });
+        made.at("empty directory", at)
+    }
+}

@@ -1,0 +1,23 @@
+//! Decides what a contained program sees: facts about this machine and the user's settings in, a [`Plan`](crate::Plan) out.
+//! Nothing here reads a file, the clock or the environment.
+
+mod caches;
+mod container;
+mod environment;
+mod facts;
+mod home;
+mod network;
+mod planned;
+mod programs;
+mod secrets;
+mod settings;
+mod sockets;
+mod temporary;
+mod workspace;
+
+pub use crate::plan::ContainerEngine;
+pub use environment::EnvChanges;
+pub use facts::{AgentNeeds, Entry, EntryKind, Facts};
+pub use planned::{Copied, Planned, plan_for_agent, plan_for_verification};
+pub use secrets::{MIXED, SECRETS, holds_credentials};
+pub use settings::{Container, HomeView, Mode, NetworkRule, Settings, VerifyNetwork};

@@ -1,0 +1,266 @@
+//! Which variables a contained program gets.
+
+use super::facts::{AgentNeeds, Facts};
+use super::programs::TOOLCHAIN_VARIABLES;
+use super::settings::{Mode, Settings};
+use crate::Backend;
+use ralph_rules::secret_env::{
+    is_number, is_open_address, is_path, is_secret_name, is_secret_value, password_in_address,
+};
+use std::collections::BTreeMap;
+
+/// How the environment of a contained program differs from ralph's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvChanges {
+    /// Variables to remove.
+    pub remove: Vec<String>,
+    /// Variables to set.
+    pub set: Vec<(String, String)>,
+}
+
+/// Variables that lead to a program outside: agents for keys, desktops, terminals, editors, engines of containers.
+const SOCKETS: &[&str] = &[
+    "SSH_AGENT_PID",
+    "SSH_ASKPASS",
+    "GIT_ASKPASS",
+    "SUDO_ASKPASS",
+    "GPG_AGENT_INFO",
+    "GNOME_KEYRING_CONTROL",
+    "GNOME_KEYRING_PID",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "DBUS_STARTER_ADDRESS",
+    "AT_SPI_BUS_ADDRESS",
+    "SESSION_MANAGER",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "ICEAUTHORITY",
+    "XDG_RUNTIME_DIR",
+    "PULSE_SERVER",
+    "PIPEWIRE_RUNTIME_DIR",
+    "HYPRLAND_INSTANCE_SIGNATURE",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "ZELLIJ",
+    "KITTY_LISTEN_ON",
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "VIM_SERVERNAME",
+    "EMACS_SERVER_FILE",
+    "JOURNAL_STREAM",
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "LISTEN_FDNAMES",
+];
+
+/// Parts of names that say the same.
+const SOCKET_PARTS: &[&str] =
+    &["_SOCK", "_SOCKET", "SOCKET_PATH", "I3SOCK", "SWAYSOCK", "_IPC_HOOK", "VSCODE_GIT_"];
+
+/// Passed on where only an allow list is; a name that ends in `*` stands for all that begin so.
+const ALLOWED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "PWD",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TERM",
+    "COLORTERM",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "LINES",
+    "TZ",
+    "TMPDIR",
+    "CI",
+    "HOSTNAME",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "CC",
+    "CXX",
+    "AR",
+    "LD",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "MAKEFLAGS",
+    "PKG_CONFIG_PATH",
+    "CMAKE_*",
+    "CARGO_*",
+    "RUST*",
+    "GOPATH",
+    "GOBIN",
+    "GOFLAGS",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOTOOLCHAIN",
+    "GOPROXY",
+    "JAVA_*",
+    "MAVEN_OPTS",
+    "GRADLE_USER_HOME",
+    "GRADLE_OPTS",
+    "NVM_*",
+    "NODE_*",
+    "npm_config_*",
+    "NPM_CONFIG_*",
+    "PYTHON*",
+    "PIP_*",
+    "UV_*",
+    "CONDA_*",
+    "GEM_HOME",
+    "GEM_PATH",
+    "BUNDLE_*",
+    "RBENV_*",
+    "DENO_DIR",
+    "DOTNET_*",
+    "NUGET_PACKAGES",
+    "CCACHE_*",
+    "SCCACHE_*",
+    "LD_LIBRARY_PATH",
+    "RALPH_*",
+];
+
+/// Settings for git in numbered variables.
+const GIT_SETTINGS: &str = "GIT_CONFIG_";
+
+/// Words that are no secret whatever the variable's name.
+const PLAIN_WORDS: &[&str] =
+    &["", "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "enabled", "disabled"];
+
+/// Who the environment is for.
+struct Passed<'a> {
+    facts: &'a Facts,
+    settings: &'a Settings,
+    needs: Option<&'a AgentNeeds>,
+}
+
+/// What changes, and the names of the variables that are not passed on.
+pub(super) fn environment(
+    facts: &Facts,
+    settings: &Settings,
+    needs: Option<&AgentNeeds>,
+) -> (EnvChanges, Vec<String>) {
+    let passed = Passed { facts, settings, needs };
+    let withheld: Vec<String> = facts
+        .env
+        .iter()
+        .filter(|(name, value)| !passed.is_passed(name, value))
+        .map(|(name, _)| name.clone())
+        .collect();
+    // One place for temporary files, whatever the variable's name.
+    let temporary = ["TMP", "TEMP", "TEMPDIR"].into_iter().filter(|name| facts.env.contains_key(*name));
+    let remove = withheld.iter().cloned().chain(temporary.map(Into::into)).collect();
+    (EnvChanges { remove, set: set(facts) }, withheld)
+}
+
+fn set(facts: &Facts) -> Vec<(String, String)> {
+    let tmp = match facts.backend {
+        // It shows no other directory as /tmp.
+        Backend::Landlock => facts.tmp.to_string_lossy().into_owned(),
+        _ => "/tmp".to_owned(),
+    };
+    // The workspace is mounted, so that a repository around it lies behind a border that git does not cross by itself.
+    let across = ("GIT_DISCOVERY_ACROSS_FILESYSTEM".to_owned(), "1".to_owned());
+    let mut set = vec![("TMPDIR".to_owned(), tmp), across];
+    // A signature needs the user's keys. The user's own settings of this kind stay before ours.
+    let count = facts.env.get("GIT_CONFIG_COUNT").filter(|_| !has_secret_git_settings(facts));
+    let count: usize = count.and_then(|count| count.trim().parse().ok()).unwrap_or(0);
+    for (n, key) in ["commit.gpgsign", "tag.gpgsign"].into_iter().enumerate() {
+        set.push((format!("GIT_CONFIG_KEY_{}", count + n), key.to_owned()));
+        set.push((format!("GIT_CONFIG_VALUE_{}", count + n), "false".to_owned()));
+    }
+    set.push(("GIT_CONFIG_COUNT".to_owned(), (count + 2).to_string()));
+    set
+}
+
+impl Passed<'_> {
+    fn is_passed(&self, name: &str, value: &str) -> bool {
+        if self.settings.env.iter().any(|asked| asked == name) {
+            return true;
+        }
+        if self.needs.is_none() && self.facts.agent_variables.iter().any(|own| own == name) {
+            return false;
+        }
+        if self.is_needed(name) {
+            return true;
+        }
+        if name.starts_with(GIT_SETTINGS) {
+            // Git refuses a list with a gap, so they are passed on together.
+            return !has_secret_git_settings(self.facts);
+        }
+        if (leads_outside(name, value) && !self.is_opened(value)) || looks_secret(name, value) {
+            return false;
+        }
+        self.settings.mode != Mode::Strict || self.is_allowed(name)
+    }
+
+    /// Whether the agent cannot work without it.
+    fn is_needed(&self, name: &str) -> bool {
+        self.needs.is_some_and(|needs| needs.env.iter().chain(&needs.base_url_env).any(|own| own == name))
+    }
+
+    /// Whether the path in a value is one that the user opened.
+    fn is_opened(&self, value: &str) -> bool {
+        let opened = self.settings.readable.iter().chain(&self.settings.writable);
+        let mut opened = opened.map(|path| self.facts.expand(path));
+        let path =
+            value.split_once(':').filter(|(scheme, _)| *scheme == "unix").map_or(value, |(_, path)| path);
+        let path = path.strip_prefix("//").unwrap_or(path).trim_start_matches("path=");
+        opened.any(|named| path == named.to_string_lossy())
+    }
+
+    fn is_allowed(&self, name: &str) -> bool {
+        let begins = |prefix: &str| name.starts_with(prefix);
+        ALLOWED.iter().any(|own| own.strip_suffix('*').map_or(*own == name, begins))
+            || TOOLCHAIN_VARIABLES.contains(&name)
+            || self.needs.is_some_and(|needs| needs.env_prefixes.iter().any(|prefix| begins(prefix)))
+    }
+}
+
+/// Whether one of the settings for git in variables is a login: a header, or an address with a password.
+fn has_secret_git_settings(facts: &Facts) -> bool {
+    facts.env.iter().filter(|(name, _)| name.starts_with(GIT_SETTINGS)).any(|(_, value)| {
+        value.to_ascii_lowercase().ends_with("extraheader") || password_in_address(value).is_some()
+    })
+}
+
+/// Whether a variable leads to a program outside, through a socket.
+fn leads_outside(name: &str, value: &str) -> bool {
+    SOCKETS.contains(&name)
+        || SOCKET_PARTS.iter().any(|part| name.contains(part))
+        || value.starts_with("unix:")
+        || (["DOCKER_HOST", "CONTAINER_HOST"].contains(&name) && !value.starts_with("tcp:"))
+}
+
+/// Whether a variable looks secret. Stricter than the redactor, which must not hide ordinary words in what it writes: here a
+/// short password is withheld, too.
+fn looks_secret(name: &str, value: &str) -> bool {
+    let value = value.trim();
+    let plain = PLAIN_WORDS.contains(&value.to_ascii_lowercase().as_str())
+        || is_number(value)
+        || is_path(value)
+        || is_open_address(value);
+    (is_secret_name(name) && !plain) || password_in_address(value).is_some_and(is_secret_value)
+}
+
+impl EnvChanges {
+    /// An environment with these changes.
+    pub fn apply(&self, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let kept = env.iter().filter(|(name, _)| !self.remove.contains(name));
+        kept.map(|(name, value)| (name.clone(), value.clone())).chain(self.set.iter().cloned()).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! What is read-only inside the workspace: protected paths, what git obeys, ralph's own files, and what other programs obey.
+
+use super::facts::Facts;
+use super::home::outermost;
+use crate::Mount;
+use std::path::{Path, PathBuf};
+
+/// ralph's own directory.
+const OWN: &str = ".ralph";
+
+/// Names in the workspace's own directory: ralph's files, and settings by which editors, shells and agents run programs.
+const OBEYED: &[&str] =
+    &[OWN, "ralph.toml", "ralph.local.toml", ".claude", ".codex", ".mcp.json", ".vscode", ".idea", ".envrc"];
+
+/// What git reads from a git directory and by which it runs programs, or finds another directory whose configuration and hooks
+/// it obeys instead.
+const OBEYED_BY_GIT: &[&str] = &["config", "config.worktree", "hooks", "info", "commondir", "gitdir"];
+
+/// The read-only paths. `.git` itself is pinned by those inside it, so no other can take its place.
+pub(super) fn mounts(facts: &Facts) -> Vec<Mount> {
+    let inside = |path: &PathBuf| *path != facts.workspace && path.starts_with(&facts.workspace);
+    let obeyed = OBEYED.iter().filter(|name| facts.workspace_entries.iter().any(|entry| entry == *name));
+    let obeyed = obeyed.map(|name| facts.workspace.join(name));
+    let git = facts.git_directories.iter().flat_map(|dir| obeyed_by_git(dir));
+    let all = facts.protected.iter().cloned().chain(obeyed).chain(git).chain(facts.git_files.iter().cloned());
+    outermost(all.filter(inside)).into_iter().map(Mount::Protect).chain(plan_file(facts)).collect()
+}
+
+/// The plan, where ralph's own directory would keep the agent from ticking it: written, unless it is protected by name.
+fn plan_file(facts: &Facts) -> Option<Mount> {
+    let own = facts.workspace.join(OWN);
+    let is_protected = |path: &&PathBuf| facts.protected.iter().any(|it| path.starts_with(it));
+    let plan = facts.plan_file.as_ref().filter(|path| path.starts_with(&own) && !is_protected(path))?;
+    Some(Mount::Write(plan.clone()))
+}
+
+/// The workspace's git directory where it lies elsewhere, as a worktree's does: written for real, because a commit writes
+/// there, apart from what git obeys.
+pub(super) fn git_elsewhere(facts: &Facts) -> Vec<Mount> {
+    let elsewhere = || facts.git_directories.iter().filter(|dir| !dir.starts_with(&facts.workspace));
+    let obeyed = elsewhere().flat_map(|dir| obeyed_by_git(dir)).map(Mount::Show);
+    outermost(elsewhere().cloned()).into_iter().map(Mount::Write).chain(obeyed).collect()
+}
+
+fn obeyed_by_git(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    OBEYED_BY_GIT.iter().map(|name| dir.join(name))
+}

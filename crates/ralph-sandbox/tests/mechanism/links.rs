@@ -1,0 +1,68 @@
+//! Links that a program of an earlier call may have left.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use ralph_sandbox::{LayerFallback, Mount};
+
+use crate::kit::everywhere;
+
+#[test]
+fn a_link_in_the_workspace_redirects_no_mount() {
+    everywhere(|scene| {
+        let victim = scene.make_file("home/victim/file", "real");
+        let dir = scene.path("home/victim");
+        scene.make_dir("workspace/src");
+        symlink(&dir, scene.path("workspace/link")).unwrap();
+        symlink(&dir, scene.path("workspace/src/deep")).unwrap();
+        symlink("src", scene.path("workspace/alias")).unwrap();
+        let [upper, work] = ["upper", "work"].map(|part| scene.make_dir(&format!("layer/{part}")));
+        let at = |name: &str| scene.path(name);
+        let mounts = [
+            Mount::Protect(at("workspace/link")),
+            Mount::Protect(at("workspace/src/deep/file")),
+            Mount::Protect(at("workspace/alias")),
+            Mount::Hide(at("workspace/src/deep")),
+            Mount::Write(at("workspace/link")),
+            Mount::Show(at("workspace/link/file")),
+            Mount::Replace { from: at("plan.json"), at: at("workspace/src/deep/file") },
+            Mount::Layer { at: at("workspace/link"), upper, work, fallback: LayerFallback::Write },
+        ];
+        let count = mounts.len();
+        scene.plan.mounts.extend(mounts);
+        let ran =
+            scene.shell(&format!("cat {0}; echo x > {0}; echo x > {1}/new", victim.display(), dir.display()));
+        assert_eq!((ran.stdout.as_str(), ran.notes().len()), ("real", count), "{ran:?}");
+        assert!(ran.notes().iter().all(|note| note.contains("symbolic link")), "{ran:?}");
+        assert_eq!((fs::read_to_string(victim).unwrap(), dir.join("new").exists()), ("real".into(), false));
+    });
+}
+
+#[test]
+fn a_link_in_what_is_written_for_real_redirects_no_mount() {
+    everywhere(|scene| {
+        scene.make_file("home/secret/key", "secret");
+        scene.make_dir("home/data");
+        symlink(scene.path("home/secret"), scene.path("home/data/link")).unwrap();
+        let at = |name: &str| scene.path(name);
+        let mounts = [
+            Mount::Write(at("home/data")),
+            Mount::Hide(at("home/secret")),
+            Mount::Show(at("home/data/link/key")),
+        ];
+        scene.plan.mounts.extend(mounts);
+        let ran = scene.shell("cat $HOME/secret/key $HOME/data/link/key; echo end");
+        assert_eq!((ran.stdout.as_str(), ran.notes().len()), ("end\n", 1), "{ran:?}");
+    });
+}
+
+#[test]
+fn a_link_of_the_user_is_followed() {
+    everywhere(|scene| {
+        scene.make_file("home/dotfiles/ssh/key", "secret");
+        symlink("dotfiles/ssh", scene.path("home/.ssh")).unwrap();
+        let path = scene.path("home/.ssh");
+        scene.mount(Mount::Hide(path));
+        scene.shell("cat $HOME/.ssh/key $HOME/dotfiles/ssh/key; echo end").assert(0, "end\n");
+    });
+}

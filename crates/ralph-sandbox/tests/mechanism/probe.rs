@@ -1,0 +1,60 @@
+//! What is said to hold here.
+
+use ralph_sandbox::{Backend, Mount, Network};
+
+use crate::kit::{Scene, everybody, everywhere};
+
+#[test]
+fn backends_with_namespaces_hold_all_that_they_promise() {
+    everywhere(|scene| {
+        for network in [Network::Open, Network::Off, Network::Gate { forward: vec![8080] }] {
+            let more = if network == Network::Open { "" } else { ", network" };
+            scene.plan.network = network;
+            let output = scene.command(&["probe"]).output().unwrap();
+            let said = String::from_utf8(output.stdout).unwrap();
+            assert!(said.starts_with(&format!("held: files, protected paths, processes{more}\n")), "{said}");
+        }
+    });
+}
+
+#[test]
+fn the_runs_own_protected_paths_are_tried() {
+    everywhere(|scene| {
+        let path = scene.make_file("workspace/src/auth/file", "real");
+        scene.mount(Mount::Protect(path.clone()));
+        let output = scene.command(&["probe"]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.starts_with("held: files, protected paths, processes\n"), "{said}");
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "real");
+        // Written for real after it was protected: the last one counts, and the probe notices.
+        let dir = scene.path("workspace/src/auth");
+        scene.mount(Mount::Write(dir));
+        let output = scene.command(&["probe"]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.starts_with("not held: protected paths did not hold: opened"), "{said}");
+    });
+}
+
+#[test]
+fn landlock_holds_files_alone() {
+    for who in everybody() {
+        let mut scene = Scene::new(who, Backend::Landlock);
+        let output = scene.command(&["probe"]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(said.lines().next(), Some("held: files"), "{said}");
+        scene.plan.network = Network::Off;
+        let output = scene.command(&["probe"]).output().unwrap();
+        assert!(String::from_utf8(output.stdout).unwrap().starts_with("held: files, network\n"));
+    }
+}
+
+#[test]
+fn a_backend_that_cannot_be_built_says_why() {
+    for who in everybody() {
+        let scene = Scene::new(who, Backend::Bwrap("/no/such/bwrap".into()));
+        let output = scene.command(&["probe"]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.starts_with("not held: ") && said.contains("/no/such/bwrap"), "{said}");
+        assert_eq!(output.status.code(), Some(125));
+    }
+}
