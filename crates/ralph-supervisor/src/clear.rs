@@ -27,16 +27,19 @@ impl Tree {
         Self { me, my_group, own_session: my_session == me.as_raw_pid(), killed: HashSet::new() }
     }
 
-    /// Sends SIGTERM to all, parents first: an agent should receive it before it sees its tool die.
-    pub(crate) fn terminate(&self) {
+    /// Sends SIGTERM to all but these, parents first: an agent should receive it before it sees its tool die.
+    pub(crate) fn terminate(&self, spared: &[Pid]) {
         for process in ralph_os::descendants(self.me) {
+            if spared.contains(&process.pid) {
+                continue;
+            }
             let _ = kill_process(process.pid, Signal::TERM);
         }
     }
 
-    /// Stops all processes, including new ones.
-    pub(crate) fn stop(&self) {
-        let mut stopped = HashSet::new();
+    /// Stops all processes but these, including new ones.
+    pub(crate) fn stop(&self, spared: &[Pid]) {
+        let mut stopped: HashSet<Pid> = spared.iter().copied().collect();
         for _ in 0..MOST_FREEZES {
             let before = stopped.len();
             for process in ralph_os::descendants(self.me) {
@@ -89,9 +92,9 @@ impl Tree {
         self.killed.insert(pid);
     }
 
-    /// How many were killed, the program itself not counted.
-    pub(crate) fn killed_besides(&self, program: Pid) -> u32 {
-        let besides = self.killed.iter().filter(|pid| **pid != program).count();
+    /// How many were killed, these not counted.
+    pub(crate) fn killed_besides(&self, own: &[Pid]) -> u32 {
+        let besides = self.killed.iter().filter(|pid| !own.contains(pid)).count();
         u32::try_from(besides).unwrap_or(u32::MAX)
     }
 }

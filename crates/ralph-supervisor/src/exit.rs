@@ -27,6 +27,8 @@ pub struct Exit {
     pub supervisor_lost: bool,
     /// Both streams were read to their end; false if an unrelated process held a pipe open.
     pub drained: bool,
+    /// What of its sandbox's plan could not be done, although it ran.
+    pub notes: Vec<String>,
     /// Milliseconds from start to end, without the pauses.
     pub ms: u64,
 }
@@ -44,6 +46,8 @@ pub enum How {
     NotStarted,
     /// Its supervisor died, and nobody had ordered an end.
     SupervisorLost,
+    /// Its sandbox ended without telling how the program did, and nobody had ordered an end. All processes in it are dead.
+    SandboxLost,
 }
 
 /// Why a program never ran.
@@ -77,6 +81,14 @@ pub enum NotStarted {
         /// The system's error number.
         errno: i32,
     },
+    /// Its sandbox could not be built.
+    #[error("the sandbox could not be built: {}. `ralph doctor` shows what works here; `--sandbox off` runs without one.", sandbox_reason(*errno, text))]
+    Sandbox {
+        /// The system's error number; 0 if there is none.
+        errno: i32,
+        /// What was tried.
+        text: String,
+    },
     /// The supervisor ended without a report; its error, if any, is on stderr.
     #[error("the supervisor `{}` ended before it started the program. Its stderr says why; check that ralph's own binary is intact.", supervisor.display())]
     Supervisor {
@@ -98,6 +110,14 @@ impl NotStarted {
 
 fn reason(errno: i32) -> io::Error {
     io::Error::from_raw_os_error(errno)
+}
+
+fn sandbox_reason(errno: i32, text: &str) -> String {
+    match (errno, text) {
+        (0, text) => text.to_owned(),
+        (errno, "") => reason(errno).to_string(),
+        (errno, text) => format!("{text}: {}", reason(errno)),
+    }
 }
 
 fn program_advice(errno: i32) -> &'static str {

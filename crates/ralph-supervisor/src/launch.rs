@@ -23,6 +23,7 @@ use crate::process_handle::ProcessHandle;
 use crate::pump::Pump;
 use crate::record::RECORD;
 use crate::room_mount::RoomMount;
+use crate::sandbox::{SANDBOX, SandboxLaunch};
 use crate::supervisors;
 
 /// Room of the program's output pipes, where the system grants it.
@@ -58,6 +59,8 @@ pub struct Launch {
     pub overlay: Option<Overlay>,
     /// A directory that only the program sees at the path of another one. Not together with `overlay`.
     pub room: Option<RoomMount>,
+    /// The sandbox that the program runs in, inside of overlay or room.
+    pub sandbox: Option<SandboxLaunch>,
     /// A file in which the supervisor notes who it is and, at its end, that nobody is left ([`lost_supervisor`]).
     ///
     /// [`lost_supervisor`]: crate::lost_supervisor
@@ -145,6 +148,7 @@ impl Launch {
             merge_stderr: false,
             overlay: None,
             room: None,
+            sandbox: None,
             record: None,
             limits: Limits::default(),
         }
@@ -161,6 +165,9 @@ impl Launch {
         }
         if let Some(room) = &self.room {
             command.args(room.to_args());
+        }
+        if let Some(sandbox) = &self.sandbox {
+            command.arg(SANDBOX).arg(&sandbox.plan);
         }
         command.arg(&self.cwd).arg(&self.program).args(&self.args);
         if self.env_clear {
@@ -209,7 +216,8 @@ pub fn start(mut launch: Launch) -> Result<(ProcessHandle, Pump), StartError> {
         _ => StartError::Supervisor { supervisor: launch.supervisor.clone(), source },
     })?;
     // If the supervisor is already dead this fails, and the pump sees the closed socket.
-    let _ = send(&control, &stdin);
+    let gate = launch.sandbox.as_mut().and_then(|sandbox| sandbox.gate.take());
+    let _ = send(&control, &stdin, gate.as_deref());
     let _ = control.set_nonblocking(true);
     let process = ProcessHandle::new(for_orders, bell, &supervisor);
     let ends = Ends { supervisor, control, stdout, stderr, stdin: feed };
@@ -261,26 +269,35 @@ fn open_output() -> io::Result<(PipeReader, PipeWriter)> {
     Ok((ours, theirs))
 }
 
-/// Sends one descriptor over the control socket, with one byte to carry it.
-fn send(control: impl AsFd, stdin: &OwnedFd) -> rustix::io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// What a program is given over the control socket.
+pub(crate) struct Given {
+    pub(crate) stdin: OwnedFd,
+    /// The socket to the network's gate, if its sandbox has one.
+    pub(crate) gate: Option<OwnedFd>,
+}
+
+/// Sends the program's descriptors over the control socket, with one byte to carry them.
+fn send(control: impl AsFd, stdin: &OwnedFd, gate: Option<&OwnedFd>) -> rustix::io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut carried = SendAncillaryBuffer::new(&mut space);
-    let stdin = [stdin.as_fd()];
-    carried.push(SendAncillaryMessage::ScmRights(&stdin));
+    let descriptors: Vec<_> = std::iter::once(stdin).chain(gate).map(OwnedFd::as_fd).collect();
+    carried.push(SendAncillaryMessage::ScmRights(&descriptors));
     sendmsg(control, &[IoSlice::new(b"\n")], &mut carried, ralph_os::SEND).map(|_| ())
 }
 
-/// Receives the descriptor that `send` sent.
-pub(crate) fn receive(control: impl AsFd) -> rustix::io::Result<OwnedFd> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// Receives what `send` sent.
+pub(crate) fn receive(control: impl AsFd) -> rustix::io::Result<Given> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut carried = RecvAncillaryBuffer::new(&mut space);
     recvmsg(control, &mut [IoSliceMut::new(&mut [0])], &mut carried, ralph_os::RECEIVE)?;
-    let received = carried.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-        _ => None,
+    let mut received = carried.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
+        _ => Vec::new(),
     });
-    let received = received.ok_or(Errno::BADF)?;
+    let given = Given { stdin: received.next().ok_or(Errno::BADF)?, gate: received.next() };
     // Not every system can do that in the same stroke.
-    rustix::io::fcntl_setfd(&received, rustix::io::FdFlags::CLOEXEC)?;
-    Ok(received)
+    for descriptor in std::iter::once(&given.stdin).chain(&given.gate) {
+        rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?;
+    }
+    Ok(given)
 }

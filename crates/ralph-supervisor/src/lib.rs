@@ -6,6 +6,7 @@
 //! A program may attack its supervisor: one that is stopped is continued, one that does not answer is replaced by ralph
 //! itself, and what a killed one leaves comes to ralph, which ends it. Mechanism only: deadlines are decided by the rules.
 
+mod begin;
 mod clear;
 mod clock;
 mod exit;
@@ -17,6 +18,7 @@ mod process_handle;
 mod pump;
 mod record;
 mod room_mount;
+mod sandbox;
 mod strays;
 mod supervisor;
 mod supervisors;
@@ -32,6 +34,7 @@ pub use pump::{Pump, Sink};
 pub use ralph_os::RoomLayer;
 pub use record::{LostSupervisor, lost_supervisor};
 pub use room_mount::RoomMount;
+pub use sandbox::SandboxLaunch;
 pub use supervisor::supervise;
 pub use supervisors::end_stopped;
 pub use tag::{find, sweep};

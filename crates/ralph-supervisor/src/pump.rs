@@ -93,6 +93,7 @@ impl Pump {
             how: How::Ended,
             supervisor_lost: false,
             drained: false,
+            notes: Vec::new(),
             ms: 0,
         };
         let drain = Drain { time: launch.limits.drain, bytes: 4 * PIPE_BYTES, dry: false };
@@ -285,12 +286,19 @@ impl Pump {
     fn take_report(&mut self, report: Report) {
         match report {
             Report::Started(pid) => self.meet_program(pid),
-            Report::Failed(place, errno) => {
-                self.exit.not_started = Some(self.not_started(place, errno));
+            Report::Failed(place, errno, text) => {
+                self.exit.not_started = Some(self.not_started(place, errno, text));
                 self.settle(Some(How::NotStarted));
             }
             Report::Code(code) => self.program_ended(Some(code), None),
             Report::Signal(signal) => self.program_ended(None, Some(signal)),
+            Report::SandboxLost => {
+                self.program_ended(None, None);
+                if self.exit.how == How::Ended {
+                    self.exit.how = How::SandboxLost;
+                }
+            }
+            Report::Note(text) => self.exit.notes.push(text),
             Report::Left(count) => {
                 self.exit.left = count;
                 self.settle(None);
@@ -317,10 +325,11 @@ impl Pump {
         self.ends.stdin.give_up();
     }
 
-    fn not_started(&self, place: FailedAt, errno: i32) -> NotStarted {
+    fn not_started(&self, place: FailedAt, errno: i32, text: String) -> NotStarted {
         match place {
             FailedAt::Overlay => NotStarted::Overlay { errno },
             FailedAt::Room => NotStarted::Room { errno },
+            FailedAt::Sandbox => NotStarted::Sandbox { errno, text },
             FailedAt::Cwd => NotStarted::Cwd { cwd: self.launch.cwd.clone(), errno },
             FailedAt::Program => NotStarted::Program { program: self.launch.program.clone(), errno },
             FailedAt::Supervisor => NotStarted::Supervisor { supervisor: self.launch.supervisor.clone() },

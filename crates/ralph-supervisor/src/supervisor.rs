@@ -1,29 +1,24 @@
 //! The program `ralph __supervise [--record FILE] [--overlay OVER UPPER WORK | --room ROOM OVER N [FROM AT UPPER WORK]…]
-//! CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the program's own stdin arrives; stdout and
-//! stderr are the program's. It adopts every descendant and leaves only when all are dead: after the program ended, when
-//! told, or when ralph is gone and the socket closes.
+//! [--sandbox PLAN] CWD PROGRAM [ARG…]`. Its stdin is the control socket to ralph, over which the program's own stdin
+//! arrives; stdout and stderr are the program's. It adopts every descendant and leaves only when all are dead: after the
+//! program ended, when told, or when ralph is gone and the socket closes.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process};
 
+use crate::begin::{Begun, View, begin, let_go_of_stdio, take_control};
 use crate::clear::Tree;
 use crate::launch::OVERLAY;
-use crate::overlay::Overlay;
 use crate::record::{RECORD, Record};
-use crate::room_mount::{ROOM, RoomMount};
+use crate::room_mount::ROOM;
+use crate::sandbox::{BoxReport, Boxed, SANDBOX};
 use crate::wire::{FailedAt, Order, Report, Words};
 
 /// A sweep that takes longer reports how many processes are left, instead of waiting for ever.
@@ -56,12 +51,20 @@ pub fn supervise(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         first = args.next();
     }
+    let mut plan = None;
+    if first.as_ref().is_some_and(|word| word == SANDBOX) {
+        plan = args.next();
+        first = args.next();
+    }
     let (Some(cwd), Some(program)) = (first, args.next()) else { return refuse() };
-    let Ok((mut control, stdin)) = take_control() else { return refuse() };
-    match begin(&view, &cwd, program, args, stdin) {
-        Ok((program, deaths)) => {
-            let mut supervisor = Supervisor::new(control, deaths, program);
-            supervisor.say(Report::Started(program.as_raw_pid()));
+    let Ok((mut control, given)) = take_control() else { return refuse() };
+    match begin(&view, plan.as_ref(), &cwd, program, args, given) {
+        Ok(begun) => {
+            let mut supervisor = Supervisor::new(control, begun);
+            // A box tells itself when the program has started.
+            if supervisor.sandbox.is_none() {
+                supervisor.say(&Report::Started(supervisor.program.as_raw_pid()));
+            }
             let_go_of_stdio(&supervisor.control);
             supervisor.watch();
             supervisor.clear(&mut record);
@@ -70,7 +73,7 @@ pub fn supervise(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err((place, error)) => {
             record.clear();
             let errno = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
-            let _ = write!(control, "{}", Report::Failed(place, errno));
+            let _ = write!(control, "{}", Report::Failed(place, errno, String::new()));
             ExitCode::FAILURE
         }
     }
@@ -82,87 +85,6 @@ fn refuse() -> ExitCode {
         "ralph __supervise is started by ralph itself and cannot be used by hand."
     );
     ExitCode::from(2)
-}
-
-/// The control socket, out of reach of the program, and the program's stdin that comes over it.
-fn take_control() -> rustix::io::Result<(UnixStream, OwnedFd)> {
-    let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
-    let stdin = crate::launch::receive(&socket)?;
-    Ok((UnixStream::from(socket), stdin))
-}
-
-type NotBegun = (FailedAt, std::io::Error);
-
-/// What the program sees of the file system.
-enum View {
-    /// What everybody sees.
-    Ordinary,
-    Overlay(Overlay),
-    Room(RoomMount),
-}
-
-impl View {
-    /// The view that `word` announces.
-    fn from_args(word: &OsString, args: &mut impl Iterator<Item = OsString>) -> Option<View> {
-        if word == ROOM {
-            return RoomMount::from_args(args).map(View::Room);
-        }
-        let (over, upper, work) = (args.next()?.into(), args.next()?.into(), args.next()?.into());
-        Some(View::Overlay(Overlay { over, upper, work }))
-    }
-
-    fn enter(&self) -> Result<(), NotBegun> {
-        match self {
-            View::Ordinary => Ok(()),
-            View::Overlay(overlay) => overlay.enter().map_err(|error| (FailedAt::Overlay, error)),
-            View::Room(room) => room.enter().map_err(|error| (FailedAt::Room, error)),
-        }
-    }
-}
-
-/// Takes its place and starts the program; the stream has a byte in it whenever a child has died.
-fn begin(
-    view: &View,
-    cwd: &OsString,
-    program: OsString,
-    args: impl Iterator<Item = OsString>,
-    stdin: OwnedFd,
-) -> Result<(Pid, UnixStream), NotBegun> {
-    view.enter()?;
-    let deaths = take_place().map_err(|error| (FailedAt::Supervisor, error))?;
-    std::env::set_current_dir(cwd).map_err(|error| (FailedAt::Cwd, error))?;
-    let mut command = Command::new(program);
-    // A group of its own: the common `kill 0` of a script must not reach its supervisor.
-    command.args(args).stdin(Stdio::from(stdin)).process_group(0);
-    let child = command.spawn().map_err(|error| (FailedAt::Program, error))?;
-    Ok((Pid::from_child(&child), deaths))
-}
-
-fn take_place() -> std::io::Result<UnixStream> {
-    ralph_os::adopt_orphans()?;
-    // Whoever stops us and kills ralph must not be left alone. Without it only the next sweep finds them.
-    let _ = ralph_os::continue_when_parent_dies();
-    // Refused only where we lead a session or group already, which serves as well.
-    let _ = rustix::process::setsid();
-    // A signal to everyone (a closing terminal, a service manager) is for ralph to answer: it tells us, or
-    // it is gone and the socket closes. Caught, not ignored: what is ignored the program would inherit.
-    let heard = Arc::new(AtomicBool::new(false));
-    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&heard))?;
-    }
-    let (deaths, bell) = UnixStream::pair()?;
-    deaths.set_nonblocking(true)?;
-    signal_hook::low_level::pipe::register(SIGCHLD, bell)?;
-    Ok(deaths)
-}
-
-/// Ralph must see the end of the program's streams when the program is gone, so we may not hold them.
-fn let_go_of_stdio(control: &UnixStream) {
-    let nothing = File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-    let Ok(other) = nothing.or_else(|_| control.try_clone().map(OwnedFd::from)) else { return };
-    let _ = rustix::stdio::dup2_stdin(&other);
-    let _ = rustix::stdio::dup2_stdout(&other);
-    let _ = rustix::stdio::dup2_stderr(&other);
 }
 
 /// What reaping left.
@@ -181,7 +103,9 @@ struct Supervisor {
     control: UnixStream,
     words: Words,
     deaths: UnixStream,
+    /// The program, or the box that it runs in.
     program: Pid,
+    sandbox: Option<Boxed>,
     ended: bool,
     tree: Tree,
     /// When the grace of an `end` is over.
@@ -189,26 +113,30 @@ struct Supervisor {
     /// Since when the tree is frozen.
     frozen: Option<Instant>,
     clearing: bool,
+    /// We kill the program, or its box.
+    killing: bool,
 }
 
 impl Supervisor {
-    fn new(control: UnixStream, deaths: UnixStream, program: Pid) -> Self {
+    fn new(control: UnixStream, Begun { program, sandbox, deaths }: Begun) -> Self {
         let (words, tree) = (Words::new(), Tree::new());
         Self {
             control,
             words,
             deaths,
             program,
+            sandbox,
             ended: false,
             tree,
             kill_at: None,
             frozen: None,
             clearing: false,
+            killing: false,
         }
     }
 
     /// Sends a report. If ralph is gone, that is noticed when reading.
-    fn say(&mut self, report: Report) {
+    fn say(&mut self, report: &Report) {
         let _ = self.control.write_all(report.to_string().as_bytes());
     }
 
@@ -220,7 +148,10 @@ impl Supervisor {
             let rest = grace.map(|at| at.saturating_duration_since(Instant::now()));
             let pause = if children == Children::MoreToCount { Some(Duration::ZERO) } else { rest };
             let told = self.wait(pause, true);
-            if self.program_is_dead() {
+            let dead = self.program_is_dead();
+            // After it is looked for, so that nothing which a dead box has said is missed.
+            self.hear_box();
+            if dead {
                 return;
             }
             children = self.reap(LONGEST_COUNT);
@@ -236,6 +167,9 @@ impl Supervisor {
         let mut fds = vec![PollFd::new(&self.deaths, PollFlags::IN)];
         if listen {
             fds.push(PollFd::new(&self.control, PollFlags::IN));
+            // One that has said its last word only has to die.
+            let sandbox = self.sandbox.as_ref().filter(|sandbox| !sandbox.closed);
+            fds.extend(sandbox.map(|sandbox| PollFd::new(sandbox.reports(), PollFlags::IN)));
         }
         let rest = rest.and_then(|rest| rest.try_into().ok());
         let _ = poll(&mut fds, rest.as_ref());
@@ -268,13 +202,64 @@ impl Supervisor {
     fn bury(&mut self, pid: Pid, status: WaitStatus) {
         if pid == self.program {
             self.ended = true;
-            let code = status.exit_status().map(Report::Code);
-            if let Some(report) = code.or_else(|| status.terminating_signal().map(Report::Signal)) {
-                self.say(report);
+            match &self.sandbox {
+                Some(_) => self.box_ended(),
+                None => {
+                    let code = status.exit_status().map(Report::Code);
+                    if let Some(report) = code.or_else(|| status.terminating_signal().map(Report::Signal)) {
+                        self.say(&report);
+                    }
+                }
             }
         } else if self.clearing && status.terminating_signal() == Some(Signal::KILL.as_raw()) {
             self.tree.was_killed(pid);
         }
+    }
+
+    /// Passes on what the box reports.
+    fn hear_box(&mut self) {
+        let Some(sandbox) = &mut self.sandbox else { return };
+        for report in sandbox.read() {
+            match report {
+                BoxReport::Started(_) => {
+                    self.say(&Report::Started(self.program.as_raw_pid()));
+                    // An end that was ordered before could not reach it.
+                    if self.kill_at.is_some() {
+                        self.tree.terminate(&self.spared());
+                    }
+                }
+                BoxReport::Failed(place, errno, text) => self.say(&Report::Failed(place, errno, text)),
+                BoxReport::Code(code) => self.say(&Report::Code(code)),
+                BoxReport::Signal(signal) => self.say(&Report::Signal(signal)),
+                BoxReport::Note(text) => self.say(&Report::Note(text)),
+                BoxReport::Outlived(_) => {}
+            }
+        }
+        if self.sandbox.as_ref().is_some_and(|sandbox| sandbox.closed) {
+            // It only has to clear up.
+            let at = Instant::now() + PATIENCE;
+            self.kill_at = Some(self.kill_at.map_or(at, |earlier| earlier.min(at)));
+        }
+    }
+
+    /// The box is dead. One that did not tell how the program ended was killed.
+    fn box_ended(&mut self) {
+        self.hear_box();
+        let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.closed) else { return };
+        let report = if self.killing {
+            Report::Signal(Signal::KILL.as_raw())
+        } else if sandbox.started {
+            Report::SandboxLost
+        } else {
+            let text = "it ended before it started the program";
+            Report::Failed(FailedAt::Sandbox, 0, text.into())
+        };
+        self.say(&report);
+    }
+
+    /// Those that a signal for the program and its descendants is not for.
+    fn spared(&self) -> Vec<Pid> {
+        self.sandbox.as_ref().map_or_else(Vec::new, |sandbox| sandbox.own_processes(self.program))
     }
 
     /// Reads orders. True when everyone is to be killed now.
@@ -290,7 +275,7 @@ impl Supervisor {
                 Order::Kill => return true,
                 Order::End(ms) => self.end(Duration::from_millis(ms)),
                 Order::Stop => {
-                    self.tree.stop();
+                    self.tree.stop(&self.spared());
                     self.frozen.get_or_insert_with(Instant::now);
                 }
                 Order::Cont => self.thaw(),
@@ -302,7 +287,7 @@ impl Supervisor {
     fn end(&mut self, grace: Duration) {
         let at = Instant::now() + grace.min(Duration::from_secs(86_400));
         self.kill_at = Some(self.kill_at.map_or(at, |earlier| earlier.min(at)));
-        self.tree.terminate();
+        self.tree.terminate(&self.spared());
         // Also those that somebody else has stopped: they receive the signal only when they run.
         self.thaw();
     }
@@ -318,9 +303,14 @@ impl Supervisor {
     /// Kills until no process is left.
     fn clear(&mut self, record: &mut Record) {
         self.clearing = true;
+        let mut own = vec![self.program];
         if !self.ended {
-            // Where orphans are not adopted, those in other groups are found only while their parents live.
-            if !ralph_os::ADOPTS && !self.program_is_dead() {
+            self.killing = !self.program_is_dead();
+            own.extend(self.spared());
+            self.ask_box();
+            // Where orphans are not adopted, those in other groups are found only while their parents live; and those in
+            // a box all die with it, before they could be counted.
+            if self.killing && (!ralph_os::ADOPTS || self.sandbox.is_some()) {
                 self.tree.kill();
             }
             self.tree.kill_group(self.program);
@@ -331,7 +321,7 @@ impl Supervisor {
             let alive = self.tree.kill();
             if !told && since.elapsed() > PATIENCE {
                 told = true;
-                self.say(Report::Left(u32::try_from(alive).unwrap_or(u32::MAX)));
+                self.say(&Report::Left(u32::try_from(alive).unwrap_or(u32::MAX)));
             }
             if children == Children::Counted {
                 self.wait(Some(rest), false);
@@ -340,6 +330,28 @@ impl Supervisor {
             children = self.reap(if alive == 0 { LONGEST_COUNT_OF_DEAD } else { LONGEST_COUNT });
         }
         record.clear();
-        self.say(Report::Cleared(self.tree.killed_besides(self.program)));
+        let outlived = self.outlived(&own);
+        self.say(&Report::Cleared(outlived));
+    }
+
+    /// Lets the box end a program that would outlive it.
+    fn ask_box(&mut self) {
+        if !self.sandbox.as_ref().is_some_and(Boxed::is_apart) {
+            return;
+        }
+        let _ = kill_process(self.program, Signal::USR1);
+        let since = Instant::now();
+        while !self.program_is_dead() && since.elapsed() < PATIENCE {
+            self.wait(Some(LONGEST_REST), false);
+        }
+    }
+
+    /// How many had to be killed, by us or by the box, besides the program and the processes of its box.
+    fn outlived(&self, own: &[Pid]) -> u32 {
+        let killed = self.tree.killed_besides(own);
+        let Some(sandbox) = &self.sandbox else { return killed };
+        // Of a box that we killed, the program is one of them: it cannot be told from the others.
+        let program = u32::from(self.killing && !sandbox.closed);
+        killed.saturating_sub(program) + sandbox.outlived
     }
 }

@@ -5,8 +5,8 @@ use std::fmt;
 
 use crate::line_splitter::LineSplitter;
 
-/// Longest message; a longer line is skipped.
-const LONGEST: usize = 128;
+/// Longest message: a failed sandbox names a path. A longer line is cut.
+const LONGEST: usize = 8 * 1024;
 
 /// A message from ralph to a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,16 +22,20 @@ pub(crate) enum Order {
 }
 
 /// A message from a supervisor to ralph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The program runs under this process id.
+    /// The program runs under this process id; a contained one in the box with this process id.
     Started(i32),
-    /// The program could not be started.
-    Failed(FailedAt, i32),
+    /// The program could not be started: where, the system's error number, and what was tried, where that is told.
+    Failed(FailedAt, i32, String),
     /// The program ended with this code.
     Code(i32),
     /// The program was ended by this signal.
     Signal(i32),
+    /// The program's sandbox ended without telling what became of the program.
+    SandboxLost,
+    /// Something in the plan of the program's sandbox could not be done.
+    Note(String),
     /// So many processes survive SIGKILL; the supervisor keeps trying.
     Left(u32),
     /// All are dead; so many besides the program had to be killed.
@@ -44,8 +48,28 @@ pub(crate) enum FailedAt {
     Supervisor,
     Overlay,
     Room,
+    Sandbox,
     Cwd,
     Program,
+}
+
+impl FailedAt {
+    const NAMED: [(FailedAt, &'static str); 6] = [
+        (Self::Supervisor, "supervisor"),
+        (Self::Overlay, "overlay"),
+        (Self::Room, "room"),
+        (Self::Sandbox, "sandbox"),
+        (Self::Cwd, "cwd"),
+        (Self::Program, "program"),
+    ];
+
+    pub(crate) fn read(name: &str) -> Option<FailedAt> {
+        Self::NAMED.iter().find(|(_, known)| *known == name).map(|(at, _)| *at)
+    }
+
+    fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(at, _)| *at == self).map_or("", |(_, name)| name)
+    }
 }
 
 impl fmt::Display for Order {
@@ -63,17 +87,21 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Started(pid) => writeln!(f, "started {pid}"),
-            Self::Failed(FailedAt::Supervisor, errno) => writeln!(f, "failed supervisor {errno}"),
-            Self::Failed(FailedAt::Overlay, errno) => writeln!(f, "failed overlay {errno}"),
-            Self::Failed(FailedAt::Room, errno) => writeln!(f, "failed room {errno}"),
-            Self::Failed(FailedAt::Cwd, errno) => writeln!(f, "failed cwd {errno}"),
-            Self::Failed(FailedAt::Program, errno) => writeln!(f, "failed program {errno}"),
+            Self::Failed(at, errno, text) => {
+                writeln!(f, "{}", format!("failed {} {errno} {}", at.name(), one_line(text)).trim_end())
+            }
+            Self::SandboxLost => writeln!(f, "ended lost"),
             Self::Code(code) => writeln!(f, "ended code {code}"),
             Self::Signal(signal) => writeln!(f, "ended signal {signal}"),
+            Self::Note(text) => writeln!(f, "note {}", one_line(text)),
             Self::Left(count) => writeln!(f, "left {count}"),
             Self::Cleared(count) => writeln!(f, "cleared {count}"),
         }
     }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "?")
 }
 
 /// A message that can be parsed from a line.
@@ -97,23 +125,18 @@ impl Word for Order {
 
 impl Word for Report {
     fn read(line: &str) -> Option<Self> {
-        let mut parts = line.split(' ');
+        let mut parts = line.splitn(4, ' ');
         let (verb, first, second) = (parts.next()?, parts.next()?, parts.next());
         match verb {
             "started" => Some(Self::Started(first.parse().ok()?)),
             "failed" => {
-                let place = match first {
-                    "supervisor" => FailedAt::Supervisor,
-                    "overlay" => FailedAt::Overlay,
-                    "room" => FailedAt::Room,
-                    "cwd" => FailedAt::Cwd,
-                    "program" => FailedAt::Program,
-                    _ => return None,
-                };
-                Some(Self::Failed(place, second?.parse().ok()?))
+                let (place, errno) = (FailedAt::read(first)?, second?.parse().ok()?);
+                Some(Self::Failed(place, errno, parts.next().unwrap_or("").to_owned()))
             }
+            "ended" if first == "lost" => Some(Self::SandboxLost),
             "ended" if first == "code" => Some(Self::Code(second?.parse().ok()?)),
             "ended" if first == "signal" => Some(Self::Signal(second?.parse().ok()?)),
+            "note" => Some(Self::Note(line.strip_prefix("note ")?.to_owned())),
             "left" => Some(Self::Left(first.parse().ok()?)),
             "cleared" => Some(Self::Cleared(first.parse().ok()?)),
             _ => None,
@@ -149,11 +172,14 @@ mod tests {
         }
         for report in [
             Report::Started(7),
-            Report::Failed(FailedAt::Supervisor, 1),
-            Report::Failed(FailedAt::Overlay, 16),
-            Report::Failed(FailedAt::Room, 22),
-            Report::Failed(FailedAt::Cwd, 2),
-            Report::Failed(FailedAt::Program, 13),
+            Report::Failed(FailedAt::Supervisor, 1, String::new()),
+            Report::Failed(FailedAt::Overlay, 16, String::new()),
+            Report::Failed(FailedAt::Room, 22, String::new()),
+            Report::Failed(FailedAt::Sandbox, 1, "mount /proc: refused".into()),
+            Report::Failed(FailedAt::Cwd, 2, String::new()),
+            Report::Failed(FailedAt::Program, 13, String::new()),
+            Report::SandboxLost,
+            Report::Note("no layer over /a b".into()),
             Report::Code(3),
             Report::Signal(9),
             Report::Left(1),

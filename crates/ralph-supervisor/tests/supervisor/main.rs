@@ -16,6 +16,7 @@ mod line_splitter;
 mod orders;
 mod overlay;
 mod room;
+mod sandbox;
 mod streams;
 mod tags;
 mod trees;
