@@ -8,6 +8,7 @@ use tempfile::TempDir;
 /// A scratch place; dropped, it removes itself.
 pub struct Scratch {
     root: TempDir,
+    contained: bool,
 }
 
 impl Default for Scratch {
@@ -19,22 +20,37 @@ impl Default for Scratch {
 impl Scratch {
     /// An empty workspace with its own home and state.
     pub fn new() -> Scratch {
-        let root = tempfile::tempdir().expect("a temporary directory");
+        Scratch::at(tempfile::tempdir().expect("a temporary directory"), false)
+    }
+
+    /// The same below a directory that is not a temporary one, and with a sandbox: a contained program has a temporary
+    /// directory of its own.
+    pub fn contained_in(dir: &Path) -> Scratch {
+        std::fs::create_dir_all(dir).expect("the directory above");
+        Scratch::at(tempfile::tempdir_in(dir).expect("a directory in it"), true)
+    }
+
+    fn at(root: TempDir, contained: bool) -> Scratch {
         for name in ["workspace", "state", "home", "config"] {
             std::fs::create_dir(root.path().join(name)).expect("a directory in it");
         }
-        Scratch { root }
+        Scratch { root, contained }
     }
 
     /// The same, the workspace a git repository with one (empty) commit.
     pub fn git_repo() -> Scratch {
         let scratch = Scratch::new();
-        scratch.git(&["init", "-q", "-b", "main"]);
-        scratch.git(&["config", "user.name", "Test"]);
-        scratch.git(&["config", "user.email", "test@localhost"]);
-        scratch.git(&["config", "commit.gpgsign", "false"]);
-        scratch.git(&["commit", "-q", "--allow-empty", "-m", "Start"]);
+        scratch.make_git_repo();
         scratch
+    }
+
+    /// Makes the workspace a git repository with one (empty) commit.
+    pub fn make_git_repo(&self) {
+        self.git(&["init", "-q", "-b", "main"]);
+        self.git(&["config", "user.name", "Test"]);
+        self.git(&["config", "user.email", "test@localhost"]);
+        self.git(&["config", "commit.gpgsign", "false"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", "Start"]);
     }
 
     /// Where the agent works.
@@ -74,12 +90,14 @@ impl Scratch {
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
-    /// The whole environment for a program under test: nothing of the user's own, no `RALPH_*`.
+    /// The whole environment for a program under test: nothing of the user's own, and of `RALPH_*` only what switches the
+    /// sandbox off for those that are not about it: their agents leave traces for the test outside of the workspace.
     pub fn env(&self) -> Vec<(OsString, OsString)> {
         let at = |name: &str| self.root.path().join(name).into_os_string();
         let word = |text: &str| OsString::from(text);
         let path = std::env::var_os("PATH").unwrap_or_else(|| word("/usr/local/bin:/usr/bin:/bin"));
-        vec![
+        let sandbox = (!self.contained).then(|| (word("RALPH_SANDBOX"), word("off")));
+        let env = vec![
             (word("PATH"), path),
             (word("HOME"), at("home")),
             (word("XDG_STATE_HOME"), at("state")),
@@ -88,7 +106,8 @@ impl Scratch {
             (word("TZ"), word("UTC")),
             (word("TERM"), word("dumb")),
             (word("GIT_CONFIG_NOSYSTEM"), word("1")),
-        ]
+        ];
+        env.into_iter().chain(sandbox).collect()
     }
 
     /// A program to be started in the workspace, with that environment.
@@ -118,6 +137,9 @@ mod tests {
         let output = scratch.command("env").output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(&format!("XDG_STATE_HOME={}", scratch.state().display())));
-        assert!(!text.contains("RALPH_") && !text.contains("CARGO"));
+        assert!(text.contains("RALPH_SANDBOX=off\n") && !text.contains("CARGO"));
+        let contained = Scratch::contained_in(&std::env::temp_dir());
+        let output = contained.command("env").output().unwrap();
+        assert!(!String::from_utf8(output.stdout).unwrap().contains("RALPH_"));
     }
 }
