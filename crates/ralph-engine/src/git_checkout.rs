@@ -3,7 +3,7 @@
 
 use crate::protection::odd_in_repository;
 use ralph_tree::{Index, check_objects, repositories};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -13,10 +13,25 @@ use std::process::{Command, Stdio};
 /// A git command that runs no other program and never prompts.
 fn git(repo: &Path) -> Command {
     let mut git = Command::new("git");
+    // A directory of the workspace may be on the path, as that of a virtual environment, and an agent may have put a git
+    // there.
+    if let Some(path) = path_outside(repo) {
+        git.env("PATH", path);
+    }
     git.arg("-C").arg(repo).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
     git.stdin(Stdio::null()).stderr(Stdio::null());
     git
+}
+
+/// The directories of `PATH` that do not lie in this one.
+fn path_outside(dir: &Path) -> Option<OsString> {
+    let dir = dir.canonicalize().ok()?;
+    let path = std::env::var_os("PATH")?;
+    let real = |place: &PathBuf| place.canonicalize().unwrap_or_else(|_| place.clone());
+    let outside =
+        std::env::split_paths(&path).filter(|place| place.is_absolute() && !real(place).starts_with(&dir));
+    std::env::join_paths(outside).ok()
 }
 
 /// Whether git can read the repository around a directory. The error names what it would wait on, such as a FIFO in the

@@ -84,6 +84,11 @@ impl Home {
         self.dir.join("packages").join(name_of(workspace))
     }
 
+    /// What the sandboxes of a workspace keep: package caches and the agents' state.
+    pub fn sandbox(&self, workspace: &Path) -> PathBuf {
+        self.dir.join("sandbox").join(name_of(workspace))
+    }
+
     /// Quarantined content of protected paths, by run.
     pub fn quarantine(&self) -> PathBuf {
         self.dir.join("quarantine")

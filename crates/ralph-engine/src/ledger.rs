@@ -87,6 +87,16 @@ pub fn hour(store: &dyn Store, start: &RunStarted, now: Ms) -> Result<(WindowUse
     Ok((calls, store.window(&accounts.meter(TOKENS), HOUR, now)?))
 }
 
+/// The meter of real money of the day that this moment belongs to.
+pub fn day_meter(at: Ms, zone: &str) -> String {
+    LedgerAccounts::new("", &day_of(at, zone)).day_meter()
+}
+
+/// Calls of all runs that spend real money, in the last hour.
+pub fn calls_last_hour(store: &dyn Store, now: Ms) -> Result<WindowUse, StoreError> {
+    store.window(CALLS, HOUR, now)
+}
+
 /// Calls of all runs.
 const CALLS: &str = "calls";
 /// Tokens of all runs.

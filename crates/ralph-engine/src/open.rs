@@ -24,6 +24,7 @@ use crate::reset_time::day_of;
 use crate::run::{Left, Run, Unwritable};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
+use crate::sandbox::{self, CalledAgent, NoSandbox, SandboxDeps, Site, WorkspacePlaces};
 use crate::session::{self, Binding, Handover};
 use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
@@ -35,7 +36,9 @@ use ralph_rules::RULES;
 use ralph_rules::next::Why;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, Seen};
+use ralph_rules::record::{
+    Asked, Ms, PlanGiven, PolicyChanged, Record, Request, Resumed, RunStarted, SandboxGiven, Seen,
+};
 use ralph_rules::state::{Phase, State};
 use ralph_snapshots::PendingRestore;
 use ralph_store::{RunFilter, Store, StoreError};
@@ -92,6 +95,9 @@ pub enum OpenError {
         #[source]
         error: Unwritable,
     },
+    /// The sandbox that the settings ask for cannot be had.
+    #[error(transparent)]
+    Sandbox(#[from] NoSandbox),
     /// The state directory or a thread could not be created.
     #[error("{what}")]
     System {
@@ -171,8 +177,67 @@ fn start_in(
     let tree = tree_of(home, &workspace, &started)?;
     let index = walk_without_drafts(&tree, Index::load(&home.index(&workspace)).as_ref())?;
     started.tree = index.id();
+    let contained = chosen(&deps, &started, &index)?;
+    if let Some((given, _)) = &contained {
+        started.contained_by(given);
+    }
+    let contained = contained.and_then(|(_, deps)| deps);
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
-    go(home, store, started, State::default(), facts, (place, tree, index), deps, watchers)
+    go(home, store, started, State::default(), facts, (place, tree, index), (deps, contained), watchers)
+}
+
+/// The sandbox of a run that is to be contained, chosen by trying.
+fn chosen(
+    deps: &RunDeps,
+    started: &RunStarted,
+    index: &Index,
+) -> Result<Option<(SandboxGiven, Option<SandboxDeps>)>, OpenError> {
+    let Some(wish) = &deps.sandbox else { return Ok(None) };
+    let workspace = Path::new(&started.workspace);
+    let places = WorkspacePlaces::of(workspace, index);
+    // A session is its client's: only the verification is contained.
+    let agent = CalledAgent { info: deps.agent.agent, program: &started.agent.program };
+    let site = Site { workspace, places: &places, agent: deps.session.is_none().then_some(agent) };
+    let choice = sandbox::choose(wish, &site)?;
+    Ok(Some((choice.given, choice.deps)))
+}
+
+/// The sandbox of a run that goes on: the one that it had, unless a person chose another now; with what is to be recorded.
+fn kept_or_chosen(
+    deps: &RunDeps,
+    started: &RunStarted,
+    index: &Index,
+) -> Result<(Option<SandboxDeps>, Option<Box<SandboxGiven>>), OpenError> {
+    match (&deps.sandbox, &started.contained) {
+        (Some(wish), Some(given)) if !wish.anew => {
+            Ok((sandbox::kept(wish, given, Path::new(&started.workspace))?, None))
+        }
+        // What began without a sandbox goes on without one.
+        (Some(wish), None) if !wish.anew => Ok((None, None)),
+        _ => {
+            let chosen = chosen(deps, started, index)?;
+            Ok(chosen.map_or((None, None), |(given, deps)| (deps, Some(Box::new(given)))))
+        }
+    }
+}
+
+/// What a run that is not over was started with.
+fn start_of_open_run(id: &str, state: &State) -> Result<RunStarted, OpenError> {
+    match &state.start {
+        Some(started) if state.phase != Phase::Over => Ok(started.as_ref().clone()),
+        _ => {
+            let reason = state.ending.map_or_else(String::new, |e| e.name().into());
+            Err(OpenError::Over { run: id.into(), reason })
+        }
+    }
+}
+
+/// Whoever answers a run has looked at what opened the breaker.
+fn reset_breaker_of(id: &str, store: &dyn Store, workspace: &Path) -> Result<(), OpenError> {
+    if circuit::open_breaker(store, workspace)?.is_some_and(|open| open.run.as_deref() == Some(id)) {
+        circuit::reset_breaker(store, workspace)?;
+    }
+    Ok(())
 }
 
 /// Resumes a run that is not over, of whose records some may be known, where its workspace was moved to if that is named.
@@ -195,21 +260,11 @@ pub fn resume(
     // Read under the lock: its previous holder may have written more.
     let records = journal::read_on(&store, id, known)?;
     let state = State::of(&records);
-    let started = match &state.start {
-        Some(started) if state.phase != Phase::Over => started.as_ref().clone(),
-        _ => {
-            let reason = state.ending.map_or_else(String::new, |e| e.name().into());
-            return Err(OpenError::Over { run: id.into(), reason });
-        }
-    };
-    // Whoever answers a run has looked at what opened the breaker.
+    let started = start_of_open_run(id, &state)?;
     let answers = requests.iter().any(|request| matches!(request, Request::Hint { .. }));
     let hints = inbox::hints(&store, id);
-    let answers = answers || !hints.is_empty();
-    if answers
-        && circuit::open_breaker(&store, &workspace)?.is_some_and(|open| open.run.as_deref() == Some(id))
-    {
-        circuit::reset_breaker(&store, &workspace)?;
+    if answers || !hints.is_empty() {
+        reset_breaker_of(id, &store, &workspace)?;
     }
     not_open(&store, &workspace, &started.policy)?;
     let started = match moved_to {
@@ -229,8 +284,19 @@ pub fn resume(
     let moved = moved_to.map(|_| started.workspace.clone());
     let left_session = state.in_session && deps.session.is_none();
     let by_hook = deps.session.is_some();
-    let resumed =
-        Resumed { version, rules: RULES, plan, workspace: moved, clock_behind, left_session, by_hook };
+    let (sandbox, contained) = kept_or_chosen(&deps, &started, &index)?;
+    let mut started = started;
+    contained.iter().for_each(|given| started.contained_by(given));
+    let resumed = Resumed {
+        version,
+        rules: RULES,
+        plan,
+        workspace: moved,
+        clock_behind,
+        left_session,
+        by_hook,
+        contained,
+    };
     let resumed = Seen::Resumed(resumed);
     let mut facts = vec![Observation { done: inbox::outdated(&store, id), ..resumed.into() }];
     facts.extend(unbooked_costs(home, &store, &records, (&state, &started), &deps)?);
@@ -241,7 +307,7 @@ pub fn resume(
     }
     facts.extend(hints);
     facts.extend(requests.into_iter().map(|request| Seen::Asked(Asked { request }).into()));
-    let ended = go(home, &store, started, state, facts, (place, tree, index), deps, watchers);
+    let ended = go(home, &store, started, state, facts, (place, tree, index), (deps, sandbox), watchers);
     if moved_to.is_some() && ended.is_ok() {
         moved::forget(home, &store, Path::new(&row.workspace));
     }
@@ -281,7 +347,7 @@ fn go(
     state: State,
     facts: Vec<Observation>,
     (place, tree, index): (Place, Tree, Index),
-    deps: RunDeps,
+    (deps, sandbox): (RunDeps, Option<SandboxDeps>),
     watchers: Vec<Box<dyn Watcher>>,
 ) -> Result<Departure, OpenError> {
     let id = started.run.clone();
@@ -301,7 +367,7 @@ fn go(
         folder,
         (place, tree, snapshots),
         index,
-        deps,
+        (deps, sandbox),
         clock,
         watchers.clone(),
         sender,
@@ -315,7 +381,8 @@ fn go(
     copy_database_daily(home, &ctx.start.zone);
     let metrics = MetricsWriter::start(home, &ctx.start, &ctx.deps.metrics);
     let mut run = Run::new(&id, state, store, Box::new(world), Box::new(event_source), watchers)
-        .redacting(Arc::clone(&ctx.deps.redactor));
+        .redacting(Arc::clone(&ctx.deps.redactor))
+        .noting(ctx.deps.notes.clone());
     for fact in facts {
         run.flush()?;
         run.note(fact);
@@ -508,6 +575,7 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         analyzers: plan.analyzers,
         rotate: plan.rotate,
         stories: plan.stories,
+        contained: None,
     }
 }
 

@@ -5,7 +5,7 @@ use ralph_rules::ending::{Ending, Reason, Status};
 use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::objection::Objection;
-use ralph_rules::record::{Decision, Fact, Record, Verified};
+use ralph_rules::record::{Decision, Fact, Record, SandboxGiven, SandboxSeen, Verified};
 use ralph_rules::state::State;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -130,6 +130,9 @@ fn details(state: &State, reasons: &[Objection], words: String) -> Value {
     if state.stories.is_on() {
         map.insert("stories".into(), json!(crate::receipt::stories_of(state)));
     }
+    if let Some(given) = state.start.as_ref().and_then(|start| start.contained.as_deref()) {
+        map.insert("sandbox".into(), sandbox(given, &state.sandbox));
+    }
     let checks = &state.checks;
     if let Some(put_back) = checks.oracle.as_ref().and_then(|verified| verified.oracle.as_ref()) {
         map.insert("oracle".into(), json!(put_back));
@@ -149,6 +152,18 @@ fn details(state: &State, reasons: &[Objection], words: String) -> Value {
         map.insert("error".into(), json!(error.head));
     }
     Value::Object(map)
+}
+
+/// What contained the run, and what that refused.
+fn sandbox(given: &SandboxGiven, seen: &SandboxSeen) -> Value {
+    json!({
+        "backend": given.backend,
+        "image": given.image,
+        "held": given.held,
+        "missing": given.missing,
+        "hostsRefused": seen.hosts_refused,
+        "withheld": given.withheld,
+    })
 }
 
 /// The last ending written in a journal, with its reasons.

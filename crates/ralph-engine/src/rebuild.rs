@@ -101,7 +101,7 @@ pub fn rebuild(store: &dyn Store, busy: &dyn Fn(&RunRow) -> bool) -> Result<Vec<
             continue;
         }
         let mut batch = Batch::default();
-        batch.rows.extend(made.run.map(Row::Run));
+        batch.rows.extend(made.run.map(|run| Row::Run(Box::new(run))));
         batch.rows.extend(made.iterations.into_iter().map(Row::Iteration));
         batch.rows.extend(made.account.map(Row::Account));
         store.commit(&batch)?;

@@ -6,18 +6,23 @@ use crate::run_state::RunState;
 use ralph_rules::account::RunAccount;
 use ralph_rules::ending::Ending;
 use ralph_rules::next::Next;
+use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
-use ralph_rules::record::{Attempt, Check, Decision, Fact, Record, Seen};
+use ralph_rules::record::{Attempt, Check, Decision, Fact, Record, Seen, Verified};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{AccountFilter, AccountRow, IterationRow, Row, RunRow, Store, StoreError};
 use serde::Serialize;
 
-/// What the rows need to remember between commits: the attempt under way.
+/// The most of a reason that a row keeps.
+const WHY: usize = 240;
+
+/// What the rows need to remember between commits: the attempt under way, and why the run continues or ended.
 pub struct Memory {
     run: String,
     attempt: Option<IterationRow>,
     account: RunAccount,
+    why: Option<String>,
 }
 
 /// Which rows a record changed.
@@ -29,14 +34,15 @@ pub(crate) struct Added {
 impl Memory {
     /// Of a run whose journal is read from its beginning.
     pub fn new(run: &str) -> Memory {
-        Memory { run: run.into(), attempt: None, account: RunAccount::default() }
+        Memory { run: run.into(), attempt: None, account: RunAccount::default(), why: None }
     }
 
     /// The attempt that was under way when the journal ended, if any, and the account so far.
     pub fn of(run: &str, store: &dyn Store) -> Memory {
         let attempt = store.latest_iteration(run).ok().flatten();
         let account = account(store, run).or_else(|| Some(RunAccount::of(&journal::read(store, run).ok()?)));
-        Memory { run: run.into(), attempt, account: account.unwrap_or_default() }
+        let why = store.run(run).ok().flatten().and_then(|row| row.why);
+        Memory { run: run.into(), attempt, account: account.unwrap_or_default(), why }
     }
 
     /// The rows after these records. `state` has the facts applied, but not yet the decision.
@@ -50,7 +56,7 @@ impl Memory {
                 rows.extend(self.attempt().cloned().map(Row::Iteration));
             }
         }
-        rows.extend(self.run_row(state, records).map(Row::Run));
+        rows.extend(self.run_row(state, records).map(|run| Row::Run(Box::new(run))));
         if counted {
             rows.extend(account_row(state, &self.account).map(Row::Account));
         }
@@ -59,6 +65,11 @@ impl Memory {
 
     /// Adds one record; `state` as for [`Memory::rows`].
     pub(crate) fn add(&mut self, state: &State, record: &Record) -> Added {
+        if let Fact::Decided(decision) = &record.fact
+            && let Some(why) = judgement(decision)
+        {
+            self.why = Some(head(&why.say(), WHY));
+        }
         Added { account: self.account.follow(state, record), attempt: self.follow(state, record) }
     }
 
@@ -88,20 +99,24 @@ impl Memory {
                 }
             }
         }
-        run_row(&self.run, state, (now.unwrap_or_else(|| RunState::of(state)), ending), newest)
+        let now = now.unwrap_or_else(|| RunState::of(state));
+        let row = run_row(&self.run, state, (now, ending), newest)?;
+        Some(RunRow { why: self.why.clone(), failing_before: self.account.failing_before, ..row })
     }
 
     /// True when the attempt's row changed.
     fn follow(&mut self, state: &State, record: &Record) -> bool {
         // A review is no attempt of the agent that works.
-        if let Fact::Decided(Decision { next: Next::Do(Step::Call { id, review: false, .. }), .. }) =
-            &record.fact
+        if let Fact::Decided(Decision {
+            next: Next::Do(Step::Call { id, rung, review: false, .. }), ..
+        }) = &record.fact
         {
             self.attempt = Some(IterationRow {
                 run: self.run.clone(),
                 n: id.iteration,
                 attempt: id.attempt,
                 at: record.at,
+                rung: *rung,
                 ..IterationRow::default()
             });
             return true;
@@ -120,22 +135,49 @@ impl Memory {
                 row.cost_micro = lost.charged.0;
                 row.failure = Some("lost".into());
             }
-            Fact::Seen(Seen::Inspected(seen)) => row.files = seen.files,
+            Fact::Seen(Seen::Inspected(seen)) => {
+                row.files = seen.files;
+                row.progress = Some(state.trees.progress);
+            }
+            Fact::Seen(Seen::Restored(_)) => row.progress = Some(state.trees.progress),
             // The one before another story says nothing about this attempt.
             Fact::Seen(Seen::Verified(verified)) if verified.check == Check::Baseline => return false,
-            Fact::Seen(Seen::Verified(_)) => row.verified = Some(state.checks.passed()),
-            Fact::Decided(decision) => match (&decision.next, decision.reasons.first()) {
-                (
-                    Next::Do(Step::Admit { review: false, .. } | Step::Plan { .. }) | Next::Exit(_),
-                    Some(why),
-                ) => {
+            Fact::Seen(Seen::Verified(verified)) => {
+                row.verified = Some(state.checks.passed());
+                row.failing = failing(verified, row.failing);
+            }
+            Fact::Decided(decision) => match judgement(decision) {
+                Some(why) => {
                     row.decision = why.code();
+                    // A failed call has its class instead, and leaves the error of the work as it was.
+                    let error = state.first_error.as_ref().filter(|_| row.failure.is_none());
+                    row.error = error.map(|first| first.hash.clone());
                 }
-                _ => return false,
+                None => return false,
             },
             Fact::Seen(_) => return false,
         }
         true
+    }
+}
+
+/// Why a run continues or ends, if this decides it; other decisions begin or end a step within an iteration.
+pub fn judgement(decision: &Decision) -> Option<&Objection> {
+    let judged = matches!(
+        decision.next,
+        Next::Do(Step::Admit { review: false, .. } | Step::Plan { .. }) | Next::Exit(_)
+    );
+    decision.reasons.first().filter(|_| judged)
+}
+
+/// Failing tests after one more verification. Weakened tests are not fixed tests: with those of the baseline more may fail.
+fn failing(verified: &Verified, before: Option<u32>) -> Option<u32> {
+    let counted = verified.counts().map(|counts| counts.failed);
+    match verified.check {
+        Check::AsIs if verified.passed() => Some(0),
+        Check::AsIs => counted,
+        Check::WithBaselineOracle if !verified.passed() => counted,
+        _ => before,
     }
 }
 
@@ -190,6 +232,17 @@ fn run_row(
         head: head_seq,
         pid: ending.is_none().then(std::process::id),
         resumable: ending.is_none_or(|e| e.resumable()),
+        model: state.caller(start).model.clone(),
+        max_iterations: start.policy.max_iterations,
+        max_cost_micro: start.policy.max_cost.0,
+        max_ms: start.policy.max_time,
+        until: match now {
+            RunState::Waiting { until } => until,
+            _ => None,
+        },
+        breaker: Some(state.circuit.now.name().into()),
+        live_micro: state.budget.live.0,
+        ..RunRow::default()
     })
 }
 

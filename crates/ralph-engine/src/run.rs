@@ -4,6 +4,7 @@
 use crate::circuit;
 use crate::event_source::EventSource;
 use crate::ledger::{self, LedgerAccounts};
+use crate::notes::NoteMaker;
 use crate::observation::Observation;
 use crate::provider;
 use crate::redact::Redactor;
@@ -51,6 +52,7 @@ pub struct Run<'a> {
     stream: String,
     watchers: Watchers,
     redactor: Option<Arc<Redactor>>,
+    notes: Option<Arc<dyn NoteMaker>>,
     pending: Option<Pending>,
     memory: rows::Memory,
     last_reasons: Vec<Objection>,
@@ -76,14 +78,19 @@ impl<'a> Run<'a> {
     ) -> Run<'a> {
         let stream = stream_of(id);
         let memory = rows::Memory::of(id, store);
-        let (pending, redactor, last_reasons) = (None, None, Vec::new());
-        Run { state, world, events, store, stream, watchers, redactor, pending, memory, last_reasons }
+        let (pending, redactor, notes, last_reasons) = (None, None, None, Vec::new());
+        Run { state, world, events, store, stream, watchers, redactor, notes, pending, memory, last_reasons }
     }
 
     /// Removes secrets from facts before they are applied and written. Decisions follow from the redacted facts, so a
     /// replay of the journal decides the same.
     pub fn redacting(self, redactor: Arc<Redactor>) -> Run<'a> {
         Run { redactor: Some(redactor), ..self }
+    }
+
+    /// Leaves notes in the outbox, each in the commit of its record.
+    pub fn noting(self, notes: Option<Arc<dyn NoteMaker>>) -> Run<'a> {
+        Run { notes, ..self }
     }
 
     /// Applies an observation to the state. It goes to disk with the decision that follows.
@@ -190,6 +197,9 @@ impl<'a> Run<'a> {
             let mut after = self.state.clone();
             after.apply(record);
             batch.memo.extend(circuit::memos(self.store, &after, *ending, reasons));
+        }
+        if let Some(notes) = &self.notes {
+            batch.outbox = records.clone().flat_map(|record| notes.rows(&self.state, record)).collect();
         }
         batch.rows = self.memory.rows(&self.state, records);
         batch

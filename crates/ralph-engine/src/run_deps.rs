@@ -1,8 +1,10 @@
 //! What a run depends on. The command line resolves it; the engine itself never reads the environment.
 
 use crate::metrics::MetricsPaths;
+use crate::notes::NoteMaker;
 use crate::proof::Places;
 use crate::redact::Redactor;
+use crate::sandbox::SandboxWish;
 use crate::session::SessionPort;
 use ralph_agents::AgentInfo;
 use ralph_rules::prices::Prices;
@@ -34,6 +36,8 @@ pub struct RunDeps {
     pub places: Places,
     /// Where metrics and reports are written.
     pub metrics: MetricsPaths,
+    /// Makes notes for people who are not watching, if anybody wants them.
+    pub notes: Option<Arc<dyn NoteMaker>>,
     /// Variables that agents and verification must not inherit.
     pub env_remove: Vec<OsString>,
     /// Time between SIGTERM and SIGKILL.
@@ -42,6 +46,9 @@ pub struct RunDeps {
     pub final_grace: Duration,
     /// ralph's version, for the journal.
     pub version: String,
+
+    /// The sandbox that programs are to run in; none where nothing is contained.
+    pub sandbox: Option<SandboxWish>,
 
     /// The hook that drives the run, if its agent is a session that somebody else started.
     pub session: Option<Arc<SessionPort>>,

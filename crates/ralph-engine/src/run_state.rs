@@ -72,22 +72,24 @@ impl RunState {
         }
     }
 
+    /// All of them; a wait without its end.
+    pub const ALL: [RunState; 11] = [
+        RunState::Running,
+        RunState::Verifying,
+        RunState::Stopping,
+        RunState::Waiting { until: None },
+        RunState::Paused,
+        RunState::Crashed,
+        RunState::InSession,
+        RunState::Ended(Status::Completed),
+        RunState::Ended(Status::Aborted),
+        RunState::Ended(Status::Error),
+        RunState::Ended(Status::Interrupted),
+    ];
+
     /// The state behind a name that [`RunState::name`] gave.
     pub fn named(name: &str) -> Option<RunState> {
-        const STATES: [RunState; 11] = [
-            RunState::Running,
-            RunState::Verifying,
-            RunState::Stopping,
-            RunState::Waiting { until: None },
-            RunState::Paused,
-            RunState::Crashed,
-            RunState::InSession,
-            RunState::Ended(Status::Completed),
-            RunState::Ended(Status::Aborted),
-            RunState::Ended(Status::Error),
-            RunState::Ended(Status::Interrupted),
-        ];
-        STATES.into_iter().find(|state| state.name() == name)
+        RunState::ALL.into_iter().find(|state| state.name() == name)
     }
 
     /// The name that scripts read.
@@ -100,10 +102,7 @@ impl RunState {
             RunState::Paused => "PAUSED",
             RunState::Crashed => "CRASHED",
             RunState::InSession => "IN_SESSION",
-            RunState::Ended(Status::Completed) => "COMPLETED",
-            RunState::Ended(Status::Aborted) => "ABORTED",
-            RunState::Ended(Status::Error) => "ERROR",
-            RunState::Ended(Status::Interrupted) => "INTERRUPTED",
+            RunState::Ended(status) => status.name(),
         }
     }
 

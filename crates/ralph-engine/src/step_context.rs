@@ -11,6 +11,7 @@ use crate::proof::Scope;
 use crate::proof::{Around, Baseline, Comparison, Environment};
 use crate::protection::Protection;
 use crate::run_deps::RunDeps;
+use crate::sandbox::{SandboxDeps, VerifySandbox, WorkspacePlaces};
 use crate::snapshots::Snapshots;
 use crate::story_plan::StoryPlan;
 use crate::under_way::UnderWay;
@@ -44,6 +45,10 @@ pub struct StepContext {
     pub protection: Protection,
     /// Adapter, supervisor, redactor.
     pub deps: RunDeps,
+    /// What contains the programs of the run; none if nothing does.
+    pub sandbox: Option<SandboxDeps>,
+    /// The same for verify commands.
+    pub verify_sandbox: Option<VerifySandbox>,
     /// Active time.
     pub clock: Clock,
     /// Screens, JSON output and views.
@@ -99,12 +104,15 @@ impl StepContext {
         folder: PathBuf,
         (place, tree, snapshots): (Place, Tree, Snapshots),
         index: Index,
-        deps: RunDeps,
+        (deps, sandbox): (RunDeps, Option<SandboxDeps>),
         clock: Clock,
         watchers: Watchers,
         sender: EventSender,
     ) -> StepContext {
         let own_dir = home.within(Path::new(&start.workspace));
+        let verify_sandbox = sandbox
+            .clone()
+            .map(|deps| VerifySandbox::new(deps, Path::new(&start.workspace), WorkspacePlaces::default()));
         let baseline = Baseline::load(&folder).map(|baseline| baseline.without(own_dir.as_ref()));
         StepContext {
             workspace: PathBuf::from(&start.workspace),
@@ -129,6 +137,8 @@ impl StepContext {
             snapshots,
             protection: Protection::default(),
             deps,
+            sandbox,
+            verify_sandbox,
             clock,
             watchers,
             tell_spend_from: AtomicI64::new(0),
@@ -250,6 +260,23 @@ impl StepContext {
         launch.limits.final_grace = self.deps.final_grace;
         launch.limits.end_grace = self.deps.end_grace;
         launch
+    }
+
+    /// What of the workspace the programs of a step must not write, as it was walked last.
+    pub fn read_only_places(&self) -> WorkspacePlaces {
+        match &self.sandbox {
+            Some(_) => WorkspacePlaces {
+                plan_file: self.plan_in_workspace(),
+                ..WorkspacePlaces::of(&self.workspace, &self.index())
+            },
+            None => WorkspacePlaces::default(),
+        }
+    }
+
+    /// The plan that binds, relative to the workspace, if it is in it.
+    fn plan_in_workspace(&self) -> Option<PathBuf> {
+        let plan = Path::new(&self.start.plan.as_ref()?.path).canonicalize().ok()?;
+        Some(plan.strip_prefix(self.workspace.canonicalize().ok()?).ok()?.to_path_buf())
     }
 
     /// Whether ralph itself writes a path of the workspace.

@@ -1,12 +1,20 @@
 //! What one attempt said, kept in a file: the first half of the cap as it comes, then the newest half in a ring
 //! beside it, joined at the end with a line that says how much was left out. Memory stays small whatever comes.
 //! What comes here has been through a `redact::Stream`; after a crash `transcript/ring_reader.rs` reads both pieces again.
+//! `transcript/time_marks.rs` keeps beside an agent's output when its bytes came. Other processes follow a transcript with
+//! `transcript/follower.rs`.
 
+mod follower;
 mod piece;
 mod ring;
 mod ring_reader;
+mod time_index;
+mod time_marks;
 
+pub use follower::{Followed, Follower};
 pub use ring_reader::{read_back, recover};
+pub use time_index::TimeIndex;
+pub use time_marks::forget_times;
 
 use std::{
     ffi::OsString,
@@ -16,7 +24,9 @@ use std::{
 };
 
 use piece::Piece;
+use ralph_diagnostics::Discard;
 use ring::Ring;
+use time_marks::TimeMarks;
 
 /// How much of a transcript is kept unless told otherwise.
 pub const CAP: u64 = 64 << 20;
@@ -48,6 +58,7 @@ pub struct Transcript {
     head_cap: u64,
     ring: Option<Ring>,
     ring_cap: u64,
+    times: Option<TimeMarks>,
     buffer: Vec<u8>,
     flushed: Instant,
     total: u64,
@@ -61,9 +72,21 @@ impl Transcript {
     /// A new file, readable by its owner only, that will hold about `cap` bytes. It must not exist yet.
     pub fn create(path: &Path, cap: u64) -> io::Result<Self> {
         let head = Piece::create_new(path)?;
-        // The ring of an earlier file of this name, removed since, would be taken for the end of this one.
+        // The ring and the times of an earlier file of this name, removed since, would be taken for those of this one.
         ring_reader::remove(&ring_path(path))?;
+        forget_times(path)?;
         Ok(Self::on(head, path, cap))
+    }
+
+    /// The same for an agent's output as it comes (`.out.jsonl`), with an index of when its bytes came. Without room for
+    /// the index there is none.
+    pub fn create_with_times(path: &Path, cap: u64) -> io::Result<Self> {
+        let mut transcript = Self::create(path, cap)?;
+        match TimeMarks::create(path) {
+            Ok(times) => transcript.times = Some(times),
+            trouble => trouble.discard("create the index of a transcript's times"),
+        }
+        Ok(transcript)
     }
 
     fn on(head: Piece, path: &Path, cap: u64) -> Self {
@@ -73,6 +96,7 @@ impl Transcript {
             head_cap: cap / 2,
             ring: None,
             ring_cap: cap - cap / 2,
+            times: None,
             buffer: Vec::with_capacity(BUFFER),
             flushed: Instant::now(),
             total: 0,
@@ -129,6 +153,11 @@ impl Transcript {
         if bytes.is_empty() {
             return;
         }
+        // Before the bytes: whoever reads them then finds when they came.
+        let position = self.position();
+        if let Some(times) = &mut self.times {
+            times.mark(position);
+        }
         if self.untold > 0 {
             let note = gap(self.untold, "could not be written here");
             if self.put(&note).is_ok() {
@@ -141,6 +170,11 @@ impl Transcript {
             self.untold += missing;
             self.trouble.get_or_insert(error);
         }
+    }
+
+    /// Bytes that are in the file, or went into the ring.
+    fn position(&self) -> u64 {
+        self.head.len() + self.ring.as_ref().map_or(0, |ring| ring.total)
     }
 
     /// Head first, the rest into the ring. Says how far it came when it fails.
@@ -174,6 +208,11 @@ fn ring_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".tail");
     name.into()
+}
+
+/// The line that stands where bytes of the stream were left out.
+pub fn left_out_line(bytes: u64) -> Vec<u8> {
+    gap(bytes, "left out here")
 }
 
 /// The line that stands where bytes are missing.

@@ -133,6 +133,7 @@ impl Scene {
             clock: &clock,
             redactor: &redactor,
             under_way: &UnderWay::default(),
+            sandbox: None,
             run: None,
         };
         let commands: Vec<_> = commands.iter().map(|line| VerifyCommand { line, output: None }).collect();

@@ -27,6 +27,9 @@ mod simulation {
     pub mod world;
 }
 
+#[path = "../../ralph-otel/tests/trace_checks/mod.rs"]
+mod trace_checks;
+
 use simulation::growth::work_at;
 use simulation::pair::pair;
 use simulation::tally::Tally;

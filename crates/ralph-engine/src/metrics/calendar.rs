@@ -28,6 +28,11 @@ impl Days {
         let next = last.checked_add(1.day()).unwrap_or(last);
         Days { first, last, from: begins(first, zone), before: begins(next, zone) }
     }
+
+    /// Whether a moment is on one of these days, UTC milliseconds.
+    pub fn contains(&self, at: i64) -> bool {
+        (self.from..self.before).contains(&at)
+    }
 }
 
 /// When a day begins. Where midnight does not exist, the first moment after it.

@@ -3,6 +3,7 @@
 
 use super::{Secret, env};
 use ralph_os::{Links, read_regular};
+use ralph_rules::secret_env::{is_secret_value, password_in_address};
 use serde_json::Value;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -34,11 +35,11 @@ fn secrets(own: &str, bytes: &[u8], sure: bool) -> Vec<(String, Secret)> {
         return env::secrets_in_env(found, &[]);
     }
     let passwords = found.iter().filter_map(|(name, value)| {
-        let password = env::password_in_address(value)?;
+        let password = password_in_address(value)?;
         Some((name.clone(), password.to_owned()))
     });
     let passwords: Vec<_> = passwords.collect();
-    let all = found.into_iter().chain(passwords).filter(|(_, value)| env::is_secret_value(value.trim()));
+    let all = found.into_iter().chain(passwords).filter(|(_, value)| is_secret_value(value.trim()));
     all.map(|(name, value)| (name, Secret::new(value.trim()))).collect()
 }
 

@@ -65,6 +65,8 @@ pub(crate) fn closed(ctx: &StepContext, call: &OpenCall, turn: &SessionTurn) -> 
         spent: None,
         outlived: 0,
         ms: crate::clock::utc().saturating_sub(call.since).max(0),
+        records: None,
+        sandbox: None,
     };
     let whole = priced && spent.whole && turn.interrupted_by.is_none();
     let mut closed = call_ended(ctx, call.id, call.reserved, ended);

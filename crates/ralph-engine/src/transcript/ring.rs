@@ -16,7 +16,9 @@ const HEADER: u64 = 32;
 /// The longest single write, and the room for it.
 const SLACK: usize = 256 << 10;
 /// A header that speaks of more is not ours.
-const LONGEST: u64 = 1 << 60;
+pub(super) const LONGEST: u64 = 1 << 60;
+/// How often a header is read again that changes meanwhile.
+const TRIES: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Ring {
@@ -44,12 +46,10 @@ impl Ring {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };
-        let mut header = [[0_u8; 8]; 4];
-        match file.read_exact_at(header.as_flattened_mut(), 0) {
+        let [magic, head, keep, total] = match read_header(&file) {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
-        }
-        let [magic, head, keep, total] = header;
+        };
         let [head, keep, total] = [head, keep, total].map(u64::from_le_bytes);
         if magic != MAGIC || [head, keep, total].into_iter().any(|length| length > LONGEST) {
             let what = format!(
@@ -59,6 +59,13 @@ impl Ring {
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Ok(Some(Self { file, head, keep, total }))
+    }
+
+    /// Looks how many bytes went in by now, where another process writes. Until then the ring is as it was.
+    pub(super) fn refresh(&mut self) -> io::Result<()> {
+        let [_, _, _, total] = read_header(&self.file)?;
+        self.total = self.total.max(u64::from_le_bytes(total).min(LONGEST));
+        Ok(())
     }
 
     /// Adds bytes over the oldest. Says how many it could write when it fails.
@@ -78,6 +85,11 @@ impl Ring {
     /// The position of the oldest byte that is kept.
     pub(super) fn oldest(&self) -> u64 {
         self.total.saturating_sub(self.keep)
+    }
+
+    /// A position that is far from being written over.
+    pub(super) fn middle(&self) -> u64 {
+        self.total.saturating_sub(self.keep / 2)
     }
 
     /// Reads from a position on; 0 at the end.
@@ -108,4 +120,19 @@ impl Ring {
     fn place(&self, at: u64) -> u64 {
         at % self.size()
     }
+}
+
+/// The four fields of a header. They are read until they are the same twice: a write of them may be under way.
+fn read_header(file: &File) -> io::Result<[[u8; 8]; 4]> {
+    let mut before = [[0; 8]; 4];
+    file.read_exact_at(before.as_flattened_mut(), 0)?;
+    for _ in 0..TRIES {
+        let mut now = [[0; 8]; 4];
+        file.read_exact_at(now.as_flattened_mut(), 0)?;
+        if now == before {
+            return Ok(now);
+        }
+        before = now;
+    }
+    Err(io::ErrorKind::WouldBlock.into())
 }

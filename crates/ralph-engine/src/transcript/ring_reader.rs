@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use super::{Kept, gap, piece::Piece, ring::Ring, ring_path};
+use super::{Kept, left_out_line, piece::Piece, ring::Ring, ring_path, time_marks::note_cut};
 
 const BLOCK: usize = 256 << 10;
 
@@ -41,6 +41,7 @@ pub(super) fn join(head: &mut Piece, ring: &Ring, path: &Path) -> Kept {
     let mut kept = match append_ring(head, ring) {
         Ok(()) => {
             let mut kept = head.kept();
+            note_cut(path, ring);
             if kept.trouble.is_none() {
                 kept.trouble = remove(&ring_path(path)).err();
             }
@@ -74,7 +75,7 @@ fn append_ring(head: &mut Piece, ring: &Ring) -> io::Result<()> {
 fn left_out(ring: &Ring) -> Vec<u8> {
     match ring.oldest() {
         0 => Vec::new(),
-        bytes => gap(bytes, "left out here"),
+        bytes => left_out_line(bytes),
     }
 }
 
@@ -85,9 +86,9 @@ fn hashed(mut from: impl Read) -> io::Result<Kept> {
     Ok(Kept { bytes_total: len, bytes_kept: len, cut: 0, blake3, trouble: None })
 }
 
-/// Removes a ring; one that is gone already is as good.
-pub(super) fn remove(ring: &Path) -> io::Result<()> {
-    match fs::remove_file(ring) {
+/// Removes a ring or an index; one that is gone already is as good.
+pub(super) fn remove(beside: &Path) -> io::Result<()> {
+    match fs::remove_file(beside) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }

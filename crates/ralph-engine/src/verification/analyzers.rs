@@ -34,6 +34,9 @@ pub(crate) fn ask(
     input: &[u8],
     room: &mut Room<'_>,
 ) -> AnalyzerResult {
+    if let Err(why) = runner.adapt(room) {
+        return no_answer(given, 0, why.to_string());
+    }
     let asked = attempt(runner, given, input, room).or_else(|| {
         room.mount_refused().ok()?;
         attempt(runner, given, input, room)
@@ -53,7 +56,10 @@ fn attempt(
     input: &[u8],
     room: &Room<'_>,
 ) -> Option<AnalyzerResult> {
-    let mut launch = runner.launch_in(&given.command, room);
+    let (mut launch, contained) = match runner.launch_in(&given.command, room) {
+        Ok(launch) => launch,
+        Err(why) => return Some(no_answer(given, 0, why)),
+    };
     launch.merge_stderr = false;
     launch.stdin = Input::Bytes(input.to_vec());
     let grace = launch.limits.end_grace;
@@ -64,6 +70,7 @@ fn attempt(
     let mut heard =
         Heard { stdout: Vec::new(), stderr: Vec::new(), flooded: false, process: &process, grace };
     let (exit, timed_out) = runner.wait(&process, pump, &mut heard);
+    runner.contained_ended(contained, &exit);
     if matches!(exit.not_started, Some(NotStarted::Overlay { .. } | NotStarted::Room { .. })) {
         return None;
     }

@@ -24,7 +24,8 @@ const FIRST_LINE: u64 = 256;
 pub struct ProgramSearch<'a> {
     /// Where the command runs.
     pub directory: &'a Path,
-    /// `PATH`.
+    /// `PATH`; none where the command has other programs than this machine, as in a container. What it lacks is then known
+    /// only from what it says.
     pub path: Option<&'a OsStr>,
 }
 
@@ -72,7 +73,7 @@ impl ProgramSearch<'_> {
     /// Where a program may be; none if that is not known.
     fn places(&self, name: &str, directory: Option<&str>) -> Option<Vec<PathBuf>> {
         if name.starts_with('/') {
-            return Some(vec![PathBuf::from(name)]);
+            return self.path.map(|_| vec![PathBuf::from(name)]);
         }
         if name.contains('/') {
             return Some(vec![self.directory.join(directory?).join(name)]);
@@ -230,6 +231,10 @@ mod tests {
         assert_eq!(missing("there && ./made"), None, "it may be made by the first");
         assert_eq!(missing("echo a && true"), None);
         assert_eq!(missing("time there"), None, "a word of bash");
-        assert_eq!(ProgramSearch { path: None, ..search }.missing_before("npm test"), None);
+        let elsewhere = ProgramSearch { path: None, ..search };
+        assert_eq!(elsewhere.missing_before("npm test"), None);
+        assert_eq!(elsewhere.missing_before("/opt/of/the/image test"), None);
+        let said = elsewhere.missing_after(&failed("npm test", 127, "sh: 1: npm: not found\n"));
+        assert_eq!(said.map(|missing| missing.program), Some("npm".into()));
     }
 }

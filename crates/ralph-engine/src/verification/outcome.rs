@@ -1,7 +1,7 @@
 //! What a finished command means for the verification.
 
 use ralph_rules::record::{CheckOutcome, CheckResult, FileRef};
-use ralph_supervisor::Exit;
+use ralph_supervisor::{Exit, NotStarted};
 
 /// How a command ended. Exit codes 126 and 127 are the shell's: the command could not be run or was not found.
 pub(super) fn outcome_of(exit: &Exit, timed_out: bool, interrupted: bool) -> CheckOutcome {
@@ -9,6 +9,7 @@ pub(super) fn outcome_of(exit: &Exit, timed_out: bool, interrupted: bool) -> Che
         _ if timed_out => CheckOutcome::TimedOut,
         _ if interrupted => CheckOutcome::Interrupted,
         _ if exit.supervisor_lost => CheckOutcome::Failed,
+        _ if matches!(exit.not_started, Some(NotStarted::Sandbox { .. })) => CheckOutcome::NotRun,
         Some(0) => CheckOutcome::Passed,
         Some(126 | 127) => CheckOutcome::NotRun,
         _ => CheckOutcome::Failed,
@@ -45,6 +46,7 @@ mod tests {
             how: How::Ended,
             supervisor_lost: false,
             drained: true,
+            notes: Vec::new(),
             ms: 1,
         }
     }
@@ -59,6 +61,13 @@ mod tests {
             outcome_of(&Exit { supervisor_lost: true, ..exit(0) }, false, false),
             CheckOutcome::Failed
         );
+    }
+
+    #[test]
+    fn a_command_whose_sandbox_could_not_be_built_was_not_run() {
+        let why = NotStarted::Sandbox { errno: 1, text: "unshare".into() };
+        let exit = Exit { code: None, not_started: Some(why), ..exit(0) };
+        assert_eq!(outcome_of(&exit, false, false), CheckOutcome::NotRun);
     }
 
     #[test]

@@ -96,6 +96,11 @@ impl<'a> Room<'a> {
         }
     }
 
+    /// The directory for Python's bytecode.
+    pub(crate) fn bytecode(&self) -> &Path {
+        &self.bytecode
+    }
+
     /// Points a launch at this room.
     pub(crate) fn enter(&self, launch: &mut Launch) {
         match &self.place {
@@ -110,6 +115,14 @@ impl<'a> Room<'a> {
             }
         }
         launch.env.push(("PYTHONPYCACHEPREFIX".into(), self.bytecode.clone().into()));
+    }
+
+    /// Uses a copy instead of mounts from now on: a container does not show what is mounted here.
+    pub(crate) fn without_mounts(&mut self) -> io::Result<()> {
+        match self.place {
+            Place::Directory(_) | Place::Copy(_) => Ok(()),
+            Place::Overlay(_) | Place::Mounted(_) => self.mount_refused(),
+        }
     }
 
     /// The system refused the mounts to this user: use a copy from now on.

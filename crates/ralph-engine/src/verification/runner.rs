@@ -7,6 +7,7 @@ use super::place::Room;
 use crate::clock::Clock;
 use crate::leftovers::end_after;
 use crate::redact::Redactor;
+use crate::sandbox::{Contained, VerifySandbox};
 use crate::under_way::UnderWay;
 use ralph_proof::failed_tests::failed_tests;
 use ralph_rules::record::{CheckOutcome, CheckResult, Ms};
@@ -38,6 +39,8 @@ pub struct Runner<'a> {
     pub redactor: &'a Redactor,
     /// Through which another thread interrupts or freezes the command that runs.
     pub under_way: &'a UnderWay,
+    /// What contains the commands; none if nothing does.
+    pub sandbox: Option<&'a VerifySandbox>,
     /// The run whose tag the processes carry, to find those that a lost supervisor left behind.
     pub run: Option<&'a str>,
 }
@@ -62,6 +65,7 @@ impl Runner<'_> {
         on_result: &mut dyn FnMut(&CheckResult, &str),
     ) -> io::Result<Vec<CheckResult>> {
         let mut results = Vec::with_capacity(commands.len());
+        self.adapt(room)?;
         for command in commands {
             if self.interrupted() {
                 break;
@@ -84,6 +88,14 @@ impl Runner<'_> {
         Ok(results)
     }
 
+    /// Makes a room one that the commands can see.
+    pub(super) fn adapt(&self, room: &mut Room<'_>) -> io::Result<()> {
+        match self.sandbox {
+            Some(sandbox) if sandbox.is_container() => room.without_mounts(),
+            _ => Ok(()),
+        }
+    }
+
     fn interrupted(&self) -> bool {
         self.under_way.interrupted_by().is_some()
     }
@@ -95,11 +107,16 @@ impl Runner<'_> {
             Ok(output) => output,
             Err(why) => return Some((not_run(command.line, why.to_string()), String::new())),
         };
-        let (process, pump) = match ralph_supervisor::start(self.launch_in(command.line, room)) {
+        let started = self.launch_in(command.line, room).and_then(|(launch, contained)| {
+            let started = ralph_supervisor::start(launch).map_err(|why| why.to_string())?;
+            Ok((started, contained))
+        });
+        let ((process, pump), contained) = match started {
             Ok(started) => started,
-            Err(why) => return Some((not_run(command.line, why.to_string()), String::new())),
+            Err(why) => return Some((not_run(command.line, why), String::new())),
         };
         let (exit, timed_out) = self.wait(&process, pump, &mut output);
+        self.contained_ended(contained, &exit);
         if matches!(exit.not_started, Some(NotStarted::Overlay { .. } | NotStarted::Room { .. })) {
             return None;
         }
@@ -120,14 +137,28 @@ impl Runner<'_> {
         Some((result, output.text))
     }
 
-    pub(super) fn launch_in(&self, line: &str, room: &Room<'_>) -> Launch {
+    /// The launch of a command in a room, contained if the run is; otherwise why it must not be started.
+    pub(super) fn launch_in(
+        &self,
+        line: &str,
+        room: &Room<'_>,
+    ) -> Result<(Launch, Option<Contained>), String> {
         let mut launch = self.launch.clone();
         launch.program = "sh".into();
         launch.args = vec!["-c".into(), line.into()];
         launch.env.push(("CI".into(), "1".into()));
         launch.merge_stderr = true;
         room.enter(&mut launch);
-        launch
+        let contained = self.sandbox.map(|sandbox| sandbox.contain(&mut launch, room.bytecode()));
+        let contained = contained.transpose();
+        Ok((launch, contained.map_err(|error| format!("the sandbox cannot be prepared: {error}"))?))
+    }
+
+    /// A command that was contained has ended.
+    pub(super) fn contained_ended(&self, contained: Option<Contained>, exit: &Exit) {
+        if let (Some(sandbox), Some(contained)) = (self.sandbox, contained) {
+            sandbox.ended(contained, exit);
+        }
     }
 
     /// Reads the output to its end, and ends the command if its deadline passes; true if it did.

@@ -11,6 +11,7 @@ use crate::receipt::{
     self, FAILED, ORACLE_CHANGED, REFUSED, Receipt, ReceiptMap, diff_hash, oracle_name, ran,
 };
 use crate::redact::Redactor;
+use crate::sandbox::VerifySandbox;
 use crate::under_way::UnderWay;
 use ralph_diagnostics::Discard;
 use ralph_rules::grade::Grade;
@@ -25,6 +26,7 @@ use ralph_tree::{Index, Protect, Tree, TreePath};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Everything that changed.
 const ALL: RoomSets = RoomSets { work: true, ambiguous: true, oracle: true, canary: false };
@@ -60,6 +62,8 @@ pub struct StandaloneVerify {
     pub supervisor: PathBuf,
     /// Where Python packages may lie outside the workspace.
     pub places: Places,
+    /// What contains the commands, and the words for it.
+    pub sandbox: (Option<Arc<VerifySandbox>>, String),
     /// Whether the change is mapped, and for how long at most; without a limit if it is off.
     pub map: Option<MapTime>,
 }
@@ -89,6 +93,7 @@ pub fn verify(
         clock: &Clock::from(0),
         redactor,
         under_way: &UnderWay::default(),
+        sandbox: request.sandbox.0.as_deref(),
         run: None,
     };
     let receipt = request.receipt(&mut Session { request, runner, redactor, on_progress: &mut on_progress });
@@ -191,7 +196,7 @@ impl StandaloneVerify {
             oracle: oracle_name(self.oracle).into(),
             flaky: proof.checks.flaky || proof.rooms.rooms().any(|(_, run)| run.flaky),
             cost_is_complete: true,
-            sandbox: "none".into(),
+            sandbox: self.sandbox.1.clone(),
             ..Receipt::default()
         })
     }
@@ -395,5 +400,6 @@ fn verified(check: Check, results: Vec<CheckResult>, tree: u128, room: Option<Ro
         oracle: None,
         room,
         analyzers: Vec::new(),
+        sandbox: None,
     }
 }

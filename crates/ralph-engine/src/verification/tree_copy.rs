@@ -36,7 +36,8 @@ pub fn copy(from: &Path, to: &Path, without: &[PathBuf]) -> io::Result<()> {
         .try_for_each(|(dir, mode)| fs::set_permissions(dir, fs::Permissions::from_mode(mode | 0o700)))
 }
 
-fn file(source: &Path, target: &Path) -> io::Result<()> {
+/// Copies one file.
+pub fn file(source: &Path, target: &Path) -> io::Result<()> {
     let from = open_regular(source, Links::RefuseLast)?;
     let meta = from.metadata()?;
     let to = File::create(target)?;

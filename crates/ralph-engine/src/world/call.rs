@@ -6,6 +6,7 @@ use crate::call_directory;
 use crate::ledger;
 use crate::leftovers::end_after;
 use crate::observation::Observation;
+use crate::sandbox::{CalledAgent, Contained, Program, SandboxDeps};
 use crate::step_context::StepContext;
 use crate::transcript::Kept;
 use crate::verification::{Replacements, Room};
@@ -17,8 +18,8 @@ use ralph_diagnostics::Discard;
 use ralph_rules::money::Micro;
 use ralph_rules::next::Why;
 use ralph_rules::prompt::protocol;
-use ralph_rules::record::{Attempt, CallEnded, ConversationTotals, Ms, Seen};
-use ralph_supervisor::{How, Input, Launch, NotStarted};
+use ralph_rules::record::{Attempt, CallEnded, ConversationTotals, Ms, SandboxSeen, Seen};
+use ralph_supervisor::{How, Input, Launch, NotStarted, ProcessHandle, Pump};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,6 +65,10 @@ pub(crate) struct Ended {
     pub(crate) spent: Option<ralph_agents::Spent>,
     pub(crate) outlived: u32,
     pub(crate) ms: Ms,
+    /// Where the agent recorded its conversations.
+    pub(crate) records: Option<PathBuf>,
+    /// What its sandbox refused, or could not do.
+    pub(crate) sandbox: Option<Box<SandboxSeen>>,
 }
 
 /// Calls the agent.
@@ -92,13 +97,16 @@ fn listen(ctx: &StepContext, request: &CallRequest) -> Result<Ended, String> {
     let (unchanged, dir) = (Replacements::default().hiding(ctx.own_dir.as_ref()), review_dir(ctx));
     let mut room =
         Room::with_replacements(&ctx.workspace, &unchanged, &dir).map_err(|why| why.to_string())?;
+    if ctx.sandbox.as_ref().is_some_and(SandboxDeps::is_container) {
+        room.without_mounts().map_err(|why| why.to_string())?;
+    }
     let (ended, mount_refused) = attempt(ctx, request, Some(&room))?;
     if !mount_refused {
         return Ok(ended);
     }
     room.mount_refused().map_err(|why| why.to_string())?;
     // Nothing ran, so nothing is in them; an attempt makes its files anew.
-    for what in ["out.jsonl", "err"] {
+    for what in ["out.jsonl", "times", "err"] {
         std::fs::remove_file(ctx.file(request.id, what).1).discard("remove the files of a refused mount");
     }
     attempt(ctx, request, Some(&room)).map(|(ended, _)| ended)
@@ -123,7 +131,29 @@ fn what_to_call(ctx: &StepContext, request: &CallRequest, scratch: &Scratch) -> 
         budget: request.left,
         scratch: scratch.path(),
         prices: ctx.deps.prices.clone(),
+        contained: ctx.sandbox.is_some(),
     }
+}
+
+/// Makes the launch of an agent start it contained, if the run is.
+fn contain(
+    ctx: &StepContext,
+    launch: &mut Launch,
+    scratch: &Scratch,
+    (rung, review): (u32, bool),
+) -> Result<Option<Contained>, String> {
+    let Some(sandbox) = &ctx.sandbox else { return Ok(None) };
+    let (binding, choice) = (ctx.deps.caller(rung, review), ctx.start.caller(rung, review));
+    let (places, works_in, writes) = (ctx.read_only_places(), launch.cwd.clone(), scratch.path());
+    let program = Program {
+        workspace: &ctx.workspace,
+        works_in: &works_in,
+        places: &places,
+        writes: Some(writes.as_ref()),
+        agent: Some(CalledAgent { info: binding.agent, program: &choice.program }),
+    };
+    let contained = sandbox.contain(launch, &program);
+    contained.map(Some).map_err(|error| format!("the sandbox cannot be prepared: {error}"))
 }
 
 /// Runs the program to its end; true if the system refused the mount of its room.
@@ -146,6 +176,7 @@ fn attempt(
     if let Some(room) = room {
         room.enter(&mut launch);
     }
+    let contained = contain(ctx, &mut launch, &scratch, (request.rung, request.review))?;
     // The files first: an agent whose output cannot be kept is not started.
     let files = Files::open(ctx, request.id).map_err(|e| e.to_string())?;
     let (process, pump) = ralph_supervisor::start(launch).map_err(|e| e.to_string())?;
@@ -153,23 +184,13 @@ fn attempt(
     ctx.under_way.started(&process);
     let mut listener = Listener::new(ctx, &process, agent.reader(&call), files);
     listener.start();
-    let tools = Arc::clone(&listener.tools);
-    let exit = std::thread::scope(|scope| {
-        let (_open, over) = channel::<()>();
-        let watched = process.clone();
-        let limit = (request.silence, choice.shows_tool_start);
-        scope.spawn(move || silence::watch(ctx, &watched, &tools, limit, &over));
-        pump.run(&mut listener)
-    });
+    let exit = run_to_end(ctx, (&process, pump), &mut listener, (request.silence, choice.shows_tool_start));
     ctx.under_way.ended();
     let outlived = end_leftovers(ctx, &exit);
+    let written = |path: &PathBuf| contained.as_ref().map_or_else(|| path.clone(), |it| it.written(path));
+    let records = binding.records.as_ref().map(written);
     let interrupted_by = ctx.under_way.interrupted_by().filter(|_| exit.how == How::Told);
-    let seen = Exit {
-        code: exit.code,
-        signal: exit.signal,
-        not_started: exit.not_started.is_some(),
-        by_us: interrupted_by.is_some() || exit.how == How::Lingered,
-    };
+    let seen = seen_exit(&exit, interrupted_by);
     tracing::debug!(how = ?exit.how, code = exit.code, signal = exit.signal, outlived, ms = exit.ms, "the agent ended");
     let redactor = &ctx.deps.redactor;
     let (mut reply, kept, spent, idle) =
@@ -183,10 +204,49 @@ fn attempt(
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
     let (caller, before) = ((request.rung, request.review), request.conversation.clone());
     let refused = matches!(exit.not_started, Some(NotStarted::Overlay { .. }));
-    Ok((
-        Ended { caller, before, idle, reply, exit: seen, interrupted_by, kept, spent, outlived, ms },
-        refused,
-    ))
+    let sandbox = contained.and_then(|contained| contained.ended(&exit).if_any());
+    let exit = seen;
+    let ended = Ended {
+        caller,
+        before,
+        idle,
+        reply,
+        exit,
+        interrupted_by,
+        kept,
+        spent,
+        outlived,
+        ms,
+        records,
+        sandbox,
+    };
+    Ok((ended, refused))
+}
+
+/// Reads the program's output to its end, and reports when it is silent for too long.
+fn run_to_end(
+    ctx: &StepContext,
+    (process, pump): (&ProcessHandle, Pump),
+    listener: &mut Listener<'_>,
+    limit: (Ms, bool),
+) -> ralph_supervisor::Exit {
+    let tools = Arc::clone(&listener.tools);
+    std::thread::scope(|scope| {
+        let (_open, over) = channel::<()>();
+        let watched = process.clone();
+        scope.spawn(move || silence::watch(ctx, &watched, &tools, limit, &over));
+        pump.run(listener)
+    })
+}
+
+/// How the program ended, as its reader judges it.
+fn seen_exit(exit: &ralph_supervisor::Exit, interrupted_by: Option<Why>) -> Exit {
+    Exit {
+        code: exit.code,
+        signal: exit.signal,
+        not_started: exit.not_started.is_some(),
+        by_us: interrupted_by.is_some() || exit.how == How::Lingered,
+    }
 }
 
 /// Ends what the supervisor could not, and returns how many processes outlived the agent.
@@ -233,5 +293,7 @@ fn not_started(ctx: &StepContext, caller: (u32, bool), why: &str) -> Ended {
         spent: None,
         outlived: 0,
         ms: 0,
+        records: None,
+        sandbox: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Reads an agent's output: bytes → redaction → transcript and reader, in one pass and bounded memory. The reader's events
 //! go to the watchers (activity), to the loop (usage) and to the silence check (running tools).
 
-use crate::redact::Stream;
+use crate::redact::{Redactor, Stream};
 use crate::step_context::StepContext;
 use crate::transcript::{Kept, Transcript};
 use ralph_agents::{Activity, Exit, Reader, ReaderEvent, Reply};
@@ -24,10 +24,8 @@ struct StreamRecorder<'a> {
 }
 
 impl<'a> StreamRecorder<'a> {
-    fn open(ctx: &'a StepContext, id: Attempt, what: &str) -> io::Result<StreamRecorder<'a>> {
-        let (_, path) = ctx.file(id, what);
-        let redacted = ctx.deps.redactor.stream();
-        Ok(StreamRecorder { redacted, file: Transcript::create(&path, CAP)?, lines: LineSplitter::new(LINE) })
+    fn new(redactor: &'a Redactor, file: Transcript) -> StreamRecorder<'a> {
+        StreamRecorder { redacted: redactor.stream(), file, lines: LineSplitter::new(LINE) }
     }
 
     fn recv(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
@@ -36,7 +34,8 @@ impl<'a> StreamRecorder<'a> {
             file.write(clean);
             lines.feed(clean, |line| each(line.bytes));
         });
-        // A crashed call is judged by its transcript, so it must be complete at any time.
+        // A crashed call is judged by its transcript, so it must be complete at any time; and others watch it. A chunk is
+        // what the pipe held: while an agent writes fast, there is little to gain by gathering more of it.
         file.flush();
     }
 
@@ -60,10 +59,10 @@ pub(super) struct Files<'a> {
 impl<'a> Files<'a> {
     /// Opens their files.
     pub(super) fn open(ctx: &'a StepContext, id: Attempt) -> io::Result<Files<'a>> {
-        Ok(Files {
-            out: StreamRecorder::open(ctx, id, "out.jsonl")?,
-            err: StreamRecorder::open(ctx, id, "err")?,
-        })
+        let out = Transcript::create_with_times(&ctx.file(id, "out.jsonl").1, CAP)?;
+        let err = Transcript::create(&ctx.file(id, "err").1, CAP)?;
+        let redactor = &ctx.deps.redactor;
+        Ok(Files { out: StreamRecorder::new(redactor, out), err: StreamRecorder::new(redactor, err) })
     }
 }
 
@@ -188,5 +187,31 @@ impl Sink for Listener<'_> {
     fn stderr(&mut self, chunk: &[u8]) {
         let Listener { err, reader, .. } = self;
         err.recv(chunk, |line| reader.read_stderr(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::utc;
+    use crate::transcript::TimeIndex;
+
+    #[test]
+    fn a_line_is_in_the_file_with_its_time_before_anything_else_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("001.a1.out.jsonl");
+        let redactor = Redactor::new(std::iter::empty::<(&str, &str)>());
+        let file = Transcript::create_with_times(&path, CAP).unwrap();
+        let mut recorder = StreamRecorder::new(&redactor, file);
+        let before = utc();
+        let mut written = String::new();
+        for line in ["{\"type\":\"one\"}\n", "{\"type\":\"two\"}\n"] {
+            recorder.recv(line.as_bytes(), |_| {});
+            written.push_str(line);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), written);
+        }
+        let mut times = TimeIndex::of(&path);
+        times.refresh();
+        assert!(times.at(0).is_some_and(|at| (before..=utc()).contains(&at)), "{:?}", times.at(0));
     }
 }

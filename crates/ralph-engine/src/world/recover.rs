@@ -37,8 +37,21 @@ pub fn recover(
     let kept = transcript::recover(&path).unwrap_or_default();
     if reply.finished {
         let exit = Exit { by_us: true, ..Exit::default() };
-        let ended =
-            Ended { caller, before, idle, reply, exit, interrupted_by: None, kept, spent, outlived, ms: 0 };
+        let records = ctx.deps.caller(caller.0, caller.1).records.clone();
+        let ended = Ended {
+            caller,
+            before,
+            idle,
+            reply,
+            exit,
+            interrupted_by: None,
+            kept,
+            spent,
+            outlived,
+            ms: 0,
+            records,
+            sandbox: None,
+        };
         let closed = call_ended(ctx, id, reserved, ended);
         return observation(ctx, CallEnded { recovered: true, ..closed });
     }

@@ -28,7 +28,7 @@ pub(crate) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, mut en
     ended.reply.model = ended.reply.model.take().or_else(|| recorded_model(ctx, &ended));
     let Cost { charged, price, reported, computed, usage, told: conversation } =
         price_call(ctx, reserved, &ended);
-    let Ended { mut reply, exit, interrupted_by, kept, outlived, ms, .. } = ended;
+    let Ended { mut reply, exit, interrupted_by, kept, outlived, ms, sandbox, .. } = ended;
     let failure = failure(ctx, &reply, interrupted_by);
     for text in reply.status.iter_mut().flat_map(ReportedStatus::texts) {
         // Redacted before it is cut, as below.
@@ -59,6 +59,7 @@ pub(crate) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, mut en
         recovered: false,
         day: None,
         session_mark: None,
+        sandbox,
     }
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn call_ended(ctx: &StepContext, id: Attempt, reserved: Micro, mut en
 fn recorded_model(ctx: &StepContext, ended: &Ended) -> Option<String> {
     let binding = ctx.deps.caller(ended.caller.0, ended.caller.1);
     let log = binding.agent.model.session_log?;
-    session_log::model(binding.records.as_deref()?, log, ended.reply.session.as_deref()?)
+    session_log::model(ended.records.as_deref()?, log, ended.reply.session.as_deref()?)
 }
 
 /// The cost of the call.

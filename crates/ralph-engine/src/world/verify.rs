@@ -3,11 +3,13 @@
 
 use crate::observation::Observation;
 use crate::protection;
+use crate::sandbox::VerifySandbox;
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, ProgramSearch, Room, Runner, VerifyCommand};
 use crate::world::analyze;
 use ralph_rules::record::{
-    AnalyzerResult, Attempt, Check, CheckOutcome, CheckResult, Ms, PutBack, RoomSeen, Seen, Verified,
+    AnalyzerResult, Attempt, Check, CheckOutcome, CheckResult, Ms, PutBack, RoomSeen, SandboxSeen, Seen,
+    Verified,
 };
 use ralph_tree::Index;
 use serde_json::Value;
@@ -25,7 +27,9 @@ pub fn verify(
     let mut room = Room::unchanged(&ctx.workspace, ctx.folder.join(BYTECODE));
     let mut results = run_commands(ctx, check, deadline, id, &mut room).unwrap_or_default();
     if check == Check::Baseline {
-        let search = ProgramSearch { directory: &ctx.workspace, path: ctx.deps.places.path.as_deref() };
+        let elsewhere = ctx.verify_sandbox.as_ref().is_some_and(VerifySandbox::is_container);
+        let path = ctx.deps.places.path.as_deref().filter(|_| !elsewhere);
+        let search = ProgramSearch { directory: &ctx.workspace, path };
         for result in &mut results {
             result.missing = search.missing_after(result);
             // A pipeline passes whatever its first program does.
@@ -46,8 +50,17 @@ fn with_analyzers(observation: Observation, analyzers: Vec<AnalyzerResult>) -> O
     observation
 }
 
+/// What the sandbox refused the commands and analyzers of the step.
+fn refused(ctx: &StepContext) -> Option<Box<SandboxSeen>> {
+    ctx.verify_sandbox.as_ref().and_then(VerifySandbox::take_seen)
+}
+
 /// Runs commands for a step of the run.
 pub(super) fn runner(ctx: &StepContext, deadline: Ms, id: Attempt) -> Runner<'_> {
+    let sandbox = ctx.verify_sandbox.as_ref();
+    if let Some(sandbox) = sandbox {
+        sandbox.set_places(ctx.read_only_places());
+    }
     Runner {
         launch: ctx.launch("sh", id.iteration),
         deadline,
@@ -56,6 +69,7 @@ pub(super) fn runner(ctx: &StepContext, deadline: Ms, id: Attempt) -> Runner<'_>
         clock: &ctx.clock,
         redactor: &ctx.deps.redactor,
         under_way: &ctx.under_way,
+        sandbox,
         run: Some(&ctx.start.run),
     }
 }
@@ -98,6 +112,7 @@ pub(super) fn verified(
         oracle,
         room,
         analyzers: Vec::new(),
+        sandbox: refused(ctx),
     })
     .into()
 }

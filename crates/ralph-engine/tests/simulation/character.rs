@@ -159,6 +159,7 @@ fn start(run: String, policy: Policy, live: bool, commands: usize, dice: &mut Di
         analyzers: Vec::new(),
         rotate: false,
         stories: None,
+        contained: None,
     }
 }
 

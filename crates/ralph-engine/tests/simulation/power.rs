@@ -3,8 +3,9 @@
 
 use super::dice::Dice;
 use ralph_store::{
-    AccountFilter, AccountRow, Batch, Booked, CommitError, Committed, Entry, Head, IterationRow, Limit,
-    Memory, Position, Request, RequestId, Row, RunFilter, RunRow, Store, StoreError, Tail, Totals, WindowUse,
+    AccountFilter, AccountRow, Batch, Booked, CommitError, Committed, Delivery, Entry, Head, IterationRow,
+    Lease, Limit, Memory, OutboxEntry, OutboxFilter, Position, Request, RequestId, Row, RunFilter, RunRow,
+    Store, StoreError, Tail, Totals, WindowUse,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -117,6 +118,9 @@ impl Store for Power {
     fn since(&self, prefix: &str, after: Position, limit: usize) -> Result<Tail, StoreError> {
         self.store.since(prefix, after, limit)
     }
+    fn position(&self) -> Result<Position, StoreError> {
+        self.store.position()
+    }
     fn changed(&self) -> Result<u64, StoreError> {
         self.store.changed()
     }
@@ -147,10 +151,41 @@ impl Store for Power {
     fn iterations(&self, run: &str) -> Result<Vec<IterationRow>, StoreError> {
         self.counted(self.store.iterations(run))
     }
+    fn iterations_with_error(
+        &self,
+        workspace: &str,
+        error: &str,
+        most: u32,
+    ) -> Result<Vec<IterationRow>, StoreError> {
+        self.store.iterations_with_error(workspace, error, most)
+    }
+    fn outbox_lease(&self, lease: &Lease<'_>) -> Result<Vec<OutboxEntry>, StoreError> {
+        self.store.outbox_lease(lease)
+    }
+    fn outbox_settle(
+        &self,
+        which: (&[String], &str, i64),
+        delivery: &Delivery,
+        answer: &str,
+    ) -> Result<usize, StoreError> {
+        self.store.outbox_settle(which, delivery, answer)
+    }
+    fn outbox_keep_until(&self, now: i64, ends: Option<i64>) -> Result<usize, StoreError> {
+        self.store.outbox_keep_until(now, ends)
+    }
+    fn outbox_prune(&self, before: i64) -> Result<usize, StoreError> {
+        self.store.outbox_prune(before)
+    }
+    fn outbox(&self, filter: &OutboxFilter) -> Result<Vec<OutboxEntry>, StoreError> {
+        self.counted(self.store.outbox(filter))
+    }
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
         self.counted(self.store.accounts(filter))
     }
     fn memo(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.store.memo(key)
+    }
+    fn memos(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.store.memos(prefix)
     }
 }

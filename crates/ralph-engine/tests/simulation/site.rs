@@ -260,6 +260,7 @@ impl Site {
             recovered: false,
             day: None,
             session_mark: None,
+            sandbox: None,
         }
     }
 

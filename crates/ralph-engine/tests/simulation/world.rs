@@ -342,8 +342,17 @@ impl Site {
         let takes = if how == CheckOutcome::TimedOut { deadline } else { self.dice.between(10, 30 * SECOND) };
         let room = matches!(check, Check::InRoom(_)).then(|| self.room_seen(check));
         let (interrupted, tree, oracle) = (false, self.tree, None);
-        let verified =
-            Verified { check, results, interrupted, tree, violations, oracle, room, analyzers: Vec::new() };
+        let verified = Verified {
+            check,
+            results,
+            interrupted,
+            tree,
+            violations,
+            oracle,
+            room,
+            analyzers: Vec::new(),
+            sandbox: None,
+        };
         self.will_tell(takes, Seen::Verified(verified));
     }
 

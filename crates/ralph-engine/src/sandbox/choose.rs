@@ -1,0 +1,283 @@
+//! Which backend contains a run: the first that proves itself in the run's own plan.
+
+use super::contain::Prepared;
+use super::{CalledAgent, Program, SandboxDeps, Surroundings, WorkspacePlaces, call_dirs, container};
+use ralph_rules::record::{CONTAINER, NotHeld, SandboxGiven};
+use ralph_sandbox::policy::{Mode, NetworkRule, Settings, VerifyNetwork};
+use ralph_sandbox::{Backend, Held, Promise, probe};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Only from here is bubblewrap used: elsewhere anybody may have put a program of that name.
+const SYSTEM_DIRECTORIES: [&str; 3] = ["/usr/bin", "/bin", "/usr/local/bin"];
+const BWRAP: &str = "bwrap";
+/// What `require` promises.
+const REQUIRED: [Promise; 3] = [Promise::Files, Promise::ProtectedPaths, Promise::Processes];
+
+/// The sandbox that the command line asks for.
+#[derive(Clone, Debug)]
+pub struct SandboxWish {
+    /// What the user set.
+    pub settings: Settings,
+    /// Where ralph runs.
+    pub surroundings: Arc<Surroundings>,
+    /// Chosen by a flag of this command: a resumed run then does not keep the sandbox that it had.
+    pub anew: bool,
+}
+
+/// What contains a run.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// What is needed to contain its programs; none if nothing contains them.
+    pub deps: Option<SandboxDeps>,
+    /// The same for the journal.
+    pub given: SandboxGiven,
+}
+
+impl Choice {
+    fn of(deps: SandboxDeps, given: SandboxGiven) -> Choice {
+        Choice { deps: Some(SandboxDeps { said: given.notes.clone(), ..deps }), given }
+    }
+}
+
+/// The settings ask for more than can be had here.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("sandbox.mode = \"{mode}\" is not possible here: {why}")]
+pub struct NoSandbox {
+    /// The mode.
+    pub mode: &'static str,
+    /// Why.
+    pub why: String,
+}
+
+/// What became of trying a backend.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Its name.
+    pub backend: &'static str,
+    /// What it holds, in words; or why it cannot be used.
+    pub result: Result<SandboxGiven, String>,
+}
+
+/// Where a sandbox is tried: a workspace and the agent that works in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The workspace.
+    pub workspace: &'a Path,
+    /// What of it is read-only.
+    pub places: &'a WorkspacePlaces,
+    /// The agent of the run; none where only a verification runs.
+    pub agent: Option<CalledAgent<'a>>,
+}
+
+/// Chooses by trying.
+///
+/// # Errors
+/// If the mode needs more than any backend holds here.
+pub fn choose(wish: &SandboxWish, site: &Site<'_>) -> Result<Choice, NoSandbox> {
+    let mode = wish.settings.mode;
+    let refuse = |why: String| Err(NoSandbox { mode: mode_name(mode), why });
+    match mode {
+        Mode::Off => return Ok(Choice { deps: None, given: SandboxGiven::none("") }),
+        Mode::Container => return in_container(wish, site).or_else(refuse),
+        Mode::Auto | Mode::Require | Mode::Strict => {}
+    }
+    call_dirs::remove_left(&wish.surroundings.home);
+    let mut whys = Vec::new();
+    for backend in backends() {
+        match tried(wish, backend.clone(), site) {
+            Ok((deps, held, withheld)) => {
+                let given = given(&deps, &held, withheld, site);
+                let lacks = REQUIRED.iter().find(|promise| !held.promises.contains(promise));
+                if mode == Mode::Auto || lacks.is_none() {
+                    return Ok(Choice::of(deps, given));
+                }
+                whys.push(format!(
+                    "{} does not hold {}",
+                    name(&backend),
+                    lacks.map_or(String::new(), ToString::to_string)
+                ));
+            }
+            Err(why) => whys.push(format!("{}: {why}", name(&backend))),
+        }
+    }
+    let why = whys.join("; ");
+    if mode == Mode::Auto {
+        return Ok(Choice { deps: None, given: SandboxGiven::none(&why) });
+    }
+    refuse(why)
+}
+
+/// The container that is set, or why it cannot be used. There is no other to fall back to: the user chose it.
+fn in_container(wish: &SandboxWish, site: &Site<'_>) -> Result<Choice, String> {
+    // Containers first: they use the directories.
+    let found = container::set(wish, site.workspace).map_err(|why| why.to_string())?;
+    call_dirs::remove_left(&wish.surroundings.home);
+    let (deps, held, withheld) = tried(wish, Backend::Container(found), site)?;
+    let given = given(&deps, &held, withheld, site);
+    Ok(Choice::of(deps, given))
+}
+
+/// Tries every backend, for `ralph doctor`; a container only if the user set one.
+pub fn trials(wish: &SandboxWish, site: &Site<'_>) -> Vec<Trial> {
+    let one = |backend: Backend| Trial {
+        backend: name(&backend),
+        result: tried(wish, backend, site).map(|(deps, held, withheld)| given(&deps, &held, withheld, site)),
+    };
+    let all = backends().into_iter().map(one);
+    let is_set = wish.settings.mode == Mode::Container || !wish.settings.container.image.is_empty();
+    let container = is_set
+        .then(|| Trial { backend: CONTAINER, result: in_container(wish, site).map(|choice| choice.given) });
+    all.chain(container).collect()
+}
+
+/// The sandbox that a run began with, for its next process. Nothing is tried: if it cannot be built, the call does not start.
+///
+/// # Errors
+/// If it was a container whose engine or image cannot be used now.
+pub fn kept(
+    wish: &SandboxWish,
+    given: &SandboxGiven,
+    workspace: &Path,
+) -> Result<Option<SandboxDeps>, NoSandbox> {
+    let backend = match given.backend.as_str() {
+        "namespaces" => Backend::Namespaces,
+        BWRAP => match &given.program {
+            Some(program) => Backend::Bwrap(program.into()),
+            None => return Ok(None),
+        },
+        "landlock" => Backend::Landlock,
+        CONTAINER => {
+            let refused = |why: ralph_sandbox::container::Unusable| NoSandbox {
+                mode: mode_name(Mode::Container),
+                why: why.to_string(),
+            };
+            Backend::Container(container::kept(wish, given, workspace).map_err(refused)?)
+        }
+        _ => return Ok(None),
+    };
+    // What the killed process left; after the containers, which use the directories.
+    call_dirs::remove_left(&wish.surroundings.home);
+    Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(wish, backend) }))
+}
+
+/// In their order of preference.
+fn backends() -> Vec<Backend> {
+    let places = SYSTEM_DIRECTORIES.iter().map(|dir| Path::new(dir).join(BWRAP));
+    let bwrap = places.into_iter().find(|program| program.is_file()).unwrap_or_else(|| BWRAP.into());
+    vec![Backend::Namespaces, Backend::Bwrap(bwrap), Backend::Landlock]
+}
+
+fn name(backend: &Backend) -> &'static str {
+    match backend {
+        Backend::Namespaces => "namespaces",
+        Backend::Bwrap(_) => BWRAP,
+        Backend::Landlock => "landlock",
+        Backend::Container(_) => CONTAINER,
+    }
+}
+
+fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Auto => "auto",
+        Mode::Require => "require",
+        Mode::Strict => "strict",
+        Mode::Container => CONTAINER,
+        Mode::Off => "off",
+    }
+}
+
+fn deps(wish: &SandboxWish, backend: Backend) -> SandboxDeps {
+    let mut settings = wish.settings.clone();
+    if backend == Backend::Landlock {
+        // It cannot tell hosts apart: what it does not hold is said, and the network stays open.
+        let open = |rule: NetworkRule| if rule == NetworkRule::Hosts { NetworkRule::Open } else { rule };
+        settings.network = open(settings.network);
+        if let VerifyNetwork::Is(rule) = settings.verify_network {
+            settings.verify_network = VerifyNetwork::Is(open(rule));
+        }
+    }
+    if matches!(backend, Backend::Container(_)) {
+        // A run that is resumed stays in its container, whatever mode is set now.
+        settings.mode = Mode::Container;
+    }
+    let surroundings = Arc::clone(&wish.surroundings);
+    SandboxDeps { backend, layers: true, settings, surroundings, said: Vec::new() }
+}
+
+type Tried = (SandboxDeps, Held, Vec<String>);
+
+fn tried(wish: &SandboxWish, backend: Backend, site: &Site<'_>) -> Result<Tried, String> {
+    if backend == Backend::Bwrap(BWRAP.into()) {
+        return Err("not installed".into());
+    }
+    let with_layers = deps(wish, backend);
+    let found = probed(&with_layers, site)?;
+    if !found.0.notes.iter().any(|note| note.starts_with("layer ")) {
+        return Ok((with_layers, found.0, found.1));
+    }
+    let without = SandboxDeps { layers: false, ..with_layers };
+    let (held, withheld) = probed(&without, site)?;
+    Ok((without, held, withheld))
+}
+
+fn probed(deps: &SandboxDeps, site: &Site<'_>) -> Result<(Held, Vec<String>), String> {
+    let program = Program {
+        workspace: site.workspace,
+        works_in: site.workspace,
+        places: site.places,
+        writes: None,
+        agent: site.agent,
+    };
+    let Prepared { planned, dirs, .. } = deps.prepare(&program).map_err(|error| error.to_string())?;
+    let held = match &planned.plan.backend {
+        Backend::Container(it) => container::tried(&planned.plan, it, site.agent.as_ref()),
+        _ => probe(&deps.surroundings.own_program, &planned.plan).map_err(|why| why.to_string()),
+    };
+    drop(dirs);
+    let mut held = held?;
+    held.notes.extend(planned.notes);
+    Ok((held, planned.withheld))
+}
+
+fn network_name(rule: NetworkRule) -> &'static str {
+    match rule {
+        NetworkRule::Open => "open",
+        NetworkRule::Hosts => "hosts",
+        NetworkRule::Off => "off",
+    }
+}
+
+fn given(deps: &SandboxDeps, held: &Held, withheld: Vec<String>, site: &Site<'_>) -> SandboxGiven {
+    let landlock = deps.backend == Backend::Landlock;
+    let holds = |promise: &Promise| held.promises.contains(promise);
+    let words = |promises: &mut dyn Iterator<Item = Promise>| promises.map(|it| it.to_string()).collect();
+    let mut missing: Vec<Promise> = REQUIRED.into_iter().filter(|promise| !holds(promise)).collect();
+    let verification = deps.settings.verification_network();
+    let agent = site.agent.map(|_| deps.settings.agent_network());
+    let network = network_name(agent.unwrap_or(verification));
+    let differs = agent.is_some_and(|agent| agent != verification);
+    let limited = !landlock || holds(&Promise::Network);
+    if !limited {
+        missing.push(Promise::Network);
+    }
+    let why = if landlock { "Landlock cannot" } else { "it did not hold when it was tried" };
+    let (program, image) = match &deps.backend {
+        Backend::Bwrap(program) => (Some(program), None),
+        Backend::Container(it) => (Some(&it.program), Some(it.image.clone())),
+        Backend::Namespaces | Backend::Landlock => (None, None),
+    };
+    let program = program.map(|program| program.to_string_lossy().into_owned());
+    SandboxGiven {
+        backend: name(&deps.backend).into(),
+        program,
+        image,
+        held: words(&mut REQUIRED.into_iter().filter(|promise| holds(promise))),
+        missing: missing.iter().map(|what| NotHeld { what: what.to_string(), why: why.into() }).collect(),
+        network: if limited { network.into() } else { String::new() },
+        verify_network: if limited && differs { network_name(verification).into() } else { String::new() },
+        withheld,
+        no_layers: !deps.layers,
+        notes: deps.worth_saying(&held.notes),
+    }
+}

@@ -1,0 +1,193 @@
+//! What the policy of the sandbox decides by, as it is on this machine.
+
+use super::call_dirs::CallDirs;
+use super::layers::KeptLayers;
+use super::socket_files::socket_files;
+use super::{CalledAgent, Program, SandboxDeps, Surroundings};
+use ralph_agents::{AgentInfo, registry};
+use ralph_os::{Links, read_regular};
+use ralph_sandbox::policy::{AgentNeeds, Entry, EntryKind, Facts, HomeView, MIXED, holds_credentials};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A larger file is not one of the settings that may hold credentials.
+const SETTINGS_FILE: u64 = 1 << 20;
+/// Where home directories of others lie.
+const HOMES: &str = "/home";
+/// That of the administrator.
+const ROOT_HOME: &str = "/root";
+
+/// The facts for one program.
+pub(super) fn facts(
+    deps: &SandboxDeps,
+    program: &Program<'_>,
+    (dirs, layers): (&CallDirs, &KeptLayers),
+) -> io::Result<Facts> {
+    let surroundings = &deps.surroundings;
+    let workspace = program.works_in.canonicalize()?;
+    let (places, home) = (program.places, surroundings.home.clone());
+    let inside = |paths: &[PathBuf]| paths.iter().map(|path| workspace.join(path)).collect::<Vec<_>>();
+    let mut git_directories = inside(&places.git_directories);
+    // A copy of the workspace is not the repository's own: nothing done in it may reach that.
+    if program.works_in == program.workspace {
+        git_directories.extend(places.git_elsewhere.iter().cloned());
+    }
+    let mut facts = Facts {
+        backend: deps.backend.clone(),
+        overlay: deps.layers,
+        other_homes: other_homes(&home),
+        listings: std::collections::BTreeMap::default(),
+        path: surroundings.path.clone(),
+        env: surroundings.env.clone(),
+        workspace_entries: names_in(&workspace),
+        protected: inside(&places.protected),
+        plan_file: places.plan_file.as_ref().filter(|_| program.agent.is_some()).map(|it| workspace.join(it)),
+        git_directories,
+        git_files: inside(&places.git_files),
+        agent_states: agents().flat_map(|info| states(info, surroundings, &workspace)).collect(),
+        agent_variables: agent_variables(surroundings),
+        with_credentials: with_credentials(&home),
+        sockets: socket_files(&home, deps.settings.effective_home() == HomeView::All),
+        own_directories: own_directories(surroundings),
+        // Compared with other paths by its parts, so it must have none that lead upwards.
+        call_directory: program.writes.map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf())),
+        needed: needed(surroundings, program.agent.as_ref()),
+        root: rustix::process::geteuid().is_root(),
+        owns_workspace: fs::metadata(&workspace)?.uid() == rustix::process::geteuid().as_raw(),
+        tmp: dirs.tmp(),
+        home_layer: dirs.home_layer(),
+        cache_layers: layers.caches.clone(),
+        state_layers: layers.state.clone(),
+        workspace,
+        home,
+    };
+    let to_list = facts.to_list(&deps.settings);
+    facts.listings =
+        to_list.into_iter().filter_map(|dir| Some((listing(&dir)?, dir))).map(|(l, d)| (d, l)).collect();
+    Ok(facts)
+}
+
+/// What an agent needs in its sandbox.
+pub(super) fn needs(agent: &CalledAgent<'_>, surroundings: &Surroundings, workspace: &Path) -> AgentNeeds {
+    let (info, home) = (agent.info, &surroundings.home);
+    let (files, directories): (Vec<_>, Vec<_>) =
+        states(info, surroundings, workspace).into_iter().partition(|path| is_state_file(path));
+    let back = info.contained.brought_back.iter();
+    let back = back.map(|file| moved(info, file, surroundings).unwrap_or_else(|| home.join(file)));
+    let passed = info.contained.passed.iter().filter(|passed| is_wanted(passed.with, surroundings));
+    let env = info.credentials.env.iter().chain(passed.flat_map(|passed| passed.names)).copied();
+    let named = surroundings.providers.get(info.name).cloned().unwrap_or_default();
+    AgentNeeds {
+        state_directories: directories,
+        state_files: files,
+        brought_back: back.collect(),
+        env: owned(env.chain(named.variables.iter().map(String::as_str))),
+        env_prefixes: info.contained.env_prefixes.iter().map(|prefix| (*prefix).to_owned()).collect(),
+        base_url_env: owned(info.contained.base_url_env.iter().copied()),
+        addresses: named.addresses,
+        hosts: owned(info.hosts.iter().copied()),
+    }
+}
+
+fn owned<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    words.map(str::to_owned).collect()
+}
+
+fn is_wanted(with: &str, surroundings: &Surroundings) -> bool {
+    with.is_empty() || surroundings.env.get(with).is_some_and(|value| !value.is_empty())
+}
+
+fn agents() -> impl Iterator<Item = &'static AgentInfo> {
+    registry::names().filter_map(|name| registry::find(name).ok())
+}
+
+/// Where an agent keeps its state, usually and with the variables that move it. What lies in the workspace is part of the work.
+fn states(info: &'static AgentInfo, surroundings: &Surroundings, workspace: &Path) -> Vec<PathBuf> {
+    let usual = info.state_dirs.iter().map(|path| surroundings.home.join(path));
+    let moved = info.state_dirs.iter().filter_map(|path| moved(info, path, surroundings));
+    usual.chain(moved).filter(|path| !path.starts_with(workspace)).collect()
+}
+
+/// The directories of an agent's state that it writes here.
+pub(super) fn own_state(info: &'static AgentInfo, surroundings: &Surroundings) -> Vec<PathBuf> {
+    let usual = |path: &str| surroundings.home.join(path);
+    let now =
+        info.state_dirs.iter().map(|path| moved(info, path, surroundings).unwrap_or_else(|| usual(path)));
+    now.filter(|path| !is_state_file(path)).collect()
+}
+
+/// Where a variable moves one of an agent's paths; not if it would stand for all of the home directory.
+fn moved(info: &'static AgentInfo, path: &str, surroundings: &Surroundings) -> Option<PathBuf> {
+    let moved = info.moved_path(path, &|name| surroundings.env.get(name).cloned())?;
+    (!surroundings.home.starts_with(&moved)).then_some(moved)
+}
+
+/// Whether an agent keeps a file there: `.claude.json`, also before it was first written.
+fn is_state_file(path: &Path) -> bool {
+    path.is_file() || (!path.is_dir() && path.extension().is_some())
+}
+
+/// Variables that belong to agents.
+fn agent_variables(surroundings: &Surroundings) -> Vec<String> {
+    let own = agents().flat_map(|info| {
+        let passed = info.contained.passed.iter().flat_map(|passed| passed.names);
+        info.credentials.env.iter().chain(passed).chain(info.contained.base_url_env).copied()
+    });
+    let named = surroundings.providers.values().flat_map(|named| &named.variables);
+    owned(own.chain(named.map(String::as_str)))
+}
+
+/// Where programs that the call starts really are, beside the links in `PATH`.
+fn needed(surroundings: &Surroundings, agent: Option<&CalledAgent<'_>>) -> Vec<PathBuf> {
+    let mut found = surroundings.named.clone();
+    found.push(surroundings.own_program.clone());
+    if let Some(agent) = agent {
+        let program = Path::new(agent.program);
+        let real = program.canonicalize().ok();
+        // Its libraries lie beside it.
+        found.extend(real.as_deref().and_then(Path::parent).map(Path::to_path_buf));
+        found.push(program.to_path_buf());
+    }
+    found
+}
+
+fn own_directories(surroundings: &Surroundings) -> Vec<PathBuf> {
+    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+    std::iter::once(surroundings.state.dir()).chain(surroundings.config.as_deref()).map(real).collect()
+}
+
+/// Home directories of others, where this user can read them.
+fn other_homes(home: &Path) -> Vec<PathBuf> {
+    let below = fs::read_dir(HOMES).into_iter().flatten().flatten().map(|entry| entry.path());
+    let all = below.chain([PathBuf::from(ROOT_HOME)]);
+    all.filter(|dir| dir != home && !home.starts_with(dir) && fs::read_dir(dir).is_ok()).collect()
+}
+
+fn with_credentials(home: &Path) -> Vec<PathBuf> {
+    let holds = |relative: &&(&'static str, &'static [&'static str])| {
+        let bytes = read_regular(&home.join(relative.0), SETTINGS_FILE, Links::Follow);
+        bytes.is_ok_and(|bytes| holds_credentials(relative.0, &String::from_utf8_lossy(&bytes)))
+    };
+    MIXED.iter().filter(holds).map(|(relative, _)| home.join(relative)).collect()
+}
+
+fn names_in(dir: &Path) -> Vec<String> {
+    let names = fs::read_dir(dir).into_iter().flatten().flatten();
+    names.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+fn listing(dir: &Path) -> Option<Vec<Entry>> {
+    let entries = fs::read_dir(dir).ok()?.flatten();
+    let kind = |entry: &fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => EntryKind::Directory,
+        Ok(kind) if kind.is_symlink() => EntryKind::Link,
+        _ => EntryKind::File,
+    };
+    let found = entries.filter_map(|entry| {
+        let kind = kind(&entry);
+        Some(Entry { name: entry.file_name().into_string().ok()?, kind })
+    });
+    Some(found.collect())
+}
