@@ -10,8 +10,8 @@ use ralph_rules::objection::{Objection, span};
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{
     CallEnded, ChangeMap, Check, CheckOutcome, Compared, FROM_ARGUMENT, HunkState, Inspected, MapTotals, Ms,
-    PlanSeen, Planned, PriceFrom, Refused, Refuser, Request, Resumed, ReviewGiven, Seen, SessionGiven,
-    Verified, Violation,
+    PlanSeen, Planned, PriceFrom, Refused, Refuser, Request, Resumed, ReviewGiven, RunStarted, SandboxSeen,
+    Seen, SessionGiven, Verified, Violation,
 };
 use ralph_rules::state::{Review, State};
 use ralph_rules::step::Step;
@@ -24,6 +24,12 @@ const TOUCHED: usize = 50;
 /// An amount; `~` marks one that is not wholly known.
 pub fn money(micro: i64, complete: bool) -> String {
     format!("{}{}", if complete { "" } else { "~" }, Micro(micro))
+}
+
+/// With a capital letter first, as a sentence begins.
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 /// `0.4s`, `12s`, `3m05s`, `1h02m`.
@@ -159,8 +165,9 @@ fn resumed_words(resumed: &Resumed) -> Vec<String> {
     let left = resumed.left_session.then(|| left.to_owned());
     let moved = resumed.workspace.as_ref();
     let moved = moved.map(|workspace| format!("the workspace was moved to {workspace}"));
+    let sandbox = resumed.contained.as_ref().map(|given| format!("sandbox: {}", given.words()));
     let clock = resumed.clock_behind.map(clock_words);
-    std::iter::once(how.into()).chain(left).chain(moved).chain(clock).collect()
+    std::iter::once(how.into()).chain(left).chain(moved).chain(sandbox).chain(clock).collect()
 }
 
 /// The session that does the work.
@@ -169,26 +176,25 @@ fn session_words(session: &SessionGiven) -> String {
     format!("in a session of {client}: limits act between iterations, they cannot end one")
 }
 
+fn started_words(start: &RunStarted) -> Vec<String> {
+    let from = if start.prompt_from == FROM_ARGUMENT { "the command line" } else { &start.prompt_from };
+    let skill = start.skill.as_ref().map(|skill| format!(", skill {}", skill.name));
+    let run = format!(
+        "run started: task from {from}, agent {}{}, limits {}",
+        start.agent.name,
+        skill.unwrap_or_default(),
+        limits(&start.policy)
+    );
+    let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
+    let sandbox = start.contained.as_ref().map(|_| format!("sandbox: {}", start.sandbox));
+    let session = start.session.as_ref().map(session_words);
+    let clock = start.clock_behind.map(clock_words);
+    std::iter::once(run).chain(session).chain(sandbox).chain(plan).chain(clock).collect()
+}
+
 fn facts(seen: &Seen) -> Vec<String> {
     match seen {
-        Seen::RunStarted(start) => {
-            let from =
-                if start.prompt_from == FROM_ARGUMENT { "the command line" } else { &start.prompt_from };
-            let skill = start.skill.as_ref().map(|skill| format!(", skill {}", skill.name));
-            let run = format!(
-                "run started: task from {from}, agent {}{}, limits {}",
-                start.agent.name,
-                skill.unwrap_or_default(),
-                limits(&start.policy)
-            );
-            let plan = start.plan.as_ref().map(|given| plan_words(&given.file, &given.seen));
-            let session = start.session.as_ref().map(session_words);
-            std::iter::once(run)
-                .chain(session)
-                .chain(plan)
-                .chain(start.clock_behind.map(clock_words))
-                .collect()
-        }
+        Seen::RunStarted(start) => started_words(start),
         Seen::Resumed(resumed) => resumed_words(resumed),
         Seen::CallsFound(found) if found.carry.is_some() => {
             vec![format!("the session worked on meanwhile, {}", money(found.cost().0, found.unpriced == 0))]
@@ -383,7 +389,15 @@ fn call_words(call: &CallEnded) -> Vec<String> {
     if !call.denials.is_empty() {
         lines.push(format!("permission denied: {}", call.denials.join(", ")));
     }
+    lines.extend(call.sandbox.as_deref().map(sandbox_words).unwrap_or_default());
     lines
+}
+
+/// What a sandbox refused a program, or could not do for it.
+fn sandbox_words(seen: &SandboxSeen) -> Vec<String> {
+    let hosts = seen.hosts_refused.iter().map(|host| format!("the sandbox refused {host}"));
+    let notes = seen.notes.iter().map(|note| format!("sandbox: {note}"));
+    hosts.chain(notes).collect()
 }
 
 fn verified_words(verified: &Verified) -> Vec<String> {
@@ -403,5 +417,6 @@ fn verified_words(verified: &Verified) -> Vec<String> {
         })
         .collect();
     lines.extend(touched(&verified.violations, "verification changed a protected path"));
+    lines.extend(verified.sandbox.as_deref().map(sandbox_words).unwrap_or_default());
     lines
 }

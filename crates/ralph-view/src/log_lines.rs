@@ -1,13 +1,14 @@
 //! A run's log for people: what the agent said, its tools, what verification printed, what was decided. Whatever an
 //! agent printed is made safe for a terminal first.
 
+use crate::activity_line::inside;
 use crate::event_parts;
 use crate::fact_text::{clock_time, fact_words, reason_words, review_title};
 use crate::plain::{plain, plain_lines};
 use crate::story::StoryVisitor;
 use crate::style::Style;
-use crate::transcript::Transcript;
 use ralph_agents::{Activity, ReaderEvent};
+use ralph_engine::transcript::{Followed, Follower};
 use ralph_rules::next::Next;
 use ralph_rules::prompt::{head, tail};
 use ralph_rules::record::{Attempt, CheckOutcome, Decision, Fact, Record, RunStarted, Seen, Verified};
@@ -36,7 +37,6 @@ pub struct LogLines<W> {
     /// With the arguments and results of tools.
     tools: bool,
     zone: String,
-    /// Its path, with a slash at its end.
     workspace: String,
 }
 
@@ -58,11 +58,6 @@ impl<W: Write> LogLines<W> {
         let title = self.style.strong(review_title(state));
         let facts = self.style.faint(clock_time(record.at, &self.zone));
         writeln!(self.out, "\n{title}  {facts}")
-    }
-
-    /// Paths of the workspace without it.
-    fn inside(&self, text: &str) -> String {
-        if self.workspace.len() > 1 { text.replace(&self.workspace, "") } else { text.into() }
     }
 
     fn facts(&mut self, seen: &Seen) -> io::Result<()> {
@@ -123,8 +118,11 @@ impl<W: Write> LogLines<W> {
                 Ok(())
             }
             Activity::Tool { name, detail, .. } => {
-                let detail =
-                    if self.tools { String::new() } else { plain(&head(&self.inside(detail), SHORT)) };
+                let detail = if self.tools {
+                    String::new()
+                } else {
+                    plain(&head(&inside(&self.workspace, detail), SHORT))
+                };
                 let name = self.style.note(plain(name));
                 writeln!(self.out, "{}", format!("  ● {name} {detail}").trim_end())?;
                 let given = if self.tools { event_parts::event(line) } else { None };
@@ -157,7 +155,7 @@ impl<W: Write> LogLines<W> {
 impl<W: Write> StoryVisitor for LogLines<W> {
     fn run_started(&mut self, start: &RunStarted) {
         self.zone.clone_from(&start.zone);
-        self.workspace = format!("{}/", start.workspace);
+        self.workspace.clone_from(&start.workspace);
     }
 
     fn record(&mut self, record: &Record, state: &State) -> io::Result<()> {
@@ -184,16 +182,18 @@ impl<W: Write> StoryVisitor for LogLines<W> {
         Ok(())
     }
 
-    fn call_closed(&mut self, _id: Attempt, mut stderr: Transcript, lost: bool) -> io::Result<()> {
+    fn call_closed(&mut self, _id: Attempt, mut stderr: Follower, lost: bool) -> io::Result<()> {
         if lost {
             let words = "no transcript (pruned, or the call never started)";
             writeln!(self.out, "  {}", self.style.faint(words))?;
         }
         let mut last = Vec::new();
-        let _ = stderr.read::<std::io::Error>(|piece| {
-            last.extend_from_slice(piece);
-            let excess = last.len().saturating_sub(STDERR);
-            last.drain(..excess);
+        let _ = stderr.read::<io::Error>(u64::MAX, |followed| {
+            if let Followed::Bytes { bytes, .. } = followed {
+                last.extend_from_slice(bytes);
+                let excess = last.len().saturating_sub(STDERR);
+                last.drain(..excess);
+            }
             Ok(())
         });
         let text = String::from_utf8_lossy(&last);

@@ -18,13 +18,22 @@ use std::path::Path;
 const COMMANDS: usize = 34;
 
 /// A command and what it is good for.
-type Step = (String, String);
+pub type Step = (String, String);
 
-/// What to do after a run that ended so; `short` is the end of its id.
+/// What to do after a run that ended so, in lines; `short` is the end of its id.
 pub fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -> String {
+    let steps = next_commands(outcome, state, short);
+    let width = steps.iter().map(|(command, _)| command.chars().count()).fold(COMMANDS, usize::max);
+    steps.iter().fold(String::new(), |mut text, (command, what)| {
+        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<width$}")));
+        text
+    })
+}
+
+/// The same as data.
+pub fn next_commands(outcome: &Outcome, state: &State, short: &str) -> Vec<Step> {
     if !outcome.recorded {
-        let command = style.note(format!("{:<COMMANDS$}", "ralph doctor"));
-        return format!("  {command}  find out why the run could not be recorded\n");
+        return vec![("ralph doctor".into(), "find out why the run could not be recorded".into())];
     }
     let mut steps = Vec::new();
     let mut step = |command: String, what: &str| steps.push((command, what.to_owned()));
@@ -50,11 +59,19 @@ pub fn next_steps(outcome: &Outcome, state: &State, short: &str, style: Style) -
         ));
     }
     steps.push((format!("ralph explain {short}"), "why each decision was made".to_owned()));
-    let width = steps.iter().map(|(command, _)| command.chars().count()).fold(COMMANDS, usize::max);
-    steps.iter().fold(String::new(), |mut text, (command, what)| {
-        let _ = writeln!(text, "  {}  {what}", style.note(format!("{command:<width$}")));
-        text
-    })
+    steps
+}
+
+/// The one command to name where there is room for one; `short` is the end of the run's id.
+pub(crate) fn first_command(outcome: &Outcome, state: &State, short: &str) -> String {
+    if outcome.status == Status::Completed && !state.trees.all.is_empty() {
+        return format!("ralph diff {short}");
+    }
+    let steps = by_reason(outcome, state, short).into_iter().map(|(command, _)| command);
+    steps
+        .into_iter()
+        .find(|step| step.starts_with("ralph "))
+        .unwrap_or_else(|| format!("ralph explain {short}"))
 }
 
 /// A limit of a run.

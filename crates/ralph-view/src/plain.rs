@@ -23,9 +23,15 @@ fn clean(text: &str, space: impl Fn(char) -> Option<char>) -> String {
     out
 }
 
-/// Marks that hide or reorder what follows, and the separators some terminals take for line ends.
+/// Marks that hide or reorder what follows, characters that nobody sees (text can be smuggled in them), and the separators
+/// some terminals take for line ends. Joiners and variation selectors stay: scripts and emoji need them.
 fn reorders(c: char) -> bool {
-    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// As many characters as fit into `columns`. Without a table of widths every character beyond the plain alphabets
@@ -60,6 +66,8 @@ mod tests {
             ("two\nlines\r\tand a tab\n", "two lines  and a tab"),
             ("csi \u{9b}2J, delete \u{7f}", "csi \\u{9b}2J, delete \\u{7f}"),
             ("evil\u{202e}txt.exe", "evil\\u{202e}txt.exe"),
+            ("soft\u{ad}, arabic \u{61c}, tag \u{e0041}", "soft\\u{ad}, arabic \\u{61c}, tag \\u{e0041}"),
+            ("👩\u{200d}💻 ❤\u{fe0f}", "👩\u{200d}💻 ❤\u{fe0f}"),
         ];
         for (before, after) in table {
             assert_eq!(plain(before), after);

@@ -3,6 +3,7 @@
 
 mod fact_lines;
 
+use crate::activity_line::{inside, thinking_after};
 use crate::agent_output::AgentOutput;
 use crate::fact_text::{clock_until, money, reason_words, review_title, seconds};
 use crate::plain::{plain, plain_lines};
@@ -11,6 +12,7 @@ use crate::style::Style;
 use ralph_agents::Activity;
 use ralph_engine::outcome::outcome;
 use ralph_engine::run_state::{RunState, is_between_steps};
+use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Wake, next};
 use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
@@ -89,6 +91,13 @@ impl RunLines {
         NewLines { lines: std::mem::take(&mut self.lines), receipt: closing }
     }
 
+    /// The call under way has spent so much so far, by its transcript: a record may have less.
+    pub fn spent(&mut self, total: Micro) {
+        if matches!(self.state.phase, Phase::Calling { .. } | Phase::Ending) {
+            self.state.budget.live = self.state.budget.live.max(total);
+        }
+    }
+
     /// The agent does something: the words for it, where there are any.
     pub fn activity(&mut self, activity: &Activity) -> Option<String> {
         let words = match activity {
@@ -138,6 +147,11 @@ impl RunLines {
     /// What is being done now; empty where that is not known.
     pub fn doing(&self) -> &str {
         &self.doing
+    }
+
+    /// Since when, UTC milliseconds.
+    pub fn since(&self) -> Ms {
+        self.since
     }
 
     /// For how long, in milliseconds.
@@ -249,8 +263,7 @@ impl RunLines {
     fn after_tool(&self) -> String {
         match (self.output.running_tool(), self.output.ended_tool()) {
             (Some(words), _) => words.into(),
-            (None, Some((words, true))) => format!("thinking, after {words} (failed)"),
-            (None, Some((words, false))) => format!("thinking, after {words}"),
+            (None, Some((words, failed))) => thinking_after(words, failed),
             (None, None) => "thinking".into(),
         }
     }
@@ -285,8 +298,7 @@ impl RunLines {
 
 /// A text with the paths of the run's workspace made relative.
 pub(crate) fn inside_workspace(state: &State, text: &str) -> String {
-    let workspace = state.start.as_ref().map(|s| format!("{}/", s.workspace)).unwrap_or_default();
-    if workspace.len() > 1 { text.replace(&workspace, "") } else { text.into() }
+    state.start.as_ref().map_or_else(|| text.into(), |start| inside(&start.workspace, text))
 }
 
 /// What a call cost, where the record closes one.

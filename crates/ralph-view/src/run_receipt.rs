@@ -64,7 +64,10 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     if let Some(undo) = undo(state) {
         row("undo", &undo);
     }
-    row("sandbox", &outcome.sandbox);
+    row("sandbox", &sandbox(outcome, state));
+    for host in &state.sandbox.hosts_refused {
+        row("refused", host);
+    }
     if let Some(client) = session_of(state) {
         row("session", &session_words(&client));
     }
@@ -89,6 +92,15 @@ fn ending(outcome: &Outcome, style: Style) -> String {
             style.warn(format!("NEEDS_REVIEW{grade}"))
         }
         Status::Aborted | Status::Error => style.bad(format!("STOPPED: {}", outcome.reason)),
+    }
+}
+
+/// What contained the run; that nothing did is a warning.
+fn sandbox(outcome: &Outcome, state: &State) -> String {
+    let given = state.start.as_ref().and_then(|start| start.contained.as_ref());
+    match given.is_some_and(|given| !given.contains()) {
+        true => format!("{}: the agent could do anything you can", outcome.sandbox),
+        false => outcome.sandbox.clone(),
     }
 }
 

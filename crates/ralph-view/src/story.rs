@@ -1,25 +1,23 @@
 //! Walks through a run from its first record on: the journal in order, and each call's transcript where the call is in
 //! it. A run that is still running can be followed to its end, also when another process resumes it.
 
-use crate::transcript::Transcript;
-use ralph_agents::registry;
-use ralph_agents::{Call, Reader, ReaderEvent};
+use crate::call_lines::{CallLines, CallPart};
+use ralph_agents::{Activity, ReaderEvent};
 use ralph_engine::journal::record_of;
 use ralph_engine::run::stream_of;
+use ralph_engine::transcript::{Follower, left_out_line};
 use ralph_rules::next::Next;
-use ralph_rules::record::{AgentChoice, Attempt, Decision, Fact, Record, RunStarted, Seen};
+use ralph_rules::prices::Prices;
+use ralph_rules::record::{Attempt, Decision, Fact, Record, RunStarted, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
 use ralph_store::{Store, StoreError};
-use ralph_supervisor::LineSplitter;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// The longest line read whole.
-const LINE: usize = 8 << 20;
-/// How often a running run is read.
-const POLL: Duration = Duration::from_millis(100);
+/// How often a running run is read: what the agent says is shown within a tenth of a second.
+const POLL: Duration = Duration::from_millis(50);
 
 /// Receives a run's story, piece by piece.
 pub trait StoryVisitor {
@@ -27,7 +25,7 @@ pub trait StoryVisitor {
     fn run_started(&mut self, _start: &RunStarted) {}
     /// A record; `state` is the one before it.
     fn record(&mut self, record: &Record, state: &State) -> io::Result<()>;
-    /// Bytes of a call's transcript, as they are.
+    /// Bytes of a call's transcript, as they are; where some are missing, the line that says so.
     fn transcript_bytes(&mut self, _bytes: &[u8]) -> io::Result<()> {
         Ok(())
     }
@@ -36,7 +34,7 @@ pub trait StoryVisitor {
         Ok(())
     }
     /// A call ended; `stderr` is its other stream, `lost` says that its transcript does not exist any more.
-    fn call_closed(&mut self, _id: Attempt, _stderr: Transcript, _lost: bool) -> io::Result<()> {
+    fn call_closed(&mut self, _id: Attempt, _stderr: Follower, _lost: bool) -> io::Result<()> {
         Ok(())
     }
     /// Everything known by now was passed on.
@@ -98,15 +96,14 @@ struct Position {
     state: State,
     iteration: u32,
     call: Option<OpenCall>,
+    /// The store's mark when its records were read last.
+    mark: Option<u64>,
 }
 
 /// A call whose transcript is being read.
 struct OpenCall {
     id: Attempt,
-    out: Transcript,
-    lines: LineSplitter,
-    reader: Option<Box<dyn Reader>>,
-    found: bool,
+    out: CallLines,
 }
 
 impl Story<'_> {
@@ -138,9 +135,12 @@ impl Story<'_> {
         loop {
             // Asked before reading: what is written until a run ends is then read for certain.
             let running = follow && (self.running)();
-            for entry in self.store.read(&stream_of(self.run), position.state.seq)? {
-                let record = record_of(&entry).map_err(|e| StoryError::Unreadable(e.to_string()))?;
-                self.record(&record, &mut position, visitor)?;
+            let mark = self.store.changed()?;
+            if position.mark.replace(mark) != Some(mark) {
+                for entry in self.store.read(&stream_of(self.run), position.state.seq)? {
+                    let record = record_of(&entry).map_err(|e| StoryError::Unreadable(e.to_string()))?;
+                    self.record(&record, &mut position, visitor)?;
+                }
             }
             if let Some(open) = &mut position.call {
                 open.read(visitor)?;
@@ -188,14 +188,10 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn path(&self, id: Attempt, what: &str) -> PathBuf {
-        self.folder.join(format!("{id}.{what}"))
-    }
-
     fn close(&self, mut open: OpenCall, visitor: &mut dyn StoryVisitor) -> Result<(), StoryError> {
         open.last_line(visitor)?;
-        let stderr = Transcript::at(&self.path(open.id, "err"));
-        Ok(visitor.call_closed(open.id, stderr, !open.found)?)
+        let stderr = Follower::at(&self.folder.join(format!("{}.err", open.id)));
+        Ok(visitor.call_closed(open.id, stderr, !open.out.found())?)
     }
 }
 
@@ -212,7 +208,8 @@ impl Position {
             self.iteration = id.iteration;
             let agent = self.state.start.as_ref().map(|start| start.caller(*rung, *review));
             let shown = story.shown(id.iteration);
-            self.call = shown.then(|| OpenCall::new(*id, &story.path(*id, "out.jsonl"), agent));
+            let out = || CallLines::new(&story.folder, *id, agent, &Prices::default());
+            self.call = shown.then(|| OpenCall { id: *id, out: out() });
         }
     }
 }
@@ -222,54 +219,30 @@ fn ends_call(record: &Record) -> bool {
 }
 
 impl OpenCall {
-    fn new(id: Attempt, path: &Path, agent: Option<&AgentChoice>) -> OpenCall {
-        let reader = agent.and_then(|choice| {
-            let call = Call { args: choice.args.clone(), ..Call::default() };
-            registry::find(&choice.name).ok().map(|agent| agent.reader(&call))
-        });
-        OpenCall { id, out: Transcript::at(path), lines: LineSplitter::new(LINE), reader, found: false }
-    }
-
     fn read(&mut self, visitor: &mut dyn StoryVisitor) -> io::Result<()> {
-        let OpenCall { id, out, lines, reader, found } = self;
-        let read = out.read(|piece| {
-            visitor.transcript_bytes(piece).map_err(Stop::Output)?;
-            let mut passed = Ok(());
-            lines.feed(piece, |line| {
-                if passed.is_ok() {
-                    passed = pass_on(*id, line.bytes, reader, visitor);
-                }
-            });
-            passed.map_err(Stop::Output)
-        });
-        match read {
-            Ok(there) => {
-                *found |= there;
-                Ok(())
-            }
+        let OpenCall { id, out } = self;
+        match out.read(u64::MAX, &mut |part| pass_on(*id, &part, visitor).map_err(Stop::Output)) {
             Err(Stop::Output(error)) => Err(error),
-            Err(Stop::Unread) => Ok(()),
+            Ok(()) | Err(Stop::Unread) => Ok(()),
         }
     }
 
     /// A line without its end.
     fn last_line(&mut self, visitor: &mut dyn StoryVisitor) -> io::Result<()> {
-        let OpenCall { id, lines, reader, .. } = self;
-        let mut passed = Ok(());
-        lines.finish(|line| passed = pass_on(*id, line.bytes, reader, visitor));
-        passed
+        let OpenCall { id, out } = self;
+        out.finish(&mut |part| pass_on(*id, &part, visitor))
     }
 }
 
-fn pass_on(
-    id: Attempt,
-    line: &[u8],
-    reader: &mut Option<Box<dyn Reader>>,
-    visitor: &mut dyn StoryVisitor,
-) -> io::Result<()> {
-    let mut events = Vec::new();
-    if let Some(reader) = reader {
-        reader.read(line, &mut events);
+fn pass_on(id: Attempt, part: &CallPart<'_>, visitor: &mut dyn StoryVisitor) -> io::Result<()> {
+    match part {
+        CallPart::Bytes(bytes) => visitor.transcript_bytes(bytes),
+        CallPart::Line { bytes, events, .. } => visitor.transcript_line(id, bytes, events),
+        CallPart::Missed(count) => {
+            let line = left_out_line(*count);
+            let text = String::from_utf8_lossy(line.trim_ascii()).into_owned();
+            let noise = ReaderEvent::Activity(Activity::Noise { text });
+            visitor.transcript_line(id, line.trim_ascii(), &[noise])
+        }
     }
-    visitor.transcript_line(id, line, &events)
 }

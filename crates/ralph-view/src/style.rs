@@ -14,6 +14,11 @@ impl Style {
         Style { on }
     }
 
+    /// Whether text is coloured.
+    pub fn is_on(self) -> bool {
+        self.on
+    }
+
     /// Good news.
     pub fn good(self, text: impl Display) -> String {
         self.paint("32", text)

@@ -7,11 +7,16 @@ use crate::run_state::short_id;
 use ralph_rules::record::{Asked, Check, CheckOutcome, Ms, Planned, Request, Seen, Verified};
 use ralph_rules::state::Phase;
 
+/// Said where verify commands fail before the agent has worked, and they run contained.
+pub const RED_IN_SANDBOX: &str =
+    "if `ralph verify --sandbox off` passes, open what it needs (docs/sandbox.md)";
+
 impl RunLines {
     pub(super) fn seen(&mut self, seen: &Seen) {
         match seen {
             Seen::RunStarted(start) => {
                 self.title("with");
+                self.sandbox();
                 self.clock(start.clock_behind);
             }
             Seen::Resumed(resumed) => {
@@ -19,6 +24,7 @@ impl RunLines {
                 if let Some(workspace) = &resumed.workspace {
                     self.line(format!("  the workspace was moved to {}", plain(workspace)));
                 }
+                self.sandbox();
                 self.clock(resumed.clock_behind);
             }
             Seen::Admitted(admitted) => {
@@ -49,26 +55,57 @@ impl RunLines {
                 let words = format!("the checks {how} on {} ({})", sets.words(), seconds(ms));
                 self.line(format!("  {}", self.style.faint(words)));
             }
-            Seen::Verified(verified) => {
-                self.doing.clear();
-                let before = match verified.check {
-                    Check::Baseline => "before: ",
-                    Check::AsIs | Check::InRoom(_) => "",
-                    Check::WithBaselineOracle => "with the original tests: ",
-                };
-                for (n, words) in fact_words(seen).into_iter().enumerate() {
-                    let passed =
-                        verified.results.get(n).is_some_and(|result| result.how == CheckOutcome::Passed);
-                    let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
-                    self.line(format!("  {mark} {before}{words}"));
-                }
-                if verified.check == Check::Baseline && verified.passed() {
-                    let words =
-                        "your checks already pass, so they cannot show this task; a failing test first would";
-                    self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(words)));
-                }
-            }
+            Seen::Verified(verified) => self.verified(seen, verified),
             _ => {}
+        }
+    }
+
+    /// The results of a verification, and what to do about a baseline that shows nothing.
+    fn verified(&mut self, seen: &Seen, verified: &Verified) {
+        self.doing.clear();
+        let before = match verified.check {
+            Check::Baseline => "before: ",
+            Check::AsIs | Check::InRoom(_) => "",
+            Check::WithBaselineOracle => "with the original tests: ",
+        };
+        let lines = fact_words(seen);
+        let about_sandbox = seen.sandbox().map_or(0, |it| it.hosts_refused.len() + it.notes.len());
+        let results = lines.len().saturating_sub(about_sandbox);
+        for (n, words) in lines.into_iter().enumerate() {
+            let passed = verified.results.get(n).is_some_and(|result| result.how == CheckOutcome::Passed);
+            let mark = if passed { self.style.good("✓") } else { self.style.bad("✗") };
+            match n < results {
+                true => self.line(format!("  {mark} {before}{words}")),
+                false => self.line(format!("  {}", self.style.faint(words))),
+            }
+        }
+        if verified.check == Check::Baseline && verified.passed() {
+            let words = "your checks already pass, so they cannot show this task; a failing test first would";
+            self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(words)));
+        }
+        let contained = self.state.start.as_ref().and_then(|start| start.contained.as_ref());
+        let red = verified.check == Check::Baseline && !verified.passed() && !verified.interrupted;
+        if red && contained.is_some_and(|sandbox| sandbox.contains()) {
+            self.line(format!("  {}", self.style.faint(RED_IN_SANDBOX)));
+        }
+    }
+
+    /// What contains the run, where one was chosen; that nothing does is a warning.
+    fn sandbox(&mut self) {
+        let start = self.state.start.as_ref();
+        let Some((words, sandbox)) = start.and_then(|start| Some((&start.sandbox, start.contained.clone()?)))
+        else {
+            return;
+        };
+        let words = plain(&format!("sandbox: {words}"));
+        if sandbox.contains() {
+            self.line(format!("  {}", self.style.faint(words)));
+        } else {
+            let words = format!("{words}: the agent can do anything you can");
+            self.line(format!("  {} {}", self.style.warn("!"), self.style.warn(words)));
+        }
+        for note in &sandbox.notes {
+            self.line(format!("  {}", self.style.faint(plain(note))));
         }
     }
 

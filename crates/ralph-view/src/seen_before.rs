@@ -1,0 +1,84 @@
+//! An error that earlier runs in the same workspace had: which runs, and what was changed when it went away.
+
+use crate::iteration_parts::changed_names;
+use crate::run_state::short_id;
+use ralph_engine::journal;
+use ralph_store::{IterationRow, Store, StoreError};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// How many earlier runs are named.
+const MOST: usize = 3;
+/// How many iterations are looked through for them.
+const LOOKED_AT: u32 = 200;
+/// How many files are named.
+const NAMES: usize = 8;
+
+/// An earlier run that had the same error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeenBefore {
+    /// The run.
+    pub run: String,
+    /// The last characters of its id.
+    pub short: String,
+    /// The last iteration that ended with the error.
+    pub iteration: u32,
+    /// The iteration after which the error was gone, if it went.
+    pub gone_after: Option<u32>,
+    /// Files that iteration changed.
+    pub changed: Vec<String>,
+    /// All of it in a sentence.
+    pub text: String,
+}
+
+/// Earlier runs in a workspace that had this error, newest first; `run` itself is not one of them.
+pub fn seen_before(
+    store: &dyn Store,
+    workspace: &str,
+    error: &str,
+    run: &str,
+) -> Result<Vec<SeenBefore>, StoreError> {
+    let rows = store.iterations_with_error(workspace, error, LOOKED_AT)?;
+    let mut told = BTreeSet::new();
+    let mut found = Vec::new();
+    for row in rows.into_iter().filter(|row| row.run != run) {
+        // Newest first: the first row of a run is the last iteration that ended so.
+        if found.len() < MOST && told.insert(row.run.clone()) {
+            found.push(SeenBefore::of(store, &row, error)?);
+        }
+    }
+    Ok(found)
+}
+
+impl SeenBefore {
+    fn of(store: &dyn Store, row: &IterationRow, error: &str) -> Result<SeenBefore, StoreError> {
+        let later = store.iterations(&row.run)?.into_iter().find(|later| later.n > row.n);
+        let gone_after = later.filter(|later| is_gone(later, error)).map(|later| later.n);
+        let changed = match (gone_after, journal::read(store, &row.run)) {
+            (Some(n), Ok(records)) => changed_names(&records, n),
+            _ => Vec::new(),
+        };
+        let changed: Vec<String> = changed.into_iter().take(NAMES).collect();
+        let short = short_id(&row.run).to_owned();
+        let text = words(&short, row.n, gone_after, &changed);
+        Ok(SeenBefore { run: row.run.clone(), short, iteration: row.n, gone_after, changed, text })
+    }
+}
+
+/// The iteration was judged, its call did not fail, and it did not end with the error.
+fn is_gone(row: &IterationRow, error: &str) -> bool {
+    !row.decision.is_empty() && row.failure.is_none() && row.error.as_deref() != Some(error)
+}
+
+fn words(short: &str, iteration: u32, gone_after: Option<u32>, changed: &[String]) -> String {
+    match (gone_after, changed.is_empty()) {
+        (None, _) => format!("run {short} had this error and did not get past it (iteration {iteration})"),
+        (Some(n), true) => format!("run {short} had this error; it was gone after iteration {n}"),
+        (Some(n), false) => {
+            format!(
+                "run {short} had this error; it was gone after iteration {n} changed {}",
+                changed.join(", ")
+            )
+        }
+    }
+}

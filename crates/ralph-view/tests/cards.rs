@@ -1,0 +1,243 @@
+//! Cards and strips as tables: which group, mark, word and sentence a run has, and what came of each iteration. And the
+//! state of every golden journal: rows and journals tell the same one, record by record.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+
+mod golden;
+
+use ralph_engine::rebuild::Rows;
+use ralph_rules::ending::Status;
+use ralph_rules::record::Record;
+use ralph_rules::state::State;
+use ralph_store::{IterationRow, RunRow};
+use ralph_view::card::{Card, CardContext, Group, Tone};
+use ralph_view::listed_run::ListedRun;
+use ralph_view::needs_you::Standing;
+use ralph_view::run_state::RunState;
+use ralph_view::strip::{BarOutcome, Strip};
+
+fn context(state: RunState, standing: Standing) -> CardContext<'static> {
+    CardContext { state, standing, doing: None, now: 1_000_000, zone: "UTC" }
+}
+
+fn ended(reason: &str, proof: Option<&str>) -> RunRow {
+    RunRow {
+        id: "01a1e7bf-f7db-7578-acd2-ac5ef2a7fc40".into(),
+        workspace: "/home/ada/parser".into(),
+        reason: Some(reason.into()),
+        proof: proof.map(str::to_owned),
+        why: Some("a reason".into()),
+        iterations: 2,
+        ..RunRow::default()
+    }
+}
+
+const SEEN: Standing = Standing { superseded: true, put_away: false };
+const NEW: Standing = Standing { superseded: false, put_away: false };
+
+/// A state, whether somebody has seen the run, reason and proof; then group, mark and word.
+type Row = (RunState, Standing, &'static str, Option<&'static str>, Group, Tone, &'static str);
+const TABLE: &[Row] = &[
+    (RunState::Running, NEW, "", None, Group::Working, Tone::Live, "Working"),
+    (RunState::Verifying, NEW, "", None, Group::Working, Tone::Live, "Verifying"),
+    (RunState::InSession, NEW, "", None, Group::Working, Tone::Live, "In a session"),
+    (RunState::Waiting { until: None }, NEW, "", None, Group::Waiting, Tone::Wait, "Waiting"),
+    (RunState::Paused, NEW, "", None, Group::Waiting, Tone::Wait, "Paused"),
+    (RunState::Crashed, NEW, "", None, Group::NeedsYou, Tone::Bad, "Crashed"),
+    (RunState::Crashed, SEEN, "", None, Group::Ended, Tone::Quiet, "Crashed"),
+    (RunState::Ended(Status::Aborted), NEW, "BLOCKED", None, Group::NeedsYou, Tone::Need, "Blocked"),
+    (
+        RunState::Ended(Status::Aborted),
+        NEW,
+        "MAX_ITERATIONS",
+        None,
+        Group::NeedsYou,
+        Tone::Need,
+        "Max iterations",
+    ),
+    (
+        RunState::Ended(Status::Aborted),
+        NEW,
+        "PROHIBITED_PATH",
+        None,
+        Group::NeedsYou,
+        Tone::Bad,
+        "Prohibited path",
+    ),
+    (RunState::Ended(Status::Aborted), SEEN, "STALL", None, Group::Ended, Tone::Quiet, "Stall"),
+    (
+        RunState::Ended(Status::Error),
+        NEW,
+        "VERIFY_CANNOT_RUN",
+        None,
+        Group::NeedsYou,
+        Tone::Bad,
+        "Verify cannot run",
+    ),
+    (RunState::Ended(Status::Interrupted), NEW, "INTERRUPTED", None, Group::Ended, Tone::Quiet, "Stopped"),
+    (
+        RunState::Ended(Status::Completed),
+        NEW,
+        "gate_passed",
+        Some("proven"),
+        Group::Completed,
+        Tone::Good,
+        "Proven",
+    ),
+    (
+        RunState::Ended(Status::Completed),
+        NEW,
+        "gate_passed",
+        Some("tested"),
+        Group::Completed,
+        Tone::Good,
+        "Tested",
+    ),
+    (
+        RunState::Ended(Status::Completed),
+        NEW,
+        "gate_passed",
+        Some("unbroken"),
+        Group::Completed,
+        Tone::Quiet,
+        "Unbroken",
+    ),
+    (
+        RunState::Ended(Status::Completed),
+        NEW,
+        "accepted",
+        Some("revised"),
+        Group::Completed,
+        Tone::Quiet,
+        "Accepted",
+    ),
+    (
+        RunState::Ended(Status::Completed),
+        NEW,
+        "gate_passed",
+        None,
+        Group::Completed,
+        Tone::Quiet,
+        "Completed",
+    ),
+];
+
+#[test]
+fn a_card_says_where_a_run_stands_in_a_word() {
+    for (state, standing, reason, proof, group, tone, word) in TABLE.iter().copied() {
+        let run = ListedRun { row: ended(reason, proof), reserved_micro: 0 };
+        let card = Card::of(run, &[], context(state, standing));
+        assert_eq!((card.group, card.tone, card.word.as_str()), (group, tone, word), "{state:?} {reason}");
+        assert_eq!((card.name.as_str(), card.short.as_str()), ("parser", "f2a7fc40"));
+    }
+}
+
+#[test]
+fn a_card_says_in_a_sentence_what_a_run_does_or_why_it_ended() {
+    let line = |row: RunRow, state, rows: &[IterationRow], doing| {
+        let context = CardContext { doing, ..context(state, Standing::default()) };
+        Card::of(ListedRun { row, reserved_micro: 0 }, rows, context).line
+    };
+    let at = |n| IterationRow { n, attempt: 1, ..IterationRow::default() };
+    let most = RunRow { max_iterations: 10, ..RunRow::default() };
+    assert_eq!(line(most.clone(), RunState::Running, &[], None), "before the first iteration");
+    assert_eq!(line(most.clone(), RunState::Running, &[at(3)], None), "iteration 3 of 10");
+    assert_eq!(line(most.clone(), RunState::Verifying, &[at(3)], None), "verifying, iteration 3 of 10");
+    assert_eq!(line(most, RunState::Running, &[at(3)], Some("Edit\x1b[2J a.rs")), "Edit\\u{1b}[2J a.rs");
+    let waits = RunRow { until: Some(32_040_000), ..RunRow::default() };
+    assert_eq!(line(waits, RunState::Waiting { until: None }, &[], None), "continues at 08:54:00");
+    assert_eq!(line(ended("STALL", None), RunState::Ended(Status::Aborted), &[], None), "a reason");
+    let fixed = RunRow { failing_before: Some(14), ..ended("gate_passed", Some("proven")) };
+    let passes = IterationRow { failing: Some(0), ..at(2) };
+    let done = RunState::Ended(Status::Completed);
+    assert_eq!(line(fixed.clone(), done, &[passes], None), "2 iterations, 14 tests fixed");
+    assert_eq!(line(fixed, done, &[], None), "2 iterations");
+}
+
+#[test]
+fn a_bar_is_filled_by_what_came_of_the_iteration() {
+    use BarOutcome::*;
+    let judged =
+        IterationRow { n: 1, attempt: 1, decision: "verification_failed".into(), ..IterationRow::default() };
+    let open = RunRow::default();
+    let over = |reason: &str, proof: Option<&str>, status: &str| RunRow {
+        exit_code: Some(i32::from(status != "COMPLETED")),
+        status: status.into(),
+        ..ended(reason, proof)
+    };
+    let under_way = IterationRow { decision: String::new(), ..judged.clone() };
+    let worked = IterationRow { progress: Some(true), verified: Some(false), ..judged.clone() };
+    let nothing = IterationRow { progress: Some(false), ..judged.clone() };
+    let failed = IterationRow { failure: Some("overloaded".into()), ..judged.clone() };
+    let old = IterationRow { files: 3, ..judged };
+    let table = [
+        (&open, &under_way, true, UnderWay),
+        (&open, &under_way, false, Wrong),
+        (&open, &worked, true, Worked),
+        (&open, &nothing, true, NothingNew),
+        (&open, &failed, true, Wrong),
+        (&open, &old, true, Worked),
+        (&over("gate_passed", Some("proven"), "COMPLETED"), &worked, false, Proven),
+        (&over("gate_passed", Some("unbroken"), "COMPLETED"), &worked, false, Worked),
+        (&over("PROHIBITED_PATH", None, "ABORTED"), &worked, false, Wrong),
+        (&over("ORACLE_CHANGED", Some("revised"), "ABORTED"), &worked, false, Wrong),
+        (&over("STALL", None, "ABORTED"), &nothing, false, NothingNew),
+        (&over("VERIFY_CANNOT_RUN", None, "ERROR"), &worked, false, Wrong),
+    ];
+    for (run, row, is_open, outcome) in table {
+        let strip = Strip::of(run, std::slice::from_ref(row), is_open);
+        assert_eq!(strip.bars[0].outcome, outcome, "{run:?} {row:?}");
+    }
+}
+
+#[test]
+fn attempts_of_an_iteration_are_one_bar() {
+    let row = |n, attempt, cost_micro, failing| IterationRow {
+        n,
+        attempt,
+        cost_micro,
+        dur_ms: 10,
+        failing,
+        decision: "x".into(),
+        failure: (attempt == 1).then(|| "overloaded".into()),
+        progress: Some(true),
+        ..IterationRow::default()
+    };
+    let run = RunRow { max_iterations: 10, failing_before: Some(9), live_micro: 7, ..RunRow::default() };
+    let rows = [
+        row(4, 1, 5, None),
+        row(4, 2, 6, Some(3)),
+        IterationRow { n: 5, attempt: 1, ..IterationRow::default() },
+    ];
+    let strip = Strip::of(&run, &rows, true);
+    let bars: Vec<_> =
+        strip.bars.iter().map(|bar| (bar.n, bar.cost_micro, bar.ms, bar.attempts, bar.outcome)).collect();
+    assert_eq!(bars, [(4, 11, 20, 2, BarOutcome::Worked), (5, 7, 0, 1, BarOutcome::UnderWay)]);
+    assert_eq!((strip.earlier, strip.left, strip.most_micro), (3, 5, 11));
+    // What was before bars that are not shown is not shown either.
+    assert_eq!(strip.failing(), [3]);
+}
+
+#[test]
+fn rows_and_journals_tell_the_same_state() {
+    let mut states = std::collections::BTreeSet::new();
+    for records in golden::journals() {
+        for end in 1..=records.len() {
+            let so_far: &[Record] = &records[..end];
+            let Some(row) = Rows::of_records("run", so_far).run else { continue };
+            let told = RunState::of(&State::of(so_far));
+            // A decision's row is written before the decision is applied: it says what comes next.
+            let (named, told) = (RunState::named(&row.status).unwrap(), told.name());
+            assert!(
+                named.name() == told
+                    || !matches!(so_far.last().unwrap().fact, ralph_rules::record::Fact::Seen(_)),
+                "record {end}: {} in the row, {told} in the journal",
+                row.status
+            );
+            assert_eq!(row.until.is_some(), row.status == "WAITING", "{row:?}");
+            states.insert(row.status);
+        }
+    }
+    for state in ["RUNNING", "VERIFYING", "WAITING", "COMPLETED", "ABORTED"] {
+        assert!(states.contains(state), "{state} in {states:?}");
+    }
+}
