@@ -1,0 +1,62 @@
+//! What an agent said and did in one attempt, page by page.
+
+use crate::answer::{Answer, Fault, MOST_ROWS, json_answer};
+use crate::query::Query;
+use crate::routes::App;
+use crate::run_parts::{Opened, no_iteration, opened};
+use axum::extract::State;
+use axum::http::request::Parts;
+use ralph_rules::prices::Prices;
+use ralph_rules::record::Attempt;
+use ralph_view::activity_line::ActivityLine;
+use ralph_view::call_tail::{AttemptActivity, CallSource, attempt_activity};
+use ralph_view::run_state::is_running;
+use serde::Serialize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A page of lines.
+#[derive(Serialize)]
+struct ActivityAnswer {
+    lines: Vec<ActivityLine>,
+    next: Option<u64>,
+    pruned: bool,
+}
+
+/// `GET /api/v1/runs/{id}/iterations/{n}/activity`
+pub async fn activity(State(app): State<App>, head: Parts) -> Answer {
+    let query = Query::of(head.uri.query(), &["attempt", "after", "limit"])?;
+    let (attempt, after) = (query.number("attempt")?, query.number("after")?.unwrap_or(0));
+    let limit = query.number("limit")?.unwrap_or(u64::from(MOST_ROWS));
+    if !(1..=u64::from(MOST_ROWS)).contains(&limit) {
+        return Err(Fault::bad(format!("`limit` must be 1 to {MOST_ROWS}")));
+    }
+    let (redactor, prices) = (app.redactor.clone(), Prices::default());
+    let page = opened(&app, &head, move |opened| {
+        let mut its_own = opened.attempts.iter().filter(|row| row.n == opened.n);
+        let row = match attempt {
+            Some(wanted) => its_own.find(|row| u64::from(row.attempt) == wanted),
+            None => its_own.next_back(),
+        };
+        let row = row.ok_or_else(no_iteration)?;
+        let Opened { home, state, .. } = &opened;
+        let start = state.start.as_deref().ok_or_else(no_iteration)?;
+        let under_way = opened.attempts.last() == Some(row) && is_running(&opened.row, home);
+        let call = CallSource {
+            folder: &home.run(&opened.row.id),
+            id: Attempt { iteration: row.n, attempt: row.attempt },
+            agent: start.caller(row.rung, false),
+            workspace: &opened.row.workspace,
+            prices: &prices,
+            redactor: &Arc::new(redactor(Path::new(&opened.row.workspace))),
+        };
+        let most = usize::try_from(limit).unwrap_or(1);
+        let read = attempt_activity(&call, !under_way, after, most);
+        let read = read.map_err(|error| Fault::gone(format!("the transcript cannot be read: {error}")))?;
+        Ok(match read {
+            AttemptActivity::Page { lines, next } => ActivityAnswer { lines, next, pruned: false },
+            AttemptActivity::Pruned => ActivityAnswer { lines: Vec::new(), next: None, pruned: true },
+        })
+    });
+    json_answer(page.await?, &[]).await
+}
