@@ -10,6 +10,7 @@ mod document;
 mod duration;
 mod file_text;
 mod flags;
+mod header;
 mod instances;
 mod key;
 #[cfg(test)]
@@ -26,6 +27,8 @@ mod preset_tests;
 mod resolve;
 #[cfg(test)]
 mod resolve_tests;
+#[cfg(test)]
+mod sandbox_tests;
 mod schema;
 mod sections;
 mod setting;
@@ -37,8 +40,9 @@ mod variables;
 
 pub use duration::parse_duration;
 pub use file_text::read as read_text;
-pub use flags::{ANALYZE_FLAGS, Flags};
-pub use key::{Combine, Key, Section};
+pub use flags::{ANALYZE_FLAGS, Flags, SANDBOX_FLAGS, SandboxFlags};
+pub use header::HeaderValue;
+pub use key::{Combine, Key, Section, Shape};
 pub use loaded::{Checked, Config, Sources};
 pub use mistake::at as mistake_at;
 #[cfg(test)]
@@ -47,13 +51,18 @@ pub use preset::Preset;
 pub use schema::schema_text;
 pub use sections::{SECTIONS, find, keys};
 pub use setting::Setting;
-pub use settings::{Rung, Sandbox, Settings};
+pub use settings::{NotifyTarget, OtelSettings, Rung, Settings};
 pub use skill_block::SkillValues;
 pub use variables::variables;
 
 use crate::env::Env;
 use crate::problem::Problem;
 use std::path::Path;
+
+/// What the user's own file and the system's say: for what concerns no workspace.
+pub fn load_own(env: &Env) -> Result<Config, Problem> {
+    Sources::own_files(env.config_home.as_deref()).load()
+}
 
 /// What the files say.
 pub fn load_files(workspace: &Path, env: &Env) -> Result<Config, Problem> {

@@ -136,6 +136,12 @@ impl Env {
             .map(|place| dir.join(place).join(program))
             .find(|path| is_program(path))
     }
+
+    /// The programs of this name in the absolute directories of the path, in their order.
+    pub fn all_of(&self, program: &str) -> impl Iterator<Item = PathBuf> {
+        let places = self.path.iter().flat_map(env::split_paths).filter(|place| place.is_absolute());
+        places.map(move |place| place.join(program)).filter(|path| is_program(path))
+    }
 }
 
 fn settings(text: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
@@ -164,8 +170,8 @@ pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
-/// Others than the owner may read this directory.
-pub fn others_may_read(dir: &Path) -> bool {
+/// Others than the owner may read this file or directory.
+pub fn others_may_read(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    dir.metadata().is_ok_and(|m| m.permissions().mode() & 0o077 != 0)
+    path.metadata().is_ok_and(|m| m.permissions().mode() & 0o077 != 0)
 }

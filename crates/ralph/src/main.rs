@@ -32,16 +32,19 @@ fn main() -> ExitCode {
     {
         return code;
     }
-    // These two have their own ways with signals.
-    if !matches!(first, Some("__supervise" | "agent-sim")) {
+    // These have their own ways with signals.
+    if !matches!(first, Some("__supervise" | "__box" | "__init" | "__probe" | "agent-sim")) {
         ralph_engine::signals::exit_on_signal();
     }
     if std::env::var_os(cli::COMPLETE).is_some() && cli::completed() {
         return ExitCode::SUCCESS;
     }
-    // The supervisor and the scripted agent start many times a run: they go before any parsing.
+    // The supervisor, the sandbox and the scripted agent start many times a run: they go before any parsing.
     match first {
         Some("__supervise") => ralph_supervisor::supervise(args),
+        Some("__box") => ralph_sandbox::run_box(args),
+        Some("__init") => ralph_sandbox::run_init(args),
+        Some("__probe") => ralph_sandbox::run_probe(args),
         Some("agent-sim") => ExitCode::from(ralph_sim::main(args, &|name| std::env::var_os(name))),
         _ => cli::main(),
     }

@@ -30,11 +30,14 @@ pub fn span(text: &str) -> Result<Ms, String> {
     }
 }
 
-/// `500MB`, `5GB`, `1.5GB`, `800B`; a unit is required, except for 0.
+/// `500MB`, `5GB`, `1.5GiB`, `800B`; a unit is required, except for 0.
 pub fn size(text: &str) -> Result<u64, String> {
     let text = text.trim().to_ascii_uppercase();
-    let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
-    let split = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)));
+    let binary =
+        [("TIB", 40), ("GIB", 30), ("MIB", 20), ("KIB", 10)].map(|(name, bits)| (name, 2f64.powi(bits)));
+    let decimal = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
+    let split =
+        binary.into_iter().chain(decimal).find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)));
     let amount = |text: &str| text.trim().parse::<f64>().ok();
     let bytes = match split {
         Some((number, unit)) => amount(number).map(|number| number * unit),
@@ -69,9 +72,15 @@ mod tests {
 
     #[test]
     fn sizes_have_units() {
-        for (text, bytes) in
-            [("5GB", 5_000_000_000), (" 1.5 mb ", 1_500_000), ("12B", 12), ("3b", 3), ("0", 0)]
-        {
+        for (text, bytes) in [
+            ("5GB", 5_000_000_000),
+            (" 1.5 mb ", 1_500_000),
+            ("12B", 12),
+            ("3b", 3),
+            ("0", 0),
+            ("8GiB", 8 << 30),
+            ("1 kib", 1024),
+        ] {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
         for bad in ["", "GB", "-1MB", "5TBs", "NaN", "1e30GB", "12", "inf"] {

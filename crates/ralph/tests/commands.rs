@@ -42,6 +42,8 @@ mod mistakes;
 mod moved_views;
 #[path = "commands/no_room.rs"]
 mod no_room;
+#[path = "commands/notify.rs"]
+mod notify;
 #[path = "commands/prices.rs"]
 mod prices;
 #[path = "commands/prune.rs"]

@@ -13,6 +13,8 @@ mod cases;
 mod cli;
 #[path = "live/clis.rs"]
 mod clis;
+#[path = "live/contained.rs"]
+mod contained;
 #[path = "live/first_tier.rs"]
 mod first_tier;
 #[path = "live/hook.rs"]

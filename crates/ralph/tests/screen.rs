@@ -16,3 +16,5 @@ mod session;
 mod terminal;
 #[path = "screen/tmux.rs"]
 mod tmux;
+#[path = "screen/watched.rs"]
+mod watched;

@@ -1,6 +1,6 @@
 //! The agent of a run: which one, where its program is, and what the engine needs to run it.
 
-use super::Here;
+use super::{Here, notify, sandbox};
 use crate::config::Settings;
 use crate::env::Env;
 use crate::problem::{Code, Problem};
@@ -11,14 +11,16 @@ use ralph_engine::proof::Places;
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
+use ralph_engine::sandbox::SandboxWish;
 use ralph_os::{Links, read_regular};
 use ralph_rules::record::{AgentChoice, ReviewGiven};
+use ralph_sandbox::policy::Mode;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A larger file is not the settings of an agent.
-const SETTINGS_FILE: u64 = 1 << 20;
+pub(super) const SETTINGS_FILE: u64 = 1 << 20;
 
 /// The agent that was chosen, found on this machine. `typed` are the arguments after `--`.
 pub fn choose(typed: &[String], settings: &Settings, here: &Here) -> Result<AgentChoice, Problem> {
@@ -26,7 +28,7 @@ pub fn choose(typed: &[String], settings: &Settings, here: &Here) -> Result<Agen
     let mut rest = own.map(|own| own.args.clone()).unwrap_or_default();
     rest.extend(typed.iter().cloned());
     let command = own.and_then(|own| own.command.clone());
-    let found = found(&settings.agent, settings.model.clone(), rest, command, here)?;
+    let found = found(&settings.agent, settings.model.clone(), rest, command, (settings, here))?;
     Ok(with_account(found, settings))
 }
 
@@ -40,13 +42,13 @@ pub fn with_account(agent: AgentChoice, settings: &Settings) -> AgentChoice {
     AgentChoice { account: provider::account(program, variables), ..agent }
 }
 
-/// An agent by name, found on this machine.
+/// An agent by name, found on this machine; in a container's image it is looked for when that is tried.
 pub fn found(
     name: &str,
     model: Option<String>,
     mut rest: Vec<String>,
     command: Option<String>,
-    here: &Here,
+    (settings, here): (&Settings, &Here),
 ) -> Result<AgentChoice, Problem> {
     let info = registry::find(name).map_err(|e| unknown(&e))?;
     let program = match (name, command) {
@@ -59,10 +61,17 @@ pub fn found(
         ("command", None) => rest.remove(0),
         (_, None) => info.program.unwrap_or(name).to_string(),
     };
-    let found = here.env.which(&program, &here.workspace).ok_or_else(|| missing(name, &program))?;
+    let program = match settings.sandbox.mode {
+        Mode::Container if program.contains('/') => here.workspace.join(program).display().to_string(),
+        Mode::Container => program,
+        _ => {
+            let found = here.env.which(&program, &here.workspace);
+            found.ok_or_else(|| missing(name, &program))?.display().to_string()
+        }
+    };
     Ok(AgentChoice {
         name: name.into(),
-        program: found.display().to_string(),
+        program,
         model,
         args: rest,
         live_usage: info.abilities.live_usage,
@@ -112,12 +121,31 @@ pub fn deps(
         redactor: Arc::new(redactor),
         places: places(here),
         metrics: MetricsPaths::default(),
+        notes: notify::maker(settings, here),
         env_remove: Vec::new(),
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
+        sandbox: sandbox_wish((agent, ladder, review), settings, here)?,
         session: None,
     })
+}
+
+/// The sandbox that is asked for. Without a state directory there can be none, which matters only to those who want one.
+fn sandbox_wish(
+    (agent, ladder, review): (&AgentChoice, &[AgentChoice], Option<&ReviewGiven>),
+    settings: &Settings,
+    here: &Here,
+) -> Result<Option<SandboxWish>, Problem> {
+    let mut wish = match (sandbox::wish(settings, false, here), settings.sandbox.mode) {
+        (Err(_), Mode::Off) => return Ok(None),
+        (wish, _) => wish?,
+    };
+    let reviewer = review.map(|review| &review.agent);
+    for agent in std::iter::once(agent).chain(ladder).chain(reviewer) {
+        wish.add_commands(std::iter::once(&agent.program).chain(&agent.args).map(String::as_str));
+    }
+    Ok(Some(wish))
 }
 
 /// Where runner configuration and Python packages may lie outside the workspace.
@@ -132,9 +160,11 @@ pub fn places(here: &Here) -> Places {
 
 /// Git from the path; never one that lies in the workspace, where an agent could put it.
 pub fn git(here: &Here) -> Option<PathBuf> {
-    let nowhere = std::path::Path::new("/nonexistent");
-    let found = here.env.which("git", nowhere)?.canonicalize().ok()?;
-    (!found.starts_with(&here.workspace)).then_some(found)
+    let workspace = here.workspace.canonicalize().unwrap_or_else(|_| here.workspace.clone());
+    here.env
+        .all_of("git")
+        .filter_map(|found| found.canonicalize().ok())
+        .find(|found| !found.starts_with(&workspace))
 }
 
 fn binding(agent: &AgentChoice, settings: &Settings, here: &Here) -> Result<AgentBinding, Problem> {

@@ -4,19 +4,12 @@
 use super::{Here, runs};
 use crate::print::{clean, say};
 use crate::problem::{Code, Problem};
-use ralph_engine::clock::utc;
-use ralph_engine::home::Home;
 use ralph_rules::prompt::HINT_BYTES;
 use ralph_rules::record::Request;
-use ralph_store::{Database, RequestId, RunRow, Store};
-use ralph_view::run_state::RunState;
+use ralph_store::{RunRow, Store};
+use ralph_view::requests::{self, Sent};
+use ralph_view::run_state::{RunState, row_now};
 use std::io::Read;
-use std::time::{Duration, Instant};
-
-/// How long to wait for an answer. A run reads its inbox several times a second, unless it is suspended (Ctrl-Z).
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How often to look for the answer.
-const LOOK: Duration = Duration::from_millis(25);
 
 /// Arguments of `ralph stop`.
 #[derive(Debug, clap::Args)]
@@ -128,49 +121,23 @@ fn ask(run: Option<&str>, request: &Request, then: &str, here: &Here) -> Result<
     let store = runs::store(&home)?;
     let row = runs::find(&store, run, here)?;
     let short = runs::short(&row.id);
-    let later = matches!(request, Request::Hint { .. }) && row.resumable;
-    if !runs::is_running(&row, &home) && !later {
-        return Err(not_running(&row));
-    }
-    let body = serde_json::to_string(request)
-        .map_err(|e| Problem::new(Code::Bug, "cannot write the request").cause(&e))?;
-    let id = store.ask(&row.id, &clean(&body), utc()).map_err(|e| runs::broken(&e))?;
-    if !runs::is_running(&row, &home) && later {
-        let when = match row.status == RunState::InSession.name() {
-            true => format!("Run {short} will include the hint in its next prompt.\n"),
-            false => format!("Run {short} is not active; `ralph resume {short}` will include the hint.\n"),
-        };
-        say(&when);
-        return Ok(0);
-    }
-    match heard(&store, &home, &row, id)? {
-        true => say(&format!("Run {short} {then}.\n")),
-        false => say(&format!(
+    let redact = |text: &str| clean(text).into_owned();
+    let sent = requests::send(&store, &home, &row, request, &redact).map_err(|e| runs::broken(&e))?;
+    say(&match sent {
+        Sent::Heard => format!("Run {short} {then}.\n"),
+        Sent::Waiting => format!(
             "Run {short} has received the request but not answered yet; it may be suspended (Ctrl-Z) or busy.\n"
-        )),
-    }
+        ),
+        Sent::Kept if row.status == RunState::InSession.name() => {
+            format!("Run {short} will include the hint in its next prompt.\n")
+        }
+        Sent::Kept => format!("Run {short} is not active; `ralph resume {short}` will include the hint.\n"),
+        Sent::NotActive => {
+            let row = store.run(&row.id).map_err(|e| runs::broken(&e))?.unwrap_or(row);
+            return Err(not_running(&row_now(row, &home)));
+        }
+    });
     Ok(0)
-}
-
-/// Whether the request was received: it leaves the inbox in the commit that records it in the journal.
-fn heard(store: &Database, home: &Home, row: &RunRow, id: RequestId) -> Result<bool, Problem> {
-    let since = Instant::now();
-    loop {
-        // Checked first: a run that ends now may have received the request just before.
-        let running = runs::is_running(row, home);
-        let open = store.requests(&row.id).map_err(|e| runs::broken(&e))?;
-        if !open.iter().any(|request| request.id == id) {
-            return Ok(true);
-        }
-        if !running {
-            let row = store.run(&row.id).map_err(|e| runs::broken(&e))?.unwrap_or_else(|| row.clone());
-            return Err(not_running(&row));
-        }
-        if since.elapsed() > PATIENCE {
-            return Ok(false);
-        }
-        std::thread::sleep(LOOK);
-    }
 }
 
 fn not_running(row: &RunRow) -> Problem {

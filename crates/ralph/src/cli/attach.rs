@@ -108,8 +108,10 @@ impl StoryVisitor for Panel {
 
     fn transcript_line(&mut self, _id: Attempt, _line: &[u8], events: &[ReaderEvent]) -> io::Result<()> {
         for event in events {
-            if let ReaderEvent::Activity(activity) = event {
-                self.0.activity(activity);
+            match event {
+                ReaderEvent::Activity(activity) => self.0.activity(activity),
+                ReaderEvent::Spent(spent) if !spent.guessed => self.0.spent(spent.total),
+                _ => {}
             }
         }
         Ok(())

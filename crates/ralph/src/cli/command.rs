@@ -3,8 +3,9 @@
 use super::workspace::Finds;
 use super::{
     Here, accept, advise, agents, analyze, ask, attach, block, circuit, completions, config, demo, diff,
-    doctor, examples, explain, hook, init, inside, list, logs, man, plan, prices, prune, quarantine, redact,
-    reject, replay, report, resume, run, shell_lib, skills, stats, status, topics, undo, verify,
+    doctor, examples, explain, hook, init, inside, list, logs, man, notify, plan, prices, prune, quarantine,
+    redact, reject, replay, report, resume, run, serve, shell_lib, skills, stats, status, topics, undo,
+    verify, watch,
 };
 use crate::problem::Problem;
 use clap::Subcommand;
@@ -87,9 +88,15 @@ pub enum LookCommand {
     /// Show what a run changed, and nothing else.
     #[command(before_help = examples::DIFF)]
     Diff(diff::Args),
+    /// Watch all runs, and one in depth; leaving stops none.
+    #[command(before_help = examples::WATCH)]
+    Watch(watch::Args),
     /// Watch and control a run in the background; leaving does not stop it.
     #[command(before_help = examples::ATTACH)]
     Attach(attach::Args),
+    /// Show all runs on a page in the browser, on this machine.
+    #[command(before_help = examples::SERVE)]
+    Serve(serve::Args),
     /// Explain every decision in a run and why it stopped.
     #[command(before_help = examples::EXPLAIN)]
     Explain(explain::Args),
@@ -165,6 +172,9 @@ pub enum SettingsCommand {
     /// Show model prices, their source and their date.
     #[command(before_help = examples::PRICES)]
     Prices(prices::Args),
+    /// Test or list who hears about runs, and deliver notes that wait.
+    #[command(before_help = examples::NOTIFY)]
+    Notify(notify::Args),
     /// Check that everything a run needs is in place.
     #[command(before_help = examples::DOCTOR)]
     Doctor(doctor::Args),
@@ -253,9 +263,12 @@ impl Command {
         match self {
             Command::Control(command) => command.for_people_only(),
             Command::Look(LookCommand::Attach(_)) => Some("attach"),
+            Command::Look(LookCommand::Serve(_)) => Some("serve"),
+            Command::Look(LookCommand::Watch(_)) => Some("watch"),
             Command::Run(RunCommand::Hook(args)) => args.for_people_only(),
             Command::Settings(SettingsCommand::Config(args)) => args.edits().then_some("config edit"),
             Command::Settings(SettingsCommand::Doctor(args)) => args.mends(),
+            Command::Settings(SettingsCommand::Notify(args)) => args.for_people_only(),
             Command::Other(OtherCommand::Prune(_)) => Some("prune"),
             Command::Other(OtherCommand::Redact(_)) => Some("redact"),
             _ => None,
@@ -284,7 +297,9 @@ impl LookCommand {
             LookCommand::Status(args) => status::status(&args, here),
             LookCommand::Logs(args) => logs::logs(&args, here),
             LookCommand::Diff(args) => diff::diff(&args, here),
+            LookCommand::Watch(args) => watch::watch(&args, here),
             LookCommand::Attach(args) => attach::attach(&args, here),
+            LookCommand::Serve(args) => serve::serve(&args, here),
             LookCommand::Explain(args) => explain::explain(&args, here),
             LookCommand::Report(args) => report::report(&args, here),
             LookCommand::Stats(args) => stats::stats(&args, here),
@@ -340,6 +355,7 @@ impl SettingsCommand {
             SettingsCommand::Agents(args) => agents::agents(&args, here),
             SettingsCommand::Skills(args) => skills::skills(&args, here),
             SettingsCommand::Prices(args) => prices::prices(&args, here),
+            SettingsCommand::Notify(args) => notify::notify(&args, here),
             SettingsCommand::Doctor(args) => doctor::doctor(&args, here),
         }
     }

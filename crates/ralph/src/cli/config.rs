@@ -115,9 +115,9 @@ fn show((only_set, skill): (bool, Option<&str>), json: bool, here: &Here) -> Res
     Ok(0)
 }
 
-/// What this version does not support has no value to show.
+/// All settings, or those that a layer sets.
 fn is_shown(setting: &Setting, only_set: bool) -> bool {
-    setting.key.is_supported() && (!only_set || !setting.said.is_empty())
+    !only_set || !setting.said.is_empty()
 }
 
 /// One setting, for scripts.

@@ -1,9 +1,9 @@
-//! `ralph run --detach` and `ralph resume --detach`: a run in the background. ralph starts itself again with the same
+//! `ralph run --detach` and `ralph resume --detach`, or `--watch`: a run in the background. ralph starts itself again with the same
 //! arguments in a new session; the output goes to the run's folder. Success is reported only once the journal has the start
 //! record; if the other process refuses to start, its message and exit code are passed on.
 
 use super::run::Output;
-use super::{Here, runs};
+use super::{Here, runs, watch};
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
 use ralph_diagnostics::Discard;
@@ -21,7 +21,7 @@ use std::time::Duration;
 pub const LOG: &str = "screen.log";
 /// How often to check whether it has started.
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes of output that are searched for the reason of a refusal.
+/// Bytes of output that are searched for warnings and for the reason of a refusal.
 const WORDS: usize = 64 * 1024;
 
 /// What a run in the background gets from the process that starts it.
@@ -29,13 +29,15 @@ const WORDS: usize = 64 * 1024;
 pub struct Handover<'a> {
     /// How this process prints.
     pub output: Output,
+    /// This process shows the monitor then.
+    pub watch: bool,
     /// What was read from stdin, the task or a hint: the other process reads it once more.
     pub stdin: Option<&'a str>,
 }
 
 /// Starts the run `id`, new or resumed from `row`, and returns once it has started.
 pub fn detach(
-    Handover { output, stdin }: Handover<'_>,
+    Handover { output, watch, stdin }: Handover<'_>,
     id: &str,
     row: Option<&RunRow>,
     here: &Here,
@@ -53,8 +55,18 @@ pub fn detach(
     let stdin = again(stdin).map_err(|e| failed("cannot hand over what was read from stdin", &e))?;
     command.args(typed(std::env::args_os().skip(1), id)).stdin(stdin).stdout(file).stderr(both);
     let mut child = command.spawn().map_err(|e| failed("cannot start the background process", &e))?;
-    match begun(&home, id, row, &mut child)? {
+    let refusal = begun(&home, id, row, &mut child)?;
+    if refusal.is_none() && !output.quiet {
+        let words = words(&log, said);
+        words.lines().filter(|line| line.starts_with("warning: ")).for_each(|line| say(&format!("{line}\n")));
+    }
+    match refusal {
         Some(status) => Err(refused(status, &log, said, row.is_none().then(|| home.run(id)).as_deref())),
+        None if watch => {
+            // So that it leaves no process entry behind while it is watched.
+            std::thread::spawn(move || child.wait().discard("wait for the run in the background"));
+            watch::watch_started(id, here)
+        }
         None => told(output, id, &child, &log),
     }
 }
@@ -68,12 +80,12 @@ fn again(text: Option<&str>) -> std::io::Result<Stdio> {
     Ok(file.into())
 }
 
-/// The same arguments with `--detached ID` instead of `--detach`.
+/// The same arguments with `--detached ID` instead of `--detach` or `--watch`.
 fn typed(words: impl Iterator<Item = OsString>, id: &str) -> Vec<OsString> {
     let (mut typed, mut ours) = (Vec::new(), true);
     for word in words {
         ours &= word != "--";
-        if ours && word == "--detach" {
+        if ours && (word == "--detach" || word == "--watch") {
             typed.extend(["--detached".into(), id.into()]);
             ours = false;
         } else {
@@ -107,11 +119,16 @@ fn begun(
     }
 }
 
-/// The error of the other process. The folder of a run that never started is removed.
-fn refused(status: ExitStatus, log: &Path, said: u64, folder: Option<&Path>) -> Problem {
+/// What the other process printed so far, after what was in the log before.
+fn words(log: &Path, said: u64) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
     let words = bytes.get(usize::try_from(said).unwrap_or(usize::MAX)..).unwrap_or_default();
-    let words = String::from_utf8_lossy(words.get(..words.len().min(WORDS)).unwrap_or_default()).into_owned();
+    String::from_utf8_lossy(words.get(..words.len().min(WORDS)).unwrap_or_default()).into_owned()
+}
+
+/// The error of the other process. The folder of a run that never started is removed.
+fn refused(status: ExitStatus, log: &Path, said: u64, folder: Option<&Path>) -> Problem {
+    let words = words(log, said);
     if let Some(folder) = folder {
         std::fs::remove_dir_all(folder).discard("remove the folder of a run that did not start");
     }
@@ -161,5 +178,6 @@ mod tests {
             ["run", "t", "--detached", "ID", "--", "--detach"],
             "the agent's own arguments stay"
         );
+        assert_eq!(again(&["resume", "--watch", "7ebeed4a"]), ["resume", "--detached", "ID", "7ebeed4a"]);
     }
 }

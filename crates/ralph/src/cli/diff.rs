@@ -1,8 +1,8 @@
 //! `ralph diff`: what one run changed, and nothing else: from the files before the run to the files as it left them, or
 //! to the files now while it is not over. It needs no git and looks the same on a tree with other changes.
 
+use super::undo::list;
 use super::undo::plan::tree_of;
-use super::undo::{left_out_json, list};
 use super::{Here, runs, secrets};
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
@@ -12,9 +12,9 @@ use ralph_rules::record::ChangeMap;
 use ralph_rules::state::State;
 use ralph_store::RunRow;
 use ralph_tree::{Index, shown};
+use ralph_view::change_data::ChangeData;
 use ralph_view::plain::plain;
 use ralph_view::workspace_diff::{ChangedFile, Contents, Moments, Shown, changed_files, diff as write_diff};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufWriter, ErrorKind, IsTerminal, stdout};
 use std::path::Path;
@@ -57,7 +57,7 @@ pub fn diff(args: &Args, here: &Here) -> Result<u8, Problem> {
     let live = change.until_now.then_some(workspace);
     let contents = Contents { blobs: change.snapshots.store().blobs(), live, redactor: &redactor };
     if args.json {
-        print_json(&change.as_json(contents))?;
+        print_json(&ChangeData::of(&change.row.id, &change.moments, contents, usize::MAX))?;
         return Ok(0);
     }
     say(&change.headline());
@@ -136,17 +136,6 @@ impl RunChange {
             text
         })
     }
-
-    fn as_json(&self, contents: Contents<'_>) -> Value {
-        json!({
-            "v": 1,
-            "type": "diff",
-            "runId": self.row.id,
-            "until": if self.until_now { "now" } else { "end" },
-            "files": changed_files(&self.moments).map(|file| file_json(&file, contents)).collect::<Vec<_>>(),
-            "leftOut": left_out_json(&self.moments.left_out),
-        })
-    }
 }
 
 fn counts(file: &ChangedFile<'_>, contents: Contents<'_>) -> String {
@@ -155,24 +144,6 @@ fn counts(file: &ChangedFile<'_>, contents: Contents<'_>) -> String {
         Ok(lines) => format!("+{} -{} ({})", lines.added, lines.removed, file.how()),
         Err(why) => format!("{}: {why}", file.how()),
     }
-}
-
-fn file_json(file: &ChangedFile<'_>, contents: Contents<'_>) -> Value {
-    let (lines, why) = match file.lines(contents) {
-        Ok(lines) => (Some(lines), None),
-        Err(why) => (None, Some(why)),
-    };
-    let (old_mode, new_mode) = file.modes();
-    json!({
-        "path": shown(file.path()),
-        "change": file.how(),
-        "oldMode": old_mode,
-        "newMode": new_mode,
-        "added": lines.as_ref().map(|lines| lines.added),
-        "removed": lines.as_ref().map(|lines| lines.removed),
-        "diff": lines.map(|lines| lines.diff),
-        "notShown": why,
-    })
 }
 
 fn nothing_saved(row: &RunRow, state: &State) -> Problem {

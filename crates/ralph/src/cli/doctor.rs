@@ -1,6 +1,6 @@
 //! `ralph doctor`: checks that change nothing. Each row is one check, its result, and how to fix it. `agents.rs` finds
-//! agents, `credentials.rs` their logins, `hooks.rs` the plugin in their sessions, `verify.rs` the programs of the verify commands, `place.rs` checks disk, clock
-//! and terminal, `database.rs` the database, `saved_contents.rs` the snapshots; `--repair` rebuilds the list of runs from the journals, `--full` compares the ledger
+//! agents, `credentials.rs` their logins, `hooks.rs` the plugin in their sessions, `verify.rs` the programs of the verify commands, `traces.rs` where traces are sent, `place.rs` checks disk, clock
+//! and terminal, `sandbox.rs` tries the sandboxes, `database.rs` the database, `saved_contents.rs` the snapshots; `--repair` rebuilds the list of runs from the journals, `--full` compares the ledger
 //! with them (`ledger.rs`), `--restore` replaces the database by a copy (`restore.rs`).
 
 mod agents;
@@ -10,7 +10,9 @@ mod hooks;
 mod ledger;
 mod place;
 mod restore;
+mod sandbox;
 mod saved_contents;
+mod traces;
 mod verify;
 
 use super::Here;
@@ -117,11 +119,12 @@ pub fn doctor(args: &Args, here: &Here) -> Result<u8, Problem> {
     rows.extend(agents::rows(here));
     rows.extend(hooks::rows(here));
     rows.extend(verify::rows(here));
+    rows.extend(traces::rows(here));
     rows.extend(place::rows(here));
     rows.extend(database::rows(here, args.full));
     rows.extend(saved_contents::rows(here, args.full));
     rows.extend(place::system());
-    rows.push(place::sandbox(here));
+    rows.extend(sandbox::rows(here));
     rows.push(place::terminal(here));
     if args.json {
         print_json(&json!({"v": 1, "type": "doctor", "rows": rows, "repaired": repaired}))?;

@@ -6,12 +6,12 @@ use crate::plain::{plain, plain_lines};
 use ralph_rules::counting::counted;
 use ralph_rules::estimate::{DEFAULT, Estimate};
 use ralph_rules::prompt::{Data, skill_text, template};
-use ralph_rules::record::AgentChoice;
+use ralph_rules::record::{AgentChoice, SandboxGiven};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// As text.
-pub fn text(resolved: &Resolved) -> String {
+pub fn text(resolved: &Resolved, sandbox: &SandboxGiven) -> String {
     let plan = &resolved.plan;
     let policy = &plan.policy;
     let mut text = String::new();
@@ -39,9 +39,9 @@ pub fn text(resolved: &Resolved) -> String {
         };
         row("skill", &format!("{} ({}){sets}", skill.name, skill.from));
     }
-    row("command", &command_line(resolved));
-    row("permissions", &permissions(resolved));
-    row("sandbox", "none");
+    row("command", &command_line(resolved, sandbox.contains()));
+    row("permissions", &permissions(resolved, sandbox.contains()));
+    row("sandbox", &sandbox.words());
     row(
         "limits",
         &format!(
@@ -136,13 +136,13 @@ fn estimate(resolved: &Resolved) -> Value {
 }
 
 /// As JSON.
-pub fn value(resolved: &Resolved) -> Value {
+pub fn value(resolved: &Resolved, sandbox: &SandboxGiven) -> Value {
     let plan = &resolved.plan;
     let shown = |agent: &AgentChoice| AgentChoice { account: String::new(), ..agent.clone() };
     let ladder: Vec<AgentChoice> = plan.ladder.iter().map(shown).collect();
     json!({
         "v": 1, "type": "dry_run", "workspace": plan.workspace, "agent": shown(&plan.agent), "policy": plan.policy,
-        "command": command(resolved), "permissions": permissions(resolved), "sandbox": "none",
+        "command": command(resolved, sandbox.contains()), "permissions": permissions(resolved, sandbox.contains()), "sandbox": sandbox.words(),
         "ladder": ladder, "reviewer": plan.review.as_ref().map(|review| shown(&review.agent)), "protocol": protocol(resolved),
         "context": plan.prompting.context.then(|| example(resolved)),
         "templates": plan.prompting.templates, "verify": plan.verify, "protect": plan.protect,

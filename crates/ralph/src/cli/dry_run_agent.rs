@@ -15,7 +15,7 @@ const INSTRUCTIONS: &str = "REPORTING_INSTRUCTIONS";
 const SCRATCH: &str = "SCRATCH_DIR";
 
 /// The first call, with placeholders for what is made for each.
-fn first_call(resolved: &Resolved) -> Call {
+fn first_call(resolved: &Resolved, contained: bool) -> Call {
     let agent = &resolved.plan.agent;
     Call {
         prompt: PROMPT.into(),
@@ -27,29 +27,33 @@ fn first_call(resolved: &Resolved) -> Call {
         scratch: SCRATCH.into(),
         prices: resolved.deps.prices.clone(),
         read_only: false,
+        contained,
     }
 }
 
 /// The program and its arguments; the user's own variables are left out, because they may be keys.
-pub fn command(resolved: &Resolved) -> Vec<String> {
-    let launch = resolved.deps.agent.agent.launch(&first_call(resolved));
+pub fn command(resolved: &Resolved, contained: bool) -> Vec<String> {
+    let launch = resolved.deps.agent.agent.launch(&first_call(resolved, contained));
     std::iter::once(launch.program).chain(launch.args).collect()
 }
 
 /// The same as a person would type it.
-pub fn command_line(resolved: &Resolved) -> String {
+pub fn command_line(resolved: &Resolved, contained: bool) -> String {
     let info = resolved.deps.agent.agent;
-    let variables = info.launch(&first_call(resolved)).env;
+    let variables = info.launch(&first_call(resolved, contained)).env;
     let variables = variables.into_iter().map(|(name, value)| format!("{name}={}", quoted(&value)));
-    let words = variables.chain(command(resolved).into_iter().map(|word| quoted(&word)));
+    let words = variables.chain(command(resolved, contained).into_iter().map(|word| quoted(&word)));
     let line = words.collect::<Vec<_>>().join(" ");
     if info.prompt == PromptVia::Stdin { format!("{line} < {PROMPT}") } else { line }
 }
 
 /// What the agent may do without asking.
-pub fn permissions(resolved: &Resolved) -> String {
-    let allowed = &resolved.deps.agent.agent.permissions;
-    let call = first_call(resolved);
+pub fn permissions(resolved: &Resolved, contained: bool) -> String {
+    let info = resolved.deps.agent.agent;
+    let (allowed, call) = (&info.permissions, first_call(resolved, contained));
+    if contained && !info.contained.args.is_empty() && !call.sets(info.contained.unless) {
+        return "whatever the sandbox allows".into();
+    }
     match allowed.defaults.iter().any(|permission| call.sets(permission.unless)) {
         true => "as your own arguments say".into(),
         false => allowed.summary.into(),

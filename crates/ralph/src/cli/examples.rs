@@ -21,6 +21,7 @@ pub const RUN: &str = "\
 Examples:
   ralph run                   use the task in PROMPT.md and the settings in ralph.toml
   ralph run \"Make the tests pass\" --verify 'cargo test' --max-iterations 10 --max-cost 5
+  ralph run --watch           run in the background and watch it; leaving does not stop it
   ralph run --detach          run in the background and print the run id
   ralph run --agent command --max-iterations 5 --max-cost 2 -- ./my-agent --flag";
 
@@ -86,11 +87,23 @@ Examples:
   ralph logs -i 3 --diff      what iteration 3 changed
   ralph logs --raw > all.jsonl";
 
+pub const WATCH: &str = "\
+Examples:
+  ralph watch                 all runs of yours, and the one that matters most in depth
+  ralph watch 7ebeed4a        the run whose id ends with 7ebeed4a
+  ralph run --watch           start a run in the background and watch it";
+
 pub const ATTACH: &str = "\
 Examples:
   ralph run --detach          start a run in the background
   ralph attach                show its panel, with the same keys; q leaves
   ralph attach 7ebeed4a       the panel of the run whose id ends with 7ebeed4a";
+
+pub const SERVE: &str = "\
+Examples:
+  ralph serve --open               all runs on a page in the browser
+  ralph serve --allow-control      the page can also pause, stop and hint
+  ralph serve --listen [::1]:0     another address; the system picks the port";
 
 pub const EXPLAIN: &str = "\
 Examples:
@@ -156,6 +169,12 @@ Examples:
   ralph prune                 delete what is older than prune.keep or exceeds 5 GB (asks first)
   ralph prune --keep 30d --max-size 500MB --dry-run
   ralph prune --yes           do not ask";
+
+pub const NOTIFY: &str = "\
+Examples:
+  ralph notify test           send a test note to every target, and see what each answers
+  ralph notify list           targets, and notes that wait or failed
+  ralph notify flush          deliver now what is due or waits for another attempt";
 
 pub const CIRCUIT: &str = "\
 Examples:
@@ -274,7 +293,9 @@ pub const REPORT: &str = "\
 Examples:
   ralph report                             today, in this workspace
   ralph report yesterday --all             yesterday, in all workspaces
-  ralph report --since 2026-02-14 --json   from that day until today, for scripts";
+  ralph report --since 2026-02-14 --json   from that day until today, for scripts
+  ralph report --html > night.html         today, as one file to open, print or attach
+  ralph report --html 7ebeed4a > run.html  one run";
 
 pub const STATS: &str = "\
 Examples:

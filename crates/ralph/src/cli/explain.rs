@@ -4,11 +4,9 @@ use super::{Here, runs};
 use crate::plain::plain_lines;
 use crate::print::{print, print_json};
 use crate::problem::{Code, Problem};
-use ralph_rules::next::Next;
-use ralph_rules::record::{Attempt, Decision, Fact, Record, Seen};
-use ralph_rules::step::Step;
+use ralph_rules::record::Record;
 use ralph_view::explanation::{explanation, with_grounds};
-use std::collections::BTreeSet;
+use ralph_view::iteration_parts::prompt_file;
 use std::path::Path;
 
 /// The command's arguments.
@@ -41,30 +39,16 @@ pub fn explain(args: &Args, here: &Here) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// The id of a review that was asked for.
-fn review(record: &Record) -> Option<Attempt> {
-    match &record.fact {
-        Fact::Decided(Decision { next: Next::Do(Step::Admit { id, review: true, .. }), .. }) => Some(*id),
-        _ => None,
-    }
-}
-
 /// A prompt as it was saved beside the journal; of several attempts the last. A review is no attempt.
 fn prompt(records: &[Record], iteration: u32, folder: &Path) -> Result<String, Problem> {
-    let reviews: BTreeSet<Attempt> = records.iter().filter_map(review).collect();
-    let wanted = |id: Attempt| (iteration == 0 || id.iteration == iteration) && !reviews.contains(&id);
-    let admitted = records.iter().rev().find_map(|record| match &record.fact {
-        Fact::Seen(Seen::Admitted(admitted)) if wanted(admitted.id) => Some(admitted),
-        _ => None,
-    });
-    let admitted = admitted.ok_or_else(|| {
+    let file = prompt_file(records, iteration).ok_or_else(|| {
         let message = match iteration {
             0 => "the run has no prompt: no iteration started".into(),
             n => format!("the run has no iteration {n}"),
         };
         Problem::new(Code::Usage, message).hint("`ralph status` lists the iterations of a run")
     })?;
-    let path = folder.join(&admitted.prompt.file);
+    let path = folder.join(file);
     let text = std::fs::read(&path).map_err(|e| {
         Problem::new(Code::Input, format!("the prompt {} cannot be read", path.display())).cause(&e)
     })?;

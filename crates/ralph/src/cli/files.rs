@@ -28,7 +28,7 @@ const STATE: &[File] = &[
     ("ralph.db", "journals of all runs, the cost ledger, the list of runs"),
     (
         "runs/ID/",
-        "prompts and transcripts (003.a1.prompt.md, 003.a1.out.jsonl), debug.log with ralph's own log",
+        "prompts, transcripts (003.a1.prompt.md, 003.a1.out.jsonl; 003.a1.times: when its bytes came), debug.log",
     ),
     ("keep/", "snapshots of the workspace's files, for `ralph undo`"),
     ("rooms/", "clean copies of the files, in which verification is repeated for the proof"),

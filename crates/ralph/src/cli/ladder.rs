@@ -84,7 +84,7 @@ fn climb(
     // What was typed after -- is meant for the run's agent; another one would not know it.
     let typed = if same { args.rest.as_slice() } else { &[] };
     let rest = own.args.iter().chain(typed).chain(&rung.args).cloned().collect();
-    let found = agent::found(name, model, rest, own.command, here)?;
+    let found = agent::found(name, model, rest, own.command, (&config.settings, here))?;
     let found = agent::with_account(found, &config.settings);
     let timeout = own.timeout.filter(|_| !same && !config.is_typed("run.timeout"));
     Ok(AgentChoice { timeout, ..found })

@@ -1,13 +1,13 @@
 //! `ralph list`: runs, newest first.
 
-use super::listed_run::{ListedRun, STATUS_WIDTH};
-use super::{Here, runs};
+use super::{Here, notify, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::Problem;
 use ralph_engine::clock::utc;
 use ralph_store::{RunFilter, Store};
 use ralph_view::fact_text::ago;
+use ralph_view::listed_run::{ListedRun, STATUS_WIDTH};
 use std::fmt::Write;
 
 /// The command's arguments.
@@ -32,23 +32,33 @@ pub fn list(args: &Args, here: &Here) -> Result<u8, Problem> {
         ..RunFilter::default()
     };
     let home = here.home()?;
-    let rows = match home.store_if_any().map_err(|e| runs::broken(&e))? {
+    let store = home.store_if_any().map_err(|e| runs::broken(&e))?;
+    let rows = match &store {
         Some(store) => {
-            let rows = runs::seen_now(store.runs(&filter).map_err(|e| runs::broken(&e))?, &home);
-            rows.into_iter().map(|row| ListedRun::of(row, &store)).collect()
+            let rows = store.runs(&filter).map_err(|e| runs::broken(&e))?;
+            let rows = runs::with_live_spend(runs::seen_now(rows, &home), store, here)?;
+            rows.into_iter().map(|row| ListedRun::of(row, store)).collect()
         }
         None => Vec::new(),
     };
+    shown(&rows, args, here)?;
+    if let Some(store) = &store {
+        notify::saw(rows.iter().map(|run| &run.row), store, here);
+    }
+    Ok(0)
+}
+
+fn shown(rows: &[ListedRun], args: &Args, here: &Here) -> Result<(), Problem> {
     if args.json {
-        return print_json(&rows).map(|()| 0);
+        return print_json(&rows);
     }
     if rows.is_empty() {
         let place = if args.all { "" } else { " in this workspace (`--all` lists all workspaces)" };
         say(&format!("No runs{place}.\n"));
-        return Ok(0);
+        return Ok(());
     }
-    print(&table(&rows, args.all, here));
-    Ok(0)
+    print(&table(rows, args.all, here));
+    Ok(())
 }
 
 fn table(rows: &[ListedRun], all: bool, here: &Here) -> String {

@@ -102,9 +102,9 @@ fn possible(args: &Args, resolved: &Resolved) -> Result<(), Problem> {
             .hint("add --agent claude, or omit --mode hook")
             .hint("in Codex, hooks work in sessions that you start: `ralph hook install codex`"));
     }
-    if args.detach || args.detached.is_some() {
+    if args.detach || args.watch || args.detached.is_some() {
         return Err(Problem::new(Code::Usage, "--mode hook does not run in the background")
-            .hint("omit --detach, or omit --mode hook"));
+            .hint("omit --detach and --watch, or omit --mode hook"));
     }
     // A session is always a new run that is recorded, and shows what its client shows.
     let set = [(args.fallback, "--fallback"), (args.fresh, "--fresh"), (args.output.verbose, "--verbose")];

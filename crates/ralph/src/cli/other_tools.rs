@@ -6,7 +6,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("version", "ralph --version"),
     ("loop start go begin exec execute launch fix work build", "ralph run"),
     ("init-project setup enable new create bootstrap import install", "ralph init"),
-    ("monitor watch follow tail dashboard live", "ralph logs -f"),
+    ("monitor dashboard top tui", "ralph watch"),
+    ("follow tail live", "ralph logs -f"),
     ("cost costs spend spending usage bill budget summary", "ralph report"),
     ("ls ps runs history", "ralph list"),
     ("show info state progress", "ralph status"),
@@ -31,7 +32,8 @@ const COMMANDS: &[(&str, &str)] = &[
 
 /// Words typed as a flag, of whatever command.
 const FLAGS: &[(&str, &str)] = &[
-    ("--monitor --watch --follow --live --tail", "ralph logs -f"),
+    ("--monitor --dashboard", "ralph run --watch"),
+    ("--follow --live --tail --watch", "ralph logs -f"),
     ("--status", "ralph status"),
     ("--reset-circuit --circuit-reset --auto-reset-circuit", "ralph circuit reset"),
     ("--circuit-status", "ralph circuit status"),

@@ -10,6 +10,7 @@ use crate::print::{print_json, say};
 use crate::problem::{Code, Problem};
 use crate::show::ago;
 use crate::values;
+use ralph_diagnostics::Discard;
 use ralph_engine::clock::utc;
 use ralph_engine::home::Home;
 use ralph_engine::open::PRUNE;
@@ -77,6 +78,7 @@ pub fn prune(args: &Args, here: &Here) -> Result<u8, Problem> {
     let deleted = go.then(|| run_files::delete(&goes, &store, &home));
     if !args.dry_run {
         remove_leftovers(&plan, &home);
+        ralph_notify::prune(&store, utc()).discard("delete old notes");
     }
     if args.json {
         // What could not be deleted, or is in use meanwhile, is not listed.

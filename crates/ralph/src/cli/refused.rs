@@ -1,6 +1,6 @@
 //! Why a run did not start or stopped abruptly, as an error with the exit code of the contract.
 
-use super::{Here, runs};
+use super::{Here, runs, sandbox};
 use crate::problem::{Code, Problem};
 use ralph_agents::Client;
 use ralph_engine::circuit::OpenBreaker;
@@ -45,6 +45,7 @@ pub fn refused(error: &OpenError, id: &str, here: &Here) -> Problem {
             result: serde_json::to_value(outcome).ok().map(Box::new),
             ..unwritable(error, id, here)
         },
+        OpenError::Sandbox(why) => sandbox::refused(why, here),
         OpenError::System { .. } => Problem::new(Code::Busy, "cannot set up the run").cause(error),
     }
 }

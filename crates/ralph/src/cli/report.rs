@@ -1,4 +1,7 @@
-//! `ralph report`: a day's runs in numbers, as Markdown or for scripts.
+//! `ralph report`: a day's runs in numbers, as Markdown, for scripts, or as one HTML file (`report/html.rs`), which can
+//! also be about one run.
+
+mod html;
 
 use super::{Here, resolve, runs};
 use crate::print::{print, print_json};
@@ -13,7 +16,7 @@ use ralph_rules::report::{Report, Span, report as empty};
 /// Arguments of `ralph report`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Day to report: a date such as 2026-02-20, today or yesterday (default: today).
+    /// Day to report: a date such as 2026-02-20, today or yesterday (default: today); with --html also a run id.
     #[arg(value_name = "DATE")]
     date: Option<String>,
     /// First day of a range that ends with DATE.
@@ -25,6 +28,9 @@ pub struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Print one HTML file without scripts, to print or attach: of the days, or of one run.
+    #[arg(long, conflicts_with = "json")]
+    html: bool,
 }
 
 /// Prints the report.
@@ -32,16 +38,29 @@ pub fn report(args: &Args, here: &Here) -> Result<u8, Problem> {
     let zone = resolve::zone(here);
     let now = today(utc(), &zone)
         .ok_or_else(|| Problem::new(Code::Bug, "cannot tell the date from the system clock"))?;
-    let last = args.date.as_deref().map_or(Ok(now), |text| day(text, now))?;
+    let last = args.date.as_deref().map_or(Ok(now), |text| day(text, now));
+    if let (true, Some(text), Err(_)) = (args.html, args.date.as_deref(), &last) {
+        if args.all || args.since.is_some() {
+            return Err(Problem::new(
+                Code::Usage,
+                format!("`{text}` is not a date, and --all and --since need one"),
+            )
+            .hint("omit them for the report of one run: ralph report --html RUN"));
+        }
+        return html::of_run(text, here);
+    }
+    let last = last?;
     let first = args.since.as_deref().map_or(Ok(last), |text| day(text, now))?;
     if first > last {
         return Err(Problem::new(Code::Usage, format!("--since {first} is after the last day, {last}"))
             .hint("give the earlier day with --since, such as: ralph report 2026-02-20 --since 2026-02-14"));
     }
-    let found = found(args, here, Days::span(first, last, &zone))?;
-    match args.json {
-        true => print_json(&found)?,
-        false => print(&found.markdown()),
+    let days = Days::span(first, last, &zone);
+    let found = found(args, here, days)?;
+    match (args.html, args.json) {
+        (true, _) => return html::of_days(&found, &days, args.all, here),
+        (_, true) => print_json(&found)?,
+        _ => print(&found.markdown()),
     }
     Ok(0)
 }

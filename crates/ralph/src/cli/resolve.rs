@@ -3,9 +3,10 @@
 use super::auto_prune::AutoPrune;
 use super::run::Args;
 use super::{
-    Here, agent, ladder, named_skill, output_files, prompt, review, secrets, start_warnings, tasks, templates,
+    Here, agent, ladder, named_skill, output_files, prompt, review, sandbox, secrets, start_warnings, tasks,
+    templates,
 };
-use crate::config::{Preset, Sandbox, Settings, Sources};
+use crate::config::{Flags, Preset, Settings, Sources};
 use crate::problem::{Code, Problem};
 use crate::skills::Skill;
 use crate::views::Paths;
@@ -17,13 +18,12 @@ use ralph_rules::grade::Grade;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::{Policy, Until};
 use ralph_rules::record::{AgentChoice, Ms};
+use ralph_sandbox::policy::Mode;
 use ralph_tree::Protect;
 use std::path::Path;
 
-/// Said before every run until there is a sandbox.
+/// Said before every run without a sandbox.
 pub const UNCONTAINED: &str = "no sandbox: the agent can do anything you can";
-/// The same where it was asked for.
-pub const SANDBOX_OFF: &str = "the sandbox is off: the agent can do anything you can";
 
 /// A run, resolved.
 pub struct Resolved {
@@ -59,11 +59,13 @@ pub struct Changes {
     pub no_wait: bool,
     /// Continue even if a verify command cannot run.
     pub force: bool,
+    /// Another sandbox.
+    pub sandbox: Flags,
 }
 
 impl Resolved {
-    /// The limits, as changes to an interrupted run of the same task.
-    pub fn changes(&self) -> Changes {
+    /// The limits and the sandbox, as changes to an interrupted run of the same task.
+    pub fn changes(&self, args: &Args) -> Changes {
         let policy = &self.plan.policy;
         Changes {
             max_iterations: Some(policy.max_iterations),
@@ -71,6 +73,7 @@ impl Resolved {
             max_time: policy.max_time,
             no_wait: policy.no_wait,
             force: policy.start_anyway,
+            sandbox: args.settings.of_sandbox(),
         }
     }
 }
@@ -83,15 +86,14 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
     let config = sources.skill(values.as_ref()).variables(&here.env).flags(&args.settings).load()?;
     let settings = &config.settings;
+    sandbox::network_has_effect(&args.settings, settings.sandbox.mode != Mode::Off)?;
     let mut policy = policy(args, settings)?;
     let mut warnings = config.warnings();
     warnings.extend(start_warnings::surroundings(here));
     let (prompt, prompt_from) = prompt::prompt(args, settings, here)?;
     let chosen = ladder::first(args, &config, here)?;
     let history = history(&chosen, skill.as_ref().map(|skill| skill.name.as_str()), here);
-    if let Some(history) = &history {
-        policy.estimate = history.reservation();
-    }
+    policy.estimate = history.as_ref().map_or(policy.estimate, Estimate::reservation);
     let ladder = ladder::ladder(&chosen, args, &config, here)?;
     let review = review::reviewer(&config, here)?;
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
@@ -103,7 +105,8 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let bound = tasks::bound(settings, here)?;
     let stories = tasks::stories(args, settings, bound.as_ref())?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
-    warnings.push(if settings.sandbox == Sandbox::Off { SANDBOX_OFF } else { UNCONTAINED }.into());
+    deps.sandbox.take_if(|wish| wish.settings.mode == Mode::Off);
+    warnings.extend(deps.sandbox.is_none().then(|| UNCONTAINED.into()));
     warnings.extend(start_warnings::blind(&chosen, &ladder, review.as_ref()));
     warnings.extend(start_warnings::unpriced(&deps, (&chosen, &ladder, review.as_ref())));
     let part = start_warnings::part_of_repository(&here.workspace);

@@ -7,8 +7,8 @@ use super::refused::{can_be_recorded, in_session};
 use super::resolve::{Changes, UNCONTAINED, state_inside};
 use super::run::{Output, close, not_inside};
 use super::watchers::{WatchedRun, watchers};
-use super::{Here, agent, ask, detach, diagnostics, moved, runs, secrets};
-use crate::config;
+use super::{Here, agent, ask, detach, diagnostics, moved, notify, runs, sandbox, secrets, watch};
+use crate::config::{Config, SandboxFlags, Sources};
 use crate::print::say;
 use crate::problem::{Code, Problem};
 use crate::values;
@@ -20,9 +20,11 @@ use ralph_engine::run_deps::RunDeps;
 use ralph_engine::session::Binding;
 use ralph_rules::money::Micro;
 use ralph_rules::policy::Policy;
-use ralph_rules::record::{Ms, Request};
+use ralph_rules::record::{Ms, Request, RunStarted};
 use ralph_rules::state::State;
+use ralph_sandbox::policy::Mode;
 use ralph_store::{Database, RunRow};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Arguments of `ralph resume`.
@@ -48,17 +50,22 @@ pub struct Args {
     /// Continue even if a verify command cannot run.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    sandbox: SandboxFlags,
     /// Allow running inside an agent that ralph started.
     #[arg(long)]
     nested: bool,
     /// Run in the background and print the run id.
     #[arg(long)]
     detach: bool,
+    /// Run in the background and open the monitor on it (`ralph watch`).
+    #[arg(long, conflicts_with_all = ["detach", "json", "quiet", "verbose"])]
+    watch: bool,
     #[command(flatten)]
     pub output: Output,
 
     /// Marks the background process of `--detach`, with the id of its run.
-    #[arg(long, hide = true, value_name = "ID", conflicts_with = "detach")]
+    #[arg(long, hide = true, value_name = "ID", conflicts_with_all = ["detach", "watch"])]
     detached: Option<String>,
 }
 
@@ -66,6 +73,9 @@ pub struct Args {
 pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
     if !args.nested {
         not_inside(here)?;
+    }
+    if args.watch {
+        watch::needs_terminal(here)?;
     }
     let home = here.home()?;
     let store = runs::store(&home)?;
@@ -92,10 +102,11 @@ pub fn resume(args: &Args, here: &Here) -> Result<u8, Problem> {
         max_time: args.max_time,
         no_wait: args.no_wait,
         force: args.force,
+        sandbox: args.sandbox.0.clone(),
     };
-    if args.detach {
+    if args.detach || args.watch {
         let stdin = hint.as_deref().filter(|_| args.hint.as_deref() == Some("-"));
-        let handover = Handover { output: args.output, stdin };
+        let handover = Handover { output: args.output, watch: args.watch, stdin };
         return detach::detach(handover, &row.id, Some(&row), here);
     }
     let background = args.detached.is_some();
@@ -134,6 +145,29 @@ fn leave_session(id: &str, home: &Home) -> Result<(), Problem> {
     }
 }
 
+/// Whether every agent of a run can be started on this machine.
+fn agents_are_there(start: &RunStarted, workspace: &Path, here: &Here) -> Result<(), Problem> {
+    let reviewer = start.review.as_ref().map(|review| &review.agent);
+    for agent in std::iter::once(&start.agent).chain(&start.ladder).chain(reviewer) {
+        let program = &agent.program;
+        here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
+    }
+    Ok(())
+}
+
+/// The policy with what was typed, within the user's ceilings.
+fn changed(policy: &Policy, changes: &Changes, config: &Config, here: &Here) -> Policy {
+    let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
+    policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
+    policy.max_cost = changes.max_cost.unwrap_or(policy.max_cost);
+    policy.max_time = changes.max_time.or(policy.max_time);
+    policy.start_anyway |= changes.force;
+    for lowered in config.cap(&mut policy) {
+        say(&format!("{} {lowered}\n", here.err_style().warn("warning:")));
+    }
+    policy
+}
+
 /// Resumes this run with these limits, where so many of its files are; `typed` is its task if it was given again, `requests` are made at once.
 pub fn go_on(
     (id, needed): (&str, FilesNeeded),
@@ -153,32 +187,30 @@ pub fn go_on(
         Problem::new(Code::Journal, format!("the journal of run {} has no start record", runs::short(id)))
     })?;
     let workspace = &moved::workspace(start, needed, &home, here)?;
-    let config = config::load_files(workspace, &here.env)?;
+    let sources = Sources::files(workspace, here.env.config_home.as_deref());
+    let config = sources.sandbox_variables(&here.env).flags(&changes.sandbox).load()?;
     let redactor = secrets::redactor(&config.settings, workspace, here)?;
     let start = secrets::whole(start.clone(), &redactor, typed);
-    // Accepting calls no agent.
-    let reviewer = start.review.as_ref().map(|review| &review.agent);
-    let agents = std::iter::once(&start.agent).chain(&start.ladder).chain(reviewer);
     let accepts = requests.contains(&Request::Accept);
-    let called = agents.filter(|_| !accepts);
-    for agent in called {
-        let program = &agent.program;
-        here.env.which(program, workspace).ok_or_else(|| agent::missing(&agent.name, program))?;
+    let anew = changes.sandbox.is_set("sandbox.mode");
+    let contained = if anew { config.settings.sandbox.mode != Mode::Off } else { start.contained.is_some() };
+    sandbox::network_has_effect(&changes.sandbox, contained)?;
+    let in_image = match anew {
+        true => config.settings.sandbox.mode == Mode::Container,
+        false => start.contained.as_ref().is_some_and(|given| given.is_container()),
+    };
+    // Accepting calls no agent, and an image has its own.
+    if !accepts && !in_image {
+        agents_are_there(&start, workspace, here)?;
     }
     let mut deps =
         agent::deps((&start.agent, &start.ladder, start.review.as_ref()), &config.settings, redactor, here)?;
-    let change = |policy: &Policy| {
-        let mut policy = Policy { no_wait: changes.no_wait || policy.no_wait, ..policy.clone() };
-        policy.max_iterations = changes.max_iterations.unwrap_or(policy.max_iterations);
-        policy.max_cost = changes.max_cost.unwrap_or(policy.max_cost);
-        policy.max_time = changes.max_time.or(policy.max_time);
-        policy.start_anyway |= changes.force;
-        for lowered in config.cap(&mut policy) {
-            say(&format!("{} {lowered}\n", here.err_style().warn("warning:")));
-        }
-        policy
-    };
-    if !output.quiet && !accepts {
+    if let Some(wish) = &mut deps.sandbox {
+        wish.anew = anew;
+        wish.add_commands(start.verify.iter().map(String::as_str));
+    }
+    let change = |policy: &Policy| changed(policy, changes, &config, here);
+    if start.contained.is_none() && !anew && !output.quiet && !accepts {
         say(&format!("{} {UNCONTAINED}\n", here.err_style().warn("warning:")));
     }
     for warning in
@@ -194,8 +226,10 @@ pub fn go_on(
     let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &deps.redactor, here);
     let which = (id, Some(workspace.as_path()), records);
+    let notes = notify::background(&home, here);
     let ended = open::resume(&home, which, (change, requests), |_| deps, whole, watchers);
     drop(terminal);
+    notes.finish();
     let code = close(ended, output, id, here)?;
     AutoPrune::of(&config).after_run(id, workspace, output, here);
     Ok(code)

@@ -11,7 +11,7 @@ pub fn reviewer(config: &Config, here: &Here) -> Result<Option<ReviewGiven>, Pro
     let Some(name) = &settings.review.agent else { return Ok(None) };
     let own = settings.agents.get(name).cloned().unwrap_or_default();
     let model = settings.review.model.clone().or(own.model);
-    let found = agent::found(name, model, own.args, own.command, here)
+    let found = agent::found(name, model, own.args, own.command, (settings, here))
         .map_err(|problem| Problem { message: format!("review.agent: {}", problem.message), ..problem })?;
     let found = agent::with_account(found, settings);
     let timeout = own.timeout.filter(|_| !config.is_typed("run.timeout"));

@@ -5,8 +5,8 @@ use super::refused::{can_be_recorded, refused};
 use super::resolve::{self, Resolved};
 use super::watchers::{WatchedRun, watchers};
 use super::{
-    Here, auto, detach, diagnostics, dry_run, fallback, mode_hook, moved, named_skill, prompt, resume, runs,
-    secrets,
+    Here, auto, detach, diagnostics, dry_run, fallback, mode_hook, moved, named_skill, notify, prompt,
+    resume, runs, sandbox, secrets, watch,
 };
 use crate::config::Flags;
 use crate::env::SESSION;
@@ -57,6 +57,9 @@ pub struct Args {
     /// Run in the background and print the run id.
     #[arg(long, conflicts_with = "dry_run")]
     pub detach: bool,
+    /// Run in the background and open the monitor on it (`ralph watch`).
+    #[arg(long, conflicts_with_all = ["dry_run", "detach", "json", "quiet", "verbose"])]
+    pub watch: bool,
     /// Take the plan story by story, and tick each when it is proven.
     #[arg(long)]
     pub stories: bool,
@@ -79,7 +82,7 @@ pub struct Args {
     #[arg(long, value_name = "MODE", value_parser = ["loop", "hook"], hide_possible_values = true)]
     pub mode: Option<String>,
     /// Marks the background process of `--detach`, with the id of its run.
-    #[arg(long, hide = true, value_name = "ID", conflicts_with = "detach")]
+    #[arg(long, hide = true, value_name = "ID", conflicts_with_all = ["detach", "watch"])]
     pub detached: Option<String>,
     /// Accepted for scripts; `run` asks no questions.
     #[arg(long, hide = true)]
@@ -112,17 +115,20 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
     if !args.nested {
         not_inside(here)?;
     }
+    if args.watch {
+        watch::needs_terminal(here)?;
+    }
     let args = &fallback::without_broken_skill(prompt::typed(args, here)?, here);
     let mut resolved = resolve::resolve(args, here)?;
-    let changes = resolved.changes();
+    let changes = resolved.changes(args);
     fallback::once_without_skill(args, &mut resolved);
     if args.auto {
         auto::heed(&mut resolved, args.output(), here)?;
     }
     if args.dry_run {
         match args.output.json {
-            true => print_json(&dry_run::value(&resolved))?,
-            false => print(&dry_run::text(&resolved)),
+            true => print_json(&dry_run::value(&resolved, &sandbox::of_run(&resolved, here)?))?,
+            false => print(&dry_run::text(&resolved, &sandbox::of_run(&resolved, here)?)),
         }
         return Ok(0);
     }
@@ -135,15 +141,17 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     if args.fallback
         && !args.detach
+        && !args.watch
         && let Some(why) = fallback::unusable_state(here)
     {
         return fallback::run_unrecorded(resolved, &why, args.output(), here);
     }
-    let handover = Handover { output: args.output, stdin: args.from_stdin.as_deref() };
+    let background = args.detach || args.watch;
+    let handover = Handover { output: args.output, watch: args.watch, stdin: args.from_stdin.as_deref() };
     match unfinished(&resolved, here)?.filter(|_| !args.fresh) {
         Some((row, start)) => {
             same_as_begun(&row, &start, &resolved)?;
-            if args.detach {
+            if background {
                 return detach::detach(handover, &row.id, Some(&row), here);
             }
             let short = runs::short(&row.id);
@@ -154,7 +162,7 @@ pub fn run(args: &Args, here: &Here) -> Result<u8, Problem> {
         }
         None => {
             let id = args.detached.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-            match args.detach {
+            match background {
                 true => detach::detach(handover, &id, None, here),
                 false => begin(&id, resolved, args.output(), here),
             }
@@ -240,8 +248,10 @@ pub fn begin(id: &str, resolved: Resolved, output: Output, here: &Here) -> Resul
     let run = WatchedRun { id, records: &[], workspace: &workspace, views, redactor };
     let (watchers, terminal) = watchers(run, output, &home, here);
     let _log = diagnostics::keep_log(&home.run(id), &resolved.deps.redactor, here);
+    let notes = notify::background(&home, here);
     let ended = open::start(&home, id, resolved.plan, resolved.deps, watchers);
     drop(terminal);
+    notes.finish();
     let code = close(ended, output, id, here)?;
     prune.after_run(id, &workspace, output, here);
     Ok(code)

@@ -1,11 +1,12 @@
 //! Finds the run that an argument names: an id, the last characters of one, or nothing for the latest run of this workspace.
 
-use super::Here;
+use super::{Here, board};
 use crate::problem::{Code, Problem};
 use ralph_engine::home::Home;
 use ralph_engine::journal::{self, JournalError};
 use ralph_rules::record::Record;
 use ralph_store::{Database, RunFilter, RunRow, Store, StoreError};
+use ralph_view::live_spend::LiveSpend;
 use ralph_view::run_state::row_now;
 pub use ralph_view::run_state::{is_alive, is_running, short_id as short};
 
@@ -76,6 +77,16 @@ fn latest(store: &dyn Store, here: &Here) -> Result<RunRow, Problem> {
         Problem::new(Code::Usage, format!("no runs in {}", here.workspace.display()))
             .hint("`ralph list --all` shows the runs of every workspace")
     })
+}
+
+/// The rows with what calls under way have spent so far, as their transcripts tell. Costs nothing where no run is open.
+pub fn with_live_spend(rows: Vec<RunRow>, store: &dyn Store, here: &Here) -> Result<Vec<RunRow>, Problem> {
+    if !rows.iter().any(LiveSpend::may_call) {
+        return Ok(rows);
+    }
+    let (home, settings) = (here.home()?, board::settings(here));
+    let spend = LiveSpend::new(&home, &settings.prices);
+    Ok(rows.into_iter().map(|row| spend.of_row(row, store)).collect())
 }
 
 /// The rows as they are now, processes looked at.

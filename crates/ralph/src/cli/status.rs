@@ -1,7 +1,6 @@
 //! `ralph status`: one run in full.
 
-use super::listed_run::ListedRun;
-use super::{Here, runs};
+use super::{Here, board, notify, runs};
 use crate::plain::plain;
 use crate::print::{print, print_json};
 use crate::problem::Problem;
@@ -18,9 +17,11 @@ use ralph_rules::objection::Objection;
 use ralph_rules::record::{Decision, Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_rules::step::Step;
-use ralph_store::{IterationRow, Store};
+use ralph_store::{IterationRow, RunRow, Store};
 use ralph_view::call_receipts;
 use ralph_view::fact_text::{clock_until, money, seconds};
+use ralph_view::listed_run::ListedRun;
+use ralph_view::live_spend::LiveSpend;
 use ralph_view::run_receipt::receipt;
 use ralph_view::run_state::{RunState, was_cut_off};
 use serde::Serialize;
@@ -41,10 +42,11 @@ pub struct Args {
 /// Prints the run.
 pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
     let store = runs::store(&here.home()?)?;
-    let run = ListedRun::of(runs::find(&store, args.run.as_deref(), here)?, &store);
-    let records = runs::records_to_the_end(&store, &run.row.id)?;
-    let rows = store.iterations(&run.row.id).map_err(|e| runs::broken(&e))?;
+    let row = runs::find(&store, args.run.as_deref(), here)?;
+    let records = runs::records_to_the_end(&store, &row.id)?;
+    let rows = store.iterations(&row.id).map_err(|e| runs::broken(&e))?;
     let (state, works) = fold(records);
+    let run = ListedRun::of(with_live_spend(row, &state, here)?, &store);
     let iterations: Vec<Shown<'_>> =
         rows.iter().map(|row| Shown { row, work_type: works.get(&(row.n, row.attempt)).copied() }).collect();
     let calls = state.start.as_ref().map(|start| call_receipts::call_receipts(records, start, &rows));
@@ -64,17 +66,29 @@ pub fn status(args: &Args, here: &Here) -> Result<u8, Problem> {
         if let Some(fields) = value.as_object_mut().filter(|_| state.stories.is_on()) {
             fields.insert("stories".into(), json!(stories_of(&state)));
         }
-        return print_json(&value).map(|()| 0);
+        print_json(&value)?;
+        notify::saw([&run.row].into_iter(), &store, here);
+        return Ok(0);
     }
     let mut text = heading(&run, &state);
-    text.push_str(&table(&iterations, &climbed(records, &state), run.cut_off(), here));
+    text.push_str(&table(&iterations, &climbed(records, &state), &run, here));
     text.push_str(&call_receipts::table(&calls, here.out_style()));
     if let Some(ended) = &ended {
         text.push('\n');
         text.push_str(&receipt(ended, &state, here.out_style()));
     }
     print(&text);
+    notify::saw([&run.row].into_iter(), &store, here);
     Ok(0)
+}
+
+/// The row with what the call under way has spent so far.
+fn with_live_spend(row: RunRow, state: &State, here: &Here) -> Result<RunRow, Problem> {
+    if !LiveSpend::may_call(&row) {
+        return Ok(row);
+    }
+    let (home, settings) = (here.home()?, board::settings(here));
+    Ok(LiveSpend::new(&home, &settings.prices).of_state(row, state))
 }
 
 /// One attempt with the kind of work it reports.
@@ -125,6 +139,9 @@ fn heading(run: &ListedRun, state: &State) -> String {
         line("verify", &verify);
         let iterations = counted(start.policy.max_iterations, "iteration");
         line("limits", &format!("{iterations}, {}", start.policy.max_cost));
+        if start.contained.is_some() {
+            line("sandbox", &start.sandbox);
+        }
     }
     if let Some(story) = &state.stories.current {
         line("story", &format!("{} ({} granted)", story.title, state.stories.granted.len()));
@@ -206,7 +223,9 @@ fn climbed(records: &[Record], state: &State) -> Vec<Climbed> {
     records.iter().filter_map(call).collect()
 }
 
-fn table(rows: &[Shown<'_>], climbed: &[Climbed], cut_off: Option<i64>, here: &Here) -> String {
+fn table(rows: &[Shown<'_>], climbed: &[Climbed], run: &ListedRun, here: &Here) -> String {
+    // Of a call that was cut off its reservation counts, of one that is under way what it has spent so far.
+    let open = run.cut_off().or(Some(run.row.live_micro).filter(|live| *live > 0));
     let style = here.out_style();
     let mut text = String::new();
     if rows.is_empty() {
@@ -221,7 +240,7 @@ fn table(rows: &[Shown<'_>], climbed: &[Climbed], cut_off: Option<i64>, here: &H
         climbed.iter().map(|c| ((c.iteration, c.attempt), c.label.as_str())).collect();
     for (at, Shown { row, work_type }) in rows.iter().enumerate() {
         // A review may have been cut off after the last attempt was settled.
-        let open = cut_off.filter(|_| at + 1 == rows.len() && row.cost_micro == 0);
+        let open = open.filter(|_| at + 1 == rows.len() && row.cost_micro == 0);
         let n = if row.attempt > 1 { format!("{}.{}", row.n, row.attempt) } else { row.n.to_string() };
         let verified = match row.verified {
             Some(true) => style.good(format!("{:<8}", "passed")),
@@ -234,7 +253,7 @@ fn table(rows: &[Shown<'_>], climbed: &[Climbed], cut_off: Option<i64>, here: &H
             text,
             "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {:<14}  {}{failure}{rung}",
             seconds(row.dur_ms),
-            open.map_or_else(|| money(row.cost_micro, true), |reserved| money(reserved, false)),
+            open.map_or_else(|| money(row.cost_micro, true), |so_far| money(so_far, false)),
             row.files,
             work_type.map_or("-", WorkType::word),
             if row.decision.is_empty() { "-" } else { &row.decision },

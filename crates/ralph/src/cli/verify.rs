@@ -1,8 +1,8 @@
 //! `ralph verify`: verifies the working tree or a branch without running an agent, and prints a receipt; or checks whether
 //! a receipt is still valid.
 
-use super::{Here, agent, runs, secrets};
-use crate::config::{self, Settings};
+use super::{Here, agent, resolve, runs, sandbox, secrets};
+use crate::config::{SandboxFlags, Settings, Sources};
 use crate::plain::plain;
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
@@ -17,6 +17,7 @@ use ralph_os::{Links, read_regular};
 use ralph_rules::grade::Grade;
 use ralph_rules::record::{Check, CheckOutcome};
 use ralph_rules::state::State;
+use ralph_sandbox::policy::Mode;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,8 @@ pub struct Args {
     /// Find the parts of the change that no check notices: put each one back and verify again.
     #[arg(long, conflicts_with = "check")]
     map: bool,
+    #[command(flatten)]
+    sandbox: SandboxFlags,
     /// Check whether this receipt is still valid: files, diff, journal.
     #[arg(long, value_name = "RECEIPT")]
     check: Option<PathBuf>,
@@ -52,9 +55,12 @@ pub fn verify(args: &Args, here: &Here) -> Result<u8, Problem> {
 }
 
 fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
-    let config = config::load(&here.workspace, &here.env)?;
+    let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
+    let config = sources.variables(&here.env).flags(&args.sandbox.0).load()?;
     let settings = &config.settings;
-    for warning in config.warnings().iter().filter(|warning| warning.starts_with("verify.")) {
+    sandbox::network_has_effect(&args.sandbox.0, settings.sandbox.mode != Mode::Off)?;
+    let concerns = |warning: &&String| ["verify.", "sandbox."].iter().any(|name| warning.starts_with(name));
+    for warning in config.warnings().iter().filter(concerns) {
         say(&format!("warning: {warning}\n"));
     }
     let commands = commands(args, &settings.verify)?;
@@ -90,7 +96,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
         ..request(commands, settings, here)?
     };
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
-    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
+    let search = sandbox::programs(settings, here);
     let receipt = standalone::verify(&request, &redactor, |progress| told(progress, search))
         .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
     match args.json {
@@ -104,7 +110,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
 pub fn is_green(commands: &[String], settings: &Settings, here: &Here) -> Result<bool, Problem> {
     let request = request(commands.to_vec(), settings, here)?;
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
-    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
+    let search = sandbox::programs(settings, here);
     let mut green = true;
     let seen = |progress: Progress<'_>| {
         if let Progress::Ran(_, result) = &progress {
@@ -119,6 +125,9 @@ pub fn is_green(commands: &[String], settings: &Settings, here: &Here) -> Result
 
 /// A verification of the working tree.
 fn request(commands: Vec<String>, settings: &Settings, here: &Here) -> Result<StandaloneVerify, Problem> {
+    let mut wish = sandbox::wish(settings, false, here)?;
+    wish.add_commands(commands.iter().map(String::as_str));
+    let (contained, given) = sandbox::of_verification(&wish, &resolve::protect(settings), here)?;
     Ok(StandaloneVerify {
         workspace: here.workspace.clone(),
         base: None,
@@ -134,6 +143,7 @@ fn request(commands: Vec<String>, settings: &Settings, here: &Here) -> Result<St
         places: agent::places(here),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
         supervisor: agent::own_program()?,
+        sandbox: (contained, given.words()),
         map: None,
     })
 }

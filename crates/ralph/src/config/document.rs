@@ -5,7 +5,7 @@ use super::key::{Combine, Key, Section, Shape};
 use super::kind::Mismatch;
 use super::mistake;
 use super::origin::{Entry, Layer, Origin};
-use super::sections::{SECTIONS, keys, section};
+use super::sections::{SECTIONS, keys, list_within, section};
 use crate::nearest::nearest;
 use crate::problem::Problem;
 use ralph_rules::prices::normal;
@@ -149,6 +149,9 @@ impl Reader<'_> {
 
     fn key(&mut self, within: &Within<'_>, value: &Value, name: &Name<'_>, place: &Place<'_>) {
         let at = name.span().start;
+        if let Some(list) = list_within(within.section, name.get_ref()) {
+            return self.section(list, value, name, place);
+        }
         let Some(key) = within.section.key(name.get_ref()) else {
             return self.unknown(within.section, name.get_ref(), at);
         };

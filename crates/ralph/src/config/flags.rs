@@ -14,6 +14,9 @@ use toml::Value;
 /// Keys whose flags `ralph analyze` has, too.
 pub const ANALYZE_FLAGS: [&str; 2] = ["preset", "gate.promise"];
 
+/// Keys whose flags `ralph resume` and `ralph verify` have, too.
+pub const SANDBOX_FLAGS: [&str; 2] = ["sandbox.mode", "sandbox.network"];
+
 /// Settings that were typed as flags.
 #[derive(Clone, Debug, Default)]
 pub struct Flags(Vec<(&'static Key, Value)>);
@@ -30,6 +33,13 @@ impl Flags {
         self.0.retain(|(key, _)| key.name != name);
         self.0.extend(find(name).map(|key| (key, value)));
         self
+    }
+
+    /// Those of `[sandbox]`.
+    #[must_use]
+    pub fn of_sandbox(&self) -> Flags {
+        let typed = self.0.iter().filter(|(key, _)| SANDBOX_FLAGS.contains(&key.name));
+        Flags(typed.cloned().collect())
     }
 
     /// Whether this key was typed.
@@ -87,6 +97,34 @@ impl clap::FromArgMatches for Flags {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         *self = Flags::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The flags of `[sandbox]` alone, for commands that have no other settings as flags.
+#[derive(Clone, Debug, Default)]
+pub struct SandboxFlags(pub Flags);
+
+impl clap::Args for SandboxFlags {
+    fn augment_args(command: Command) -> Command {
+        let keys = SANDBOX_FLAGS.into_iter().filter_map(find);
+        keys.filter_map(|key| Some(arg(key, key.flag?))).fold(command, Command::arg)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for SandboxFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<SandboxFlags, Error> {
+        let keys = SANDBOX_FLAGS.into_iter().filter_map(find);
+        let typed = keys.filter_map(|key| Some((key, value(key, key.flag?, matches)?)));
+        Ok(SandboxFlags(Flags(typed.collect())))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = SandboxFlags::from_arg_matches(matches)?;
         Ok(())
     }
 }

@@ -1,7 +1,9 @@
-//! Rules for the tables that occur more than once: `[agents.NAME]`, `[prices."MODEL"]`, `[[ladder]]`, `[[pattern]]`.
+//! Rules for the tables that occur more than once: `[agents.NAME]`, `[prices."MODEL"]`, `[[ladder]]`, `[[pattern]]`,
+//! `[[notify.to]]`.
 
 use super::key::{Section, Shape};
 use super::kind::{Kind, Mismatch};
+use ralph_notify::Address;
 use ralph_rules::prices::normal;
 use toml::{Table, Value};
 
@@ -50,6 +52,7 @@ pub fn incomplete(section: &Section, instance: &str, table: &Table) -> Option<St
                 section.name
             ))
         }
+        Shape::List if section.name == "notify.to" => wrong_target(instance, table),
         Shape::List => match required(section) {
             [] => table.is_empty().then(|| format!("rung {instance} changes nothing")),
             keys => {
@@ -58,5 +61,30 @@ pub fn incomplete(section: &Section, instance: &str, table: &Table) -> Option<St
             }
         },
         _ => None,
+    }
+}
+
+/// What is wrong with a target as a whole: it must be one thing, and what belongs to a webhook is of no use elsewhere.
+fn wrong_target(instance: &str, table: &Table) -> Option<String> {
+    let off = |own: &str| table.get(own) == Some(&Value::Boolean(false));
+    let kinds = ["desktop", "command", "webhook", "url_env", "url_file"];
+    let named: Vec<&str> = kinds.into_iter().filter(|own| table.contains_key(*own) && !off(own)).collect();
+    let webhook = named.iter().any(|own| !matches!(*own, "desktop" | "command"));
+    let stray = ["secret_file", "format", "allow_private"].into_iter().find(|own| table.contains_key(*own));
+    match (named.as_slice(), stray) {
+        ([], _) => Some(format!("notify.to {instance} has none of {}", kinds.join(", "))),
+        ([one, other, ..], _) => {
+            Some(format!("notify.to {instance} has both `{one}` and `{other}`; write a table for each"))
+        }
+        (_, Some(own)) if !webhook => {
+            Some(format!("notify.to {instance} has `{own}`, which only a webhook can have"))
+        }
+        _ => {
+            let url = table.get("webhook").and_then(Value::as_str)?;
+            let private = table.get("allow_private") == Some(&Value::Boolean(true));
+            // Anything but that is said of the value itself.
+            let wrong = Address::wrong(url, private).filter(|_| Address::wrong(url, true).is_none())?;
+            Some(format!("notify.to {instance}: {wrong}"))
+        }
     }
 }

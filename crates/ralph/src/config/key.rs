@@ -119,6 +119,11 @@ impl Key {
         Some(format!("RALPH_{}", flag.replace('-', "_").to_uppercase()))
     }
 
+    /// The name of its section, without the `*` for an agent or a model.
+    pub fn section(&self) -> &'static str {
+        self.parts().0.trim_end_matches(".*")
+    }
+
     /// Its section and its own name.
     pub fn parts(&self) -> (&'static str, &'static str) {
         self.name.rsplit_once('.').unwrap_or(("", self.name))
@@ -127,11 +132,6 @@ impl Key {
     /// The first sentence of its documentation, without the full stop.
     pub fn summary(&self) -> &'static str {
         self.doc.split_once(". ").map_or(self.doc, |(first, _)| first).trim_end_matches('.')
-    }
-
-    /// Whether this version supports it.
-    pub fn is_supported(&self) -> bool {
-        !matches!(self.kind, Kind::Unsupported)
     }
 
     /// Its built-in value.

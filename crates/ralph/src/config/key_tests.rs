@@ -25,10 +25,9 @@ fn place(layer: &str, key: &Key) -> String {
 
 /// Whether the declaration says that this layer may not set the key.
 fn refused(layer: &str, key: &Key, value: &str) -> bool {
-    let unsupported = !key.is_supported() || (key.name, value) == ("sandbox.mode", "\"require\"");
     let value: Value = format!("x = {value}").parse::<toml::Table>().unwrap().remove("x").unwrap();
     let project = matches!(layer, "project" | "local");
-    unsupported || (project && (key.combine == Combine::OwnOnly || key.kind.own_only(&value).is_some()))
+    project && (key.combine == Combine::OwnOnly || key.kind.own_only(&value).is_some())
 }
 
 /// What the run holds without the key: the same file, where other keys must be set with it.
@@ -101,7 +100,7 @@ fn lands(key: &'static Key, layer: &str, value: &str, config: &Config) {
 
 #[test]
 fn what_is_shown_is_what_the_run_holds() {
-    for key in keys().filter(|key| key.is_supported()) {
+    for key in keys() {
         let mut layers = Layers::new();
         layers.set("user", key, &key.kind.example(key.default));
         let config = layers.load().unwrap();
@@ -166,7 +165,7 @@ fn the_built_in_values_are_those_a_run_has_without_any_layer() {
 
 #[test]
 fn what_a_key_is_documented_to_hold_is_accepted() {
-    for key in keys().filter(|key| key.is_supported()) {
+    for key in keys() {
         for value in [key.kind.example(key.default), key.default.to_string()] {
             if value.is_empty() {
                 continue;
@@ -241,7 +240,8 @@ fn every_ceiling_and_every_agents_own_key_exists() {
         let own = format!("agents.*.{}", key.parts().1);
         assert!(!key.per_agent || find(&own).is_some(), "{own}");
         let strict = |words: &[&str]| {
-            key.default == format!("\"{}\"", words[0]) || ["sandbox.mode", "gate.require"].contains(&key.name)
+            key.default == format!("\"{}\"", words[0])
+                || ["sandbox.mode", "sandbox.network", "gate.require"].contains(&key.name)
         };
         if key.combine == Combine::Tighten {
             let words = matches!(key.kind, Kind::OneOf(_)).then(|| key.kind.words()).flatten();

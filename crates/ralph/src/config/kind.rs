@@ -2,15 +2,20 @@
 //! its value lands. `kind/read.rs` reads TOML values, `kind/text.rs` reads flags and variables.
 
 mod read;
+mod sandbox;
 mod text;
 
 pub use read::Mismatch;
+pub use sandbox::SandboxKind;
 
+use super::header::{HeaderValue, Headers};
 use super::key::At;
 use super::settings::Settings;
 use ralph_engine::redact::Secret;
+use ralph_notify::{Format, Quiet};
 use ralph_rules::claim::Means;
 use ralph_rules::money::Micro;
+use ralph_rules::notice::Event;
 use ralph_rules::policy::MapTime;
 use ralph_rules::record::Ms;
 use std::collections::BTreeMap;
@@ -73,8 +78,22 @@ pub enum Kind {
     OneOf(&'static [Word]),
     /// Environment variables.
     Variables(Set<BTreeMap<String, Secret>>),
-    /// Named by the contract; refused by this version.
-    Unsupported,
+    /// The address of an OTLP collector; arrives as the address of its traces.
+    OtlpEndpoint(Set<String>),
+    /// Headers of requests.
+    Headers(Set<Headers>),
+    /// What is noted.
+    Events(Set<Vec<Event>>),
+    /// Hours of the day, such as 22:00-07:00.
+    Quiet(Set<Quiet>),
+    /// The address of a webhook; it may be secret.
+    Url(Set<Secret>),
+    /// What the body of a webhook looks like.
+    Format(Set<Format>),
+    /// A program and its arguments.
+    Argv(Set<Vec<String>>),
+    /// Of `[sandbox]`.
+    Sandbox(SandboxKind),
 }
 
 /// A word that a key may hold.
@@ -82,8 +101,8 @@ pub enum Kind {
 pub struct Word {
     /// As it is written.
     pub word: &'static str,
-    /// Where it lands; none where this version does not support it.
-    set: Option<fn(&mut Settings)>,
+    /// Where it lands.
+    set: fn(&mut Settings),
     /// A project's file may not say it.
     own_only: bool,
 }
@@ -91,12 +110,7 @@ pub struct Word {
 impl Word {
     /// A word that every layer may say.
     pub const fn new(word: &'static str, set: fn(&mut Settings)) -> Word {
-        Word { word, set: Some(set), own_only: false }
-    }
-
-    /// A word that this version does not support.
-    pub const fn unsupported(word: &'static str) -> Word {
-        Word { word, set: None, own_only: false }
+        Word { word, set, own_only: false }
     }
 
     /// Not for a project's file.
@@ -134,7 +148,23 @@ impl Kind {
             Kind::Switch(_) => "true or false".into(),
             Kind::OneOf(words) => one_of(words),
             Kind::Variables(_) => "a table of names and texts, such as { NAME = \"text\" }".into(),
-            Kind::Unsupported => "not supported by this version".into(),
+            Kind::OtlpEndpoint(_) => "the address of a collector, such as \"http://localhost:4318\"".into(),
+            Kind::Headers(_) => "a table of names and texts, such as { Authorization = \"env:NAME\" }".into(),
+            Kind::Events(_) => {
+                format!(
+                    "a list of events: {}",
+                    Event::ALL.map(|event| format!("\"{}\"", event.name())).join(", ")
+                )
+            }
+            Kind::Quiet(_) => "hours of the day, such as \"22:00-07:00\"".into(),
+            Kind::Url(_) => {
+                "an address such as \"https://example.org/ralph\", without user name or password".into()
+            }
+            Kind::Format(_) => "\"standard\", \"slack\" or \"ntfy\"".into(),
+            Kind::Argv(_) => {
+                "a program and its arguments, such as [\"ntfy\", \"publish\", \"topic\", \"{text}\"]".into()
+            }
+            Kind::Sandbox(kind) => kind.holds().into(),
         }
     }
 
@@ -145,7 +175,7 @@ impl Kind {
             Kind::Dollars(_) | Kind::Rate(_) => "2.5".into(),
             Kind::Duration(_) | Kind::MapTime(_) | Kind::Limit(_) => "\"90s\"".into(),
             Kind::Retention(_) => "\"90d\"".into(),
-            Kind::Text(_) | Kind::Promise(_) | Kind::Unsupported => "\"text\"".into(),
+            Kind::Text(_) | Kind::Promise(_) => "\"text\"".into(),
             Kind::Agent(_) => "\"codex\"".into(),
             Kind::Agents(_) => "[\"claude\", \"codex\"]".into(),
             Kind::WorkspaceFile(_) => "\"done.txt\"".into(),
@@ -158,10 +188,18 @@ impl Kind {
             Kind::Globs(_) => "[\"infra/\"]".into(),
             Kind::Switch(_) => (default != "true").to_string(),
             Kind::OneOf(words) => {
-                let other = |word: &&Word| word.set.is_some() && format!("\"{}\"", word.word) != default;
+                let other = |word: &&Word| format!("\"{}\"", word.word) != default;
                 format!("\"{}\"", words.iter().find(other).map_or("", |word| word.word))
             }
             Kind::Variables(_) => "{ NAME = \"text\" }".into(),
+            Kind::OtlpEndpoint(_) => "\"http://localhost:4318\"".into(),
+            Kind::Headers(_) => "{ Authorization = \"env:NAME\" }".into(),
+            Kind::Events(_) => "[\"blocked\"]".into(),
+            Kind::Quiet(_) => "\"22:00-07:00\"".into(),
+            Kind::Url(_) => "\"https://example.org/ralph\"".into(),
+            Kind::Format(_) => "\"slack\"".into(),
+            Kind::Argv(_) => "[\"my-notifier\", \"{text}\"]".into(),
+            Kind::Sandbox(kind) => kind.example().into(),
         }
     }
 
@@ -170,17 +208,24 @@ impl Kind {
         match self {
             Kind::OneOf(words) => Some(words.iter().map(|word| word.word).collect()),
             Kind::Means(_) => Some(Means::WORDS.to_vec()),
+            Kind::Format(_) => Some(Format::WORDS.to_vec()),
             _ => None,
         }
     }
 
-    /// A value as it may be shown: variables for an agent can be secret.
+    /// A value as it may be shown: variables for an agent, headers and the address of a webhook can be secret.
     pub fn shown(&self, value: &toml::Value) -> toml::Value {
         match (self, value) {
             (Kind::Variables(_), toml::Value::Table(table)) => {
                 let hidden = |name: &String| (name.clone(), toml::Value::String("[hidden]".into()));
                 toml::Value::Table(table.keys().map(hidden).collect())
             }
+            (Kind::Headers(_), toml::Value::Table(table)) => {
+                let shown = |(name, value): (&String, _)| (name.clone(), HeaderValue::shown(value));
+                toml::Value::Table(table.iter().map(shown).collect())
+            }
+            (Kind::Headers(_), _) => toml::Value::String("[hidden]".into()),
+            (Kind::Url(_), toml::Value::String(_)) => toml::Value::String("[hidden]".into()),
             _ => value.clone(),
         }
     }

@@ -22,6 +22,8 @@ pub struct Sources<'a> {
     workspace: &'a Path,
     files: Vec<Origin>,
     env: Option<&'a Env>,
+    /// Of the variables, only those of `[sandbox]` count.
+    sandbox_only: bool,
     flags: Option<&'a Flags>,
     skill: Option<&'a SkillValues>,
 }
@@ -66,18 +68,30 @@ impl<'a> Sources<'a> {
         Sources::at(workspace, Path::new(SYSTEM), config_home)
     }
 
+    /// The config files of the system and the user alone.
+    pub fn own_files(config_home: Option<&Path>) -> Sources<'static> {
+        let mut sources = Sources::files(Path::new("/"), config_home);
+        sources.files.retain(|origin| !origin.is_project());
+        sources
+    }
+
     /// The same, with another file for the system's.
     pub(super) fn at(workspace: &'a Path, system: &Path, config_home: Option<&Path>) -> Sources<'a> {
         let mut files = vec![Origin::System(system.into())];
         files.extend(config_home.map(|home| Origin::User(home.join("ralph/config.toml"))));
         files.push(Origin::Project(workspace.join("ralph.toml")));
         files.push(Origin::Local(workspace.join("ralph.local.toml")));
-        Sources { workspace, files, env: None, flags: None, skill: None }
+        Sources { workspace, files, env: None, sandbox_only: false, flags: None, skill: None }
     }
 
     /// With the variables above the files.
     pub fn variables(self, env: &'a Env) -> Sources<'a> {
         Sources { env: Some(env), ..self }
+    }
+
+    /// With the variables of `[sandbox]` alone above the files: for a resumed run, whose other settings are recorded.
+    pub fn sandbox_variables(self, env: &'a Env) -> Sources<'a> {
+        Sources { env: Some(env), sandbox_only: true, ..self }
     }
 
     /// With the flags above everything.
@@ -120,7 +134,7 @@ impl<'a> Sources<'a> {
             }
         }
         if let Some(env) = self.env {
-            take(variables::layer(env), &mut layers, &mut problems);
+            take(variables::layer(env, self.sandbox_only), &mut layers, &mut problems);
         }
         if let Some(flags) = self.flags {
             take(flags.layer(), &mut layers, &mut problems);

@@ -43,6 +43,23 @@ fn mistakes_are_told_with_their_place() {
         ),
         ("[run]\nmax_iterations = 1\nmax_iterations = 2\n", "ralph.toml:3:1: duplicate key"),
         (
+            "[otel]\nendpoint = \"localhost:4318\"\n",
+            "ralph.toml:2:12: `otel.endpoint` must be the address of a collector, such as \"http://localhost:4318\", \
+             not \"localhost:4318\"",
+        ),
+        (
+            "[otel]\nendpoint = \"https://me:sesame@example.org\"\n",
+            "ralph.toml:2:12: `otel.endpoint` cannot be used: it contains an @, as before a user name and a password",
+        ),
+        (
+            "[otel]\nendpoint = \"http://localhost:4318\"\n",
+            "ralph.toml:2:1: `otel.endpoint` cannot be set in a project's file",
+        ),
+        (
+            "[otel]\nheaders = { Host = \"a\" }\n",
+            "ralph.toml:2:1: `otel.headers` contains Host, which ralph sets itself",
+        ),
+        (
             "[run]\nmax_cost_usd = nan\n",
             "ralph.toml:2:16: `run.max_cost_usd` must be an amount in dollars above 0, such as 5.0, not nan",
         ),
@@ -106,11 +123,11 @@ fn mistakes_in_agents_and_rules_are_told_with_their_place() {
             "[sandbox]\nmode = \"off\"\n",
             "ralph.toml:2:1: `sandbox.mode` cannot be \"off\" in a project's file",
         ),
+        ("notify = 1\n", "ralph.toml:1:10: `notify` must be a table, written [notify]"),
         (
-            "[sandbox]\nmode = \"require\"\n",
-            "ralph.toml:2:8: `sandbox.mode` = \"require\" is not supported by this version of ralph",
+            "[notify]\nquiet = \"22:00-07:00\"\n",
+            "ralph.toml:2:1: `notify.quiet` cannot be set in a project's file",
         ),
-        ("notify = 1\n", "ralph.toml:1:10: `notify` is not supported by this version of ralph"),
         (
             "[protect]\npaths = [\"!a\"]\n",
             "ralph.toml:2:1: `protect.paths` can only add paths in a project's file, not exempt any with `!`",

@@ -55,8 +55,8 @@ struct Instance {
 
 impl Instance {
     fn of(entry: &Entry) -> Instance {
-        let (_, rest) = entry.name.split_once('.').unwrap_or_default();
-        let name = rest.rsplit_once('.').map_or("", |(name, _)| name);
+        let rest = entry.name.strip_prefix(entry.key.section()).and_then(|rest| rest.strip_prefix('.'));
+        let name = rest.and_then(|rest| rest.rsplit_once('.')).map_or("", |(name, _)| name);
         Instance { number: name.parse().unwrap_or(0), name: name.into() }
     }
 }

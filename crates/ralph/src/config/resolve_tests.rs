@@ -29,6 +29,8 @@ fn two(kind: &super::kind::Kind, default: &str) -> Option<[String; 2]> {
             "\"gemini\"",
             "\"more.json\"",
             "[\"more\"]",
+            "[\"/more\"]",
+            "\"9GB\"",
             "true",
             "{ MORE = \"x\" }",
         ]
@@ -38,7 +40,7 @@ fn two(kind: &super::kind::Kind, default: &str) -> Option<[String; 2]> {
             kind.change(&value["x"]).is_ok() && value["x"].to_string() != first
         })
         .map(Into::into),
-        false => words.into_iter().find(|word| *word != first && word != "\"require\""),
+        false => words.into_iter().find(|word| *word != first),
     };
     Some([first, second?])
 }

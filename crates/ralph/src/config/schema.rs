@@ -4,6 +4,7 @@ use super::instances::most_entries;
 use super::key::{Key, Section, Shape};
 use super::kind::Kind;
 use super::sections::SECTIONS;
+use ralph_rules::notice::Event;
 use serde_json::{Map, Value, json};
 
 /// The whole schema as text.
@@ -16,6 +17,7 @@ fn schema() -> Value {
     for section in SECTIONS {
         match section.name {
             "" => properties.extend(section.keys.iter().map(|key| (key.name.to_string(), value(key)))),
+            name if name.contains('.') => {}
             name => {
                 properties.insert(name.into(), whole(section));
             }
@@ -32,8 +34,10 @@ fn schema() -> Value {
 }
 
 fn whole(section: &Section) -> Value {
-    let properties: Map<String, Value> =
+    let mut properties: Map<String, Value> =
         section.keys.iter().map(|key| (key.parts().1.into(), value(key))).collect();
+    let own_name = |list: &Section| Some(list.name.strip_prefix(section.name)?.strip_prefix('.')?.to_owned());
+    properties.extend(SECTIONS.iter().filter_map(|list| Some((own_name(list)?, whole(list)))));
     let table = json!({
         "description": section.about, "type": "object", "additionalProperties": false, "properties": properties,
     });
@@ -74,10 +78,19 @@ fn value(key: &Key) -> Value {
         Kind::Texts(_) | Kind::Commands(_) | Kind::Globs(_) => {
             json!({"type": "array", "items": {"type": "string"}})
         }
+        Kind::Events(_) => json!({"type": "array", "items": {"enum": Event::ALL.map(Event::name)}}),
+        Kind::Quiet(_) => {
+            json!({"type": "string", "pattern": "^[0-9]{1,2}:[0-9]{2} *- *[0-9]{1,2}:[0-9]{2}$"})
+        }
+        Kind::Url(_) => json!({"type": "string", "pattern": "^https?://"}),
+        Kind::Argv(_) => json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
         Kind::Switch(_) => json!({"type": "boolean"}),
-        Kind::OneOf(_) | Kind::Means(_) => json!({"enum": key.kind.words()}),
-        Kind::Variables(_) => json!({"type": "object", "additionalProperties": {"type": "string"}}),
-        Kind::Unsupported => json!({}),
+        Kind::OneOf(_) | Kind::Means(_) | Kind::Format(_) => json!({"enum": key.kind.words()}),
+        Kind::Variables(_) | Kind::Headers(_) => {
+            json!({"type": "object", "additionalProperties": {"type": "string"}})
+        }
+        Kind::OtlpEndpoint(_) => json!({"type": "string", "pattern": "^[hH][tT][tT][pP][sS]?://"}),
+        Kind::Sandbox(kind) => kind.schema(),
     };
     let default = key.built_in().and_then(|default| serde_json::to_value(default).ok());
     if let Value::Object(map) = &mut value {

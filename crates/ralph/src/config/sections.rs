@@ -7,10 +7,13 @@ mod extending;
 mod files;
 mod gate;
 mod money;
+mod notify;
+mod otel;
 mod prune;
 mod review;
 mod run;
 mod safety;
+mod sandbox;
 mod verify;
 
 use super::key::{Key, Section, Shape};
@@ -22,16 +25,13 @@ const TOP: Section = Section {
     name: "",
     about: "Keys outside any table; they must come first in the file.",
     shape: Shape::Table,
-    keys: &[
-        Key::new(
-            "preset",
-            Kind::OneOf(PRESETS),
-            "Preset that supplies the values of keys that nothing else sets.",
-        )
-        .default("\"strict\"")
-        .flag("--preset", "NAME"),
-        Key::new("notify", Kind::Unsupported, "Whom to notify when a run ends."),
-    ],
+    keys: &[Key::new(
+        "preset",
+        Kind::OneOf(PRESETS),
+        "Preset that supplies the values of keys that nothing else sets.",
+    )
+    .default("\"strict\"")
+    .flag("--preset", "NAME")],
 };
 
 const PRESETS: &[Word] = &[
@@ -57,13 +57,18 @@ pub const SECTIONS: &[Section] = &[
     safety::PROTECT,
     safety::UNDO,
     safety::REDACT,
-    safety::SANDBOX,
+    sandbox::SANDBOX,
+    sandbox::VERIFY,
+    sandbox::CONTAINER,
     files::PROMPT,
     files::PLAN,
     files::VIEWS,
     prune::PRUNE,
+    notify::NOTIFY,
+    notify::NOTIFY_TO,
     money::CEILINGS,
     money::PRICES,
+    otel::OTEL,
 ];
 
 /// All keys.
@@ -76,18 +81,27 @@ pub fn section(name: &str) -> Option<&'static Section> {
     SECTIONS.iter().find(|section| section.name == name)
 }
 
+/// The section that is written as a list within this one.
+pub fn list_within(section: &Section, own: &str) -> Option<&'static Section> {
+    let within = |list: &&Section| {
+        list.name.strip_prefix(section.name).and_then(|rest| rest.strip_prefix('.')) == Some(own)
+    };
+    SECTIONS.iter().find(within)
+}
+
 /// The key of this name; the name of an agent, a model or the number of a rung may stand in it.
 pub fn find(name: &str) -> Option<&'static Key> {
     keys().find(|key| key.name == name).or_else(|| {
-        let (section_name, rest) = name.split_once('.')?;
-        let section = section(section_name)?;
-        let (instance, own) = rest.rsplit_once('.')?;
-        let fits = match section.shape {
-            Shape::Table => false,
-            Shape::PerAgent => !instance.is_empty() && !instance.contains('.'),
-            Shape::PerModel => !instance.is_empty(),
-            Shape::List => instance.parse::<usize>().is_ok_and(|n| n > 0),
-        };
-        section.key(own).filter(|_| fits)
+        SECTIONS.iter().find_map(|section| {
+            let rest = name.strip_prefix(section.name)?.strip_prefix('.')?;
+            let (instance, own) = rest.rsplit_once('.')?;
+            let fits = match section.shape {
+                Shape::Table => false,
+                Shape::PerAgent => !instance.is_empty() && !instance.contains('.'),
+                Shape::PerModel => !instance.is_empty(),
+                Shape::List => instance.parse::<usize>().is_ok_and(|n| n > 0),
+            };
+            section.key(own).filter(|_| fits)
+        })
     })
 }

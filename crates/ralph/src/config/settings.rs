@@ -2,15 +2,20 @@
 //! by the setter in its declaration (`sections/`). Nothing else writes them.
 
 use super::Preset;
+use super::header::Headers;
 use super::key::At;
 use crate::views::Paths;
 use ralph_engine::redact::Secret;
+use ralph_notify::{Format, Quiet};
 use ralph_rules::claim::UserPattern;
 use ralph_rules::money::{Micro, Price};
+use ralph_rules::notice::Event;
 use ralph_rules::policy::{Ceilings, MINUTE, Policy};
 use ralph_rules::prices::{Prices, Row, normal};
 use ralph_rules::record::{AnalyzerGiven, Ms};
+use ralph_sandbox::policy;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// All settings of one workspace, after every layer was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +56,8 @@ pub struct Settings {
     pub redact_files: Vec<String>,
     /// Variables whose values are secret.
     pub redact_env: Vec<String>,
-    /// Whether the agent is to be contained.
-    pub sandbox: Sandbox,
+    /// How the agent and the verification are contained.
+    pub sandbox: policy::Settings,
     /// The file with the task.
     pub prompt_file: String,
     /// The directory with prompt templates.
@@ -73,6 +78,10 @@ pub struct Settings {
     pub patterns: BTreeMap<usize, UserPattern>,
     /// The user's own checks, by their number.
     pub analyzers: BTreeMap<usize, AnalyzerGiven>,
+    /// Where traces are sent.
+    pub otel: OtelSettings,
+    /// Who hears about runs.
+    pub notify: NotifySettings,
     /// The user's prices, by the model's normal name.
     own_prices: BTreeMap<String, OwnPrice>,
 }
@@ -120,6 +129,56 @@ impl Default for ReviewSettings {
     }
 }
 
+/// `[otel]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OtelSettings {
+    /// The address that traces are posted to; none: nowhere.
+    pub traces_url: Option<String>,
+    /// Headers of each request.
+    pub headers: Headers,
+}
+
+/// `[notify]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotifySettings {
+    /// What is noted.
+    pub on: Vec<Event>,
+    /// When nothing is sent.
+    pub quiet: Option<Quiet>,
+    /// Who gets notes, by number.
+    pub to: BTreeMap<usize, NotifyTarget>,
+}
+
+/// One `[[notify.to]]` entry.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NotifyTarget {
+    /// On the desktop.
+    pub desktop: bool,
+    /// A program and its arguments; empty for none.
+    pub command: Vec<String>,
+    /// The address of a webhook.
+    pub webhook: Option<Secret>,
+    /// The variable with it.
+    pub url_env: Option<String>,
+    /// The file with it.
+    pub url_file: Option<String>,
+    /// The file with the secret.
+    pub secret_file: Option<String>,
+    /// What the body looks like.
+    pub format: Format,
+    /// Whether it may be in a private network.
+    pub allow_private: bool,
+    /// The file that says so; other files are relative to it.
+    pub said_in: PathBuf,
+}
+
+impl Default for NotifySettings {
+    fn default() -> NotifySettings {
+        let on = vec![Event::Completed, Event::Stopped, Event::Blocked, Event::Waiting, Event::Crashed];
+        NotifySettings { on, quiet: None, to: BTreeMap::new() }
+    }
+}
+
 /// `[prices."MODEL"]`, in micro-dollars per million tokens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnPrice {
@@ -134,15 +193,6 @@ pub struct OwnPrice {
     pub cache_read: Option<Micro>,
     /// Input written to the cache; as fresh input if omitted.
     pub cache_write: Option<Micro>,
-}
-
-/// `sandbox.mode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sandbox {
-    /// Contained where that is possible.
-    Auto,
-    /// Never contained.
-    Off,
 }
 
 impl Default for Settings {
@@ -166,7 +216,7 @@ impl Default for Settings {
             protect: Vec::new(),
             redact_files: Vec::new(),
             redact_env: Vec::new(),
-            sandbox: Sandbox::Auto,
+            sandbox: policy::Settings::default(),
             prompt_file: "PROMPT.md".into(),
             templates: None,
             context: true,
@@ -177,6 +227,8 @@ impl Default for Settings {
             keep_runs: Some(30 * 24 * 60 * MINUTE),
             patterns: BTreeMap::new(),
             analyzers: BTreeMap::new(),
+            otel: OtelSettings::default(),
+            notify: NotifySettings::default(),
             own_prices: BTreeMap::new(),
         }
     }
@@ -224,6 +276,13 @@ impl Settings {
     pub(super) fn analyzer_mut(&mut self, at: &At<'_>) -> &mut AnalyzerGiven {
         let new = || AnalyzerGiven { timeout: MINUTE / 2, ..AnalyzerGiven::default() };
         self.analyzers.entry(at.instance.parse().unwrap_or_default()).or_insert_with(new)
+    }
+
+    /// The target of notes that a key is for.
+    pub(super) fn notify_mut(&mut self, at: &At<'_>) -> &mut NotifyTarget {
+        let target = self.notify.to.entry(at.instance.parse().unwrap_or_default()).or_default();
+        target.said_in = at.file.map(PathBuf::from).unwrap_or_default();
+        target
     }
 
     /// The price of the model that a key is for.

@@ -71,6 +71,13 @@ impl Layers {
         self.sources(&self.parsed(), |sources| sources.load())
     }
 
+    /// As `ralph resume` loads it.
+    pub fn load_resumed(&self) -> Result<Config, Problem> {
+        let (workspace, home) = (self.workspace(), self.dir.path().join("home"));
+        let system: &Path = &self.path("system");
+        Sources::at(&workspace, system, Some(&home)).sandbox_variables(&self.env).load()
+    }
+
     pub fn check(&self) -> Checked {
         self.sources(&self.parsed(), |sources| sources.check())
     }
@@ -94,7 +101,7 @@ fn typed(value: &str) -> String {
 
 /// The section of a key.
 pub fn section_of(key: &Key) -> &'static Section {
-    let name = key.name.split_once('.').map_or("", |(section, _)| section);
+    let name = key.section();
     super::SECTIONS.iter().find(|section| section.name == name).unwrap()
 }
 
@@ -102,7 +109,7 @@ pub fn section_of(key: &Key) -> &'static Section {
 pub fn row_name(key: &Key) -> String {
     match section_of(key).shape {
         Shape::Table => key.name.into(),
-        Shape::List => key.name.replace('.', ".1."),
+        Shape::List => format!("{}.1.{}", key.parts().0, key.parts().1),
         Shape::PerAgent => key.name.replace('*', "claude"),
         Shape::PerModel => key.name.replace('*', "sonnet"),
     }
@@ -114,6 +121,10 @@ pub fn in_file(key: &Key, value: &str) -> String {
     let own = key.parts().1;
     let heading = section.heading().replace("NAME", "claude").replace("MODEL", "sonnet");
     let others = match (section.shape, own) {
+        (Shape::List, "secret_file" | "format" | "allow_private") => {
+            "webhook = \"https://example.org/ralph\"\n"
+        }
+        (Shape::List, "command") if section.name == "notify.to" => "",
         (Shape::PerModel, "input") => "output = 1\n",
         (Shape::PerModel, "output") => "input = 1\n",
         (Shape::PerModel, _) => "input = 1\noutput = 1\n",

@@ -1,5 +1,7 @@
 //! `RALPH_*` as a layer: each variable is read as the flag of the same name.
 
+use super::flags::SANDBOX_FLAGS;
+use super::key::Key;
 use super::kind::Mismatch;
 use super::origin::{Entry, Layer, Origin};
 use super::sections::keys;
@@ -14,14 +16,16 @@ pub fn variables() -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// What the variables set, and what is wrong with them.
-pub fn layer(env: &Env) -> (Layer, Vec<Problem>) {
+/// What the variables set, or those of `[sandbox]` alone, and what is wrong with them.
+pub fn layer(env: &Env, sandbox_only: bool) -> (Layer, Vec<Problem>) {
+    let counts = |key: &Key| !sandbox_only || SANDBOX_FLAGS.contains(&key.name);
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
-    for name in &env.not_utf8 {
+    let counted: Vec<_> = keys().filter(|key| counts(key)).filter_map(Key::variable).collect();
+    for name in env.not_utf8.iter().filter(|name| counted.contains(name)) {
         let problem = Problem::new(Code::Usage, format!("{name} is not valid UTF-8"));
         problems.push(problem.hint("set it again as plain text, or unset it"));
     }
-    for key in keys() {
+    for key in keys().filter(|key| counts(key)) {
         let Some((name, text)) = key.variable().and_then(|name| env.settings.get_key_value(&name)) else {
             continue;
         };

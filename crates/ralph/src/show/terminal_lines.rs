@@ -6,6 +6,7 @@ use crate::print::RunOutput;
 use ralph_agents::Activity;
 use ralph_engine::clock::utc;
 use ralph_engine::watch::Watcher;
+use ralph_rules::money::Micro;
 use ralph_rules::record::{Fact, Record, Seen};
 use ralph_rules::state::State;
 use ralph_view::run_lines::RunLines;
@@ -63,6 +64,11 @@ impl TerminalLines {
         }
         self.calls = (self.calls_last_hour)(self.run.state());
         self.draw();
+    }
+
+    /// The call under way of a run in another process has spent so much so far.
+    pub fn spent(&mut self, total: Micro) {
+        self.run.spent(total);
     }
 
     fn line(&mut self, text: &str) {

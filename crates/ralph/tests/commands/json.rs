@@ -113,6 +113,15 @@ fn what_is_known_of_a_run_is_one_object() {
         "head",
         "pid",
         "resumable",
+        "model",
+        "max_iterations",
+        "max_cost_micro",
+        "max_ms",
+        "until",
+        "breaker",
+        "live_micro",
+        "why",
+        "failing_before",
         "reserved_micro",
     ];
     assert_eq!(keys(row), wanted.into());

@@ -48,6 +48,36 @@ fn a_limit_can_be_raised_and_the_receipt_counts_from_the_start() {
     scene.compare("runs_resumed");
 }
 
+/// No record has it: the reservation is far from exceeded.
+#[test]
+fn what_a_call_under_way_has_spent_is_shown_before_it_ends() {
+    let scene = Scene::new();
+    let script = "spend 0.05 x3; say Working; sleep 120s; claim complete";
+    let limits = ["--max-iterations", "1", "--max-cost", "5"];
+    let mut run = scene.command(&sim("Spend", &limits, script)).spawn().unwrap();
+    let listed = || -> serde_json::Value {
+        serde_json::from_str(&scene.ralph(&["list", "--json"]).out).unwrap_or_default()
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    // Three turns, and the few tokens of the message.
+    let all = 150_000..151_000_i64;
+    let mut live = 0;
+    while !all.contains(&live) && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        live = listed()[0]["live_micro"].as_i64().unwrap_or(0);
+    }
+    let (list, status) = (scene.ralph(&["list"]).out, scene.ralph(&["status"]).out);
+    let status_json: serde_json::Value =
+        serde_json::from_str(&scene.ralph(&["status", "--json"]).out).unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(all.contains(&live), "{live}");
+    assert!(list.contains("  ~$0.1500  Spend"), "{list}");
+    assert!(status.contains("~$0.15"), "{status}");
+    let run = &status_json["run"];
+    assert_eq!((&run["live_micro"], &run["cost_micro"]), (&live.into(), &0.into()));
+}
+
 #[test]
 fn a_run_of_a_plain_command_says_what_it_does_not_know() {
     let mut scene = Scene::new();

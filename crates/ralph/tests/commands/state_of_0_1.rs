@@ -67,6 +67,29 @@ fn compare(scene: &Scene, args: &[&str], expected: &str) {
     same_facts(expected, &Value::Array(then), &Value::Array(now));
 }
 
+/// The rows lack what was added since; `--repair` adds it.
+#[test]
+fn doctor_says_that_rows_of_version_0_1_are_incomplete() {
+    let scene = scene();
+    let lists = |scene: &Scene, more: &[&str]| -> Option<Value> {
+        let rows = values(&scene.ralph(&[&["doctor", "--json"], more].concat()).out).remove(0)["rows"].take();
+        rows.as_array().unwrap().iter().find(|row| row["name"] == "lists").cloned()
+    };
+    let fact = lists(&scene, &["--full"]).unwrap()["fact"].take();
+    assert!(RUNS.iter().all(|run| fact.as_str().unwrap().contains(run)), "{fact}");
+    // Also where the latest runs, which are compared with their journals, are of this version.
+    for _ in 0..3 {
+        scene.sim("Make a", &["--fresh", "--verify", "test -e a"], "write a x; claim complete");
+    }
+    let said = lists(&scene, &[]).unwrap();
+    assert_eq!(said["fact"], "limits, models and reasons of 4 runs of an earlier version are not listed");
+    assert_eq!(said["remedy"], "rebuild it with `ralph doctor --repair`");
+    scene.ralph(&["doctor", "--repair"]);
+    assert_eq!(lists(&scene, &[]), None);
+    let list = values(&scene.ralph(&["list", "--all", "--json"]).out).remove(0);
+    assert!(list.as_array().unwrap().iter().all(|run| run["max_iterations"].as_i64() > Some(0)), "{list:#}");
+}
+
 #[test]
 fn runs_of_version_0_1_are_listed_shown_explained_and_replayed_alike() {
     let scene = scene();

@@ -40,7 +40,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 impl Case {
-    /// The lines of a case: `file`, `var` and `run` prepare, the last one is typed.
+    /// The lines of a case: `file`, `own` (the user's config.toml), `var` and `run` prepare, the last one is typed.
     fn read(text: &str) -> Case {
         let mut scene = Scene::new();
         let (mut args, mut run) = (Vec::new(), None);
@@ -50,6 +50,11 @@ impl Case {
                 "file" => {
                     let (name, content) = rest.split_once(' ').unwrap();
                     scene.scratch.files(&[(name, &content.replace("\\n", "\n"))]);
+                }
+                "own" => {
+                    let dir = scene.scratch.root().join("config/ralph");
+                    std::fs::create_dir_all(&dir).unwrap();
+                    std::fs::write(dir.join("config.toml"), rest.replace("\\n", "\n")).unwrap();
                 }
                 "var" => {
                     let (name, value) = rest.split_once('=').unwrap();

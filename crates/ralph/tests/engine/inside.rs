@@ -3,8 +3,9 @@
 use crate::bed::{Bed, Done};
 use std::fs;
 
-const FOR_PEOPLE: [&str; 14] = [
+const FOR_PEOPLE: [&str; 15] = [
     "attach",
+    "watch",
     "hint 'stop testing'",
     "stop",
     "pause",

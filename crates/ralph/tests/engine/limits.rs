@@ -92,8 +92,10 @@ fn limits_that_come_near_are_told_once_as_records_on_screen_and_in_the_result() 
     let result = done.ends(3, "COST_LIMIT");
     let decided = done.records("decided");
     let told = |decision: &&Value| {
-        let inspects = decision["next"]["what"]["step"] == "inspect";
-        inspects && decision["because"].as_array().unwrap().iter().any(|b| b["code"] == "cost_nearly")
+        // Whether the cost is seen while the call runs or after it depends on the machine.
+        let step = &decision["next"]["what"]["step"];
+        (step == "inspect" || step == "extend")
+            && decision["because"].as_array().unwrap().iter().any(|b| b["code"] == "cost_nearly")
     };
     assert_eq!(decided.iter().filter(told).count(), 1, "{}", done.err);
     assert_eq!(done.err.matches("over 80%").count(), 1, "{}", done.err);

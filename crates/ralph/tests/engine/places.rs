@@ -235,7 +235,7 @@ fn the_newest_run_is_the_last_one_started_and_a_clock_set_back_is_noted_once() {
         body: "{}".into(),
         ..Put::default()
     };
-    store.commit(&Batch { put: vec![put], rows: vec![Row::Run(run)], ..Batch::default() }).unwrap();
+    store.commit(&Batch { put: vec![put], rows: vec![Row::Run(Box::new(run))], ..Batch::default() }).unwrap();
     drop(store);
     let shown = bed.run(&VERIFY);
     let args: Vec<_> = shown.get_args().filter(|arg| *arg != "--json").map(ToOwned::to_owned).collect();

@@ -7,7 +7,11 @@ use serde_json::Value;
 
 /// Works with its own tools, claims to be done too early, is shown what verification says, mends it.
 pub fn works(cli: &'static Cli, user: User) {
-    let place = Place::of(cli, "work", user);
+    works_in(&Place::of(cli, "work", user), cli);
+}
+
+/// The same in a place with that scenario; the result and how it came about.
+pub fn works_in(place: &Place, cli: &'static Cli) -> (Value, Done) {
     let done = place.run(&[]);
     let result = done.ends(0, "gate_passed");
     assert_eq!(result["iterations"], 2, "{}", done.story());
@@ -23,6 +27,7 @@ pub fn works(cli: &'static Cli, user: User) {
     let charged = books(cli, &done, &[2, 3]);
     assert_eq!(result["costUSD"], charged as f64 / 1e6, "{}", done.story());
     place.replays();
+    (result, done)
 }
 
 /// Its key is refused: waiting cannot help.

@@ -50,11 +50,15 @@ impl Setup {
 }
 
 impl Cli {
+    /// Where its program and that of its node are. Fails where one is not installed.
+    pub fn directories(&self) -> [PathBuf; 2] {
+        [self.info.name, "node"].map(|program| installed(program).join("node_modules/.bin"))
+    }
+
     /// The path with this CLI and its node first. Fails where it is not installed.
     pub fn path(&self) -> String {
-        let own = [self.info.name, "node"].map(|program| installed(program).join("node_modules/.bin"));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let all = own.into_iter().chain(std::env::split_paths(&path));
+        let all = self.directories().into_iter().chain(std::env::split_paths(&path));
         std::env::join_paths(all).unwrap().into_string().unwrap()
     }
 }

@@ -81,6 +81,8 @@ impl Hour {
         }
         symlink(env!("CARGO_BIN_EXE_ralph"), bin.join("ralph")).unwrap();
         let mut shell = scratch.command("bash");
+        // Readers have the sandbox that every run has.
+        shell.env_remove("RALPH_SANDBOX");
         shell.current_dir(&setup.home).envs((self.cli.configure)(setup));
         shell.env("PATH", format!("{}:{}", bin.display(), self.cli.path()));
         shell.env("TMPDIR", scratch.root().join("tmp"));

@@ -4,8 +4,8 @@
 use crate::cli::{Cli, Setup};
 use crate::left::left;
 use crate::run::{Done, Live, until};
-use crate::server::{Server, free_port};
-use ralph_testkit::Scratch;
+use crate::server::{LOOPBACK, Server, free_port};
+use ralph_testkit::{Refused, Scratch, on_older_kernel};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,12 @@ pub enum User {
 pub struct Place {
     scratch: Scratch,
     cli: &'static Cli,
+    setup: Setup,
     env: Vec<(&'static str, String)>,
     ralph: PathBuf,
     drops: bool,
+    refused: Option<Refused>,
+    host: &'static str,
     port: u16,
     server: Option<Server>,
 }
@@ -53,6 +56,11 @@ impl Place {
 
     /// Where nobody listens.
     pub fn without_server(cli: &'static Cli, scenario: &str, user: User) -> Place {
+        Place::without_server_at(LOOPBACK, cli, scenario, user)
+    }
+
+    /// The same, for a server at another address of loopback.
+    pub fn without_server_at(host: &'static str, cli: &'static Cli, scenario: &str, user: User) -> Place {
         let scratch = Scratch::git_repo();
         let port = free_port();
         let at = |name: &str| scratch.root().join(name);
@@ -60,11 +68,8 @@ impl Place {
         for name in ["tmp", "cache", "data"] {
             fs::create_dir(at(name)).unwrap();
         }
-        let setup = Setup {
-            home: at("home"),
-            config: at("config"),
-            url: format!("http://127.0.0.1:{port}/{scenario}"),
-        };
+        let setup =
+            Setup { home: at("home"), config: at("config"), url: format!("http://{host}:{port}/{scenario}") };
         let mut env = (cli.configure)(&setup);
         for (name, dir) in [("TMPDIR", "tmp"), ("XDG_CACHE_HOME", "cache"), ("XDG_DATA_HOME", "data")] {
             env.push((name, at(dir).display().to_string()));
@@ -72,18 +77,50 @@ impl Place {
         env.push(("PATH", cli.path()));
         let drops = user == User::Ordinary && can_become(NOBODY);
         let ralph = if drops { reachable(&scratch) } else { env!("CARGO_BIN_EXE_ralph").into() };
-        let place = Place { scratch, cli, env, ralph, drops, port, server: None };
-        if drops {
+        let place = Place { scratch, cli, setup, env, ralph, drops, refused: None, host, port, server: None };
+        place.give_away();
+        place
+    }
+
+    /// Everything of the case belongs to the user who runs ralph.
+    fn give_away(&self) {
+        if self.drops {
             let owner = format!("{NOBODY}:{NOBODY}");
-            let done = Command::new("chown").args(["-R", &owner]).arg(place.scratch.root()).status();
+            let done = Command::new("chown").args(["-R", &owner]).arg(self.scratch.root()).status();
             assert!(done.unwrap().success());
         }
-        place
+    }
+
+    /// Another CLI that the user has as well.
+    pub fn add(&mut self, cli: &Cli) {
+        self.env.extend((cli.configure)(&self.setup));
+        let both = std::env::join_paths(
+            cli.directories().into_iter().chain(std::env::split_paths(&self.variable("PATH"))),
+        );
+        self.env.push(("PATH", both.unwrap().into_string().unwrap()));
+        self.give_away();
+    }
+
+    /// The user's settings of ralph.
+    pub fn config(&self, text: &str) {
+        self.setup.write(&self.setup.config.join("ralph/config.toml"), text);
+        self.give_away();
+    }
+
+    /// A file of the user's home directory.
+    pub fn home_file(&self, name: &str, text: &str) {
+        self.setup.write(&self.setup.home.join(name), text);
+        self.give_away();
+    }
+
+    /// ralph runs where the kernel refuses this.
+    pub fn refuse(&mut self, refused: Option<Refused>) {
+        self.refused = refused;
     }
 
     /// Somebody listens now.
     pub fn start_server(&mut self) {
-        self.server = Some(Server::start(self.scratch.root(), &self.scratch.workspace(), self.port));
+        self.server = Some(Server::start_at(self.host, self.port, self.root(), &self.scratch.workspace()));
     }
 
     /// The model server.
@@ -166,11 +203,19 @@ impl Place {
 
     /// Any command of ralph's.
     pub fn ralph(&self, args: &[&str]) -> Command {
-        let mut command = self.scratch.command(&self.ralph);
+        let mut program = Command::new(&self.ralph);
         if self.drops {
-            command = as_user(NOBODY, self.scratch.command("setpriv"));
-            command.arg(&self.ralph);
+            program = as_user(NOBODY, Command::new("setpriv"));
+            program.arg(&self.ralph);
         }
+        if let Some(refused) = self.refused {
+            // Before the user changes, who may not be allowed to run this python.
+            let mut older = on_older_kernel(refused, program.get_program());
+            older.args(program.get_args());
+            program = older;
+        }
+        let mut command = self.scratch.command(program.get_program());
+        command.args(program.get_args());
         command.args(args).envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 
+/// Where it listens if nothing else is said.
+pub const LOOPBACK: &str = "127.0.0.1";
+
 /// A server that runs as long as it is kept.
 pub struct Server {
     child: Child,
@@ -17,11 +20,16 @@ pub struct Server {
 impl Server {
     /// Starts it on a port, its files beside the workspace.
     pub fn start(root: &Path, workspace: &Path, port: u16) -> Server {
+        Server::start_at(LOOPBACK, port, root, workspace)
+    }
+
+    /// The same at an address.
+    pub fn start_at(host: &str, port: u16, root: &Path, workspace: &Path) -> Server {
         let door = root.join("door");
         let code = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/model_server");
         let portfile = root.join("port");
         let mut command = Command::new("python3");
-        command.arg("-B").arg(code).args(["--port", &port.to_string()]);
+        command.arg("-B").arg(code).args(["--host", host, "--port", &port.to_string()]);
         command.arg("--workspace").arg(workspace).arg("--door").arg(&door);
         command.arg("--portfile").arg(&portfile).arg("--log").arg(root.join("requests"));
         command.arg("--requests").arg(root.join("bodies"));

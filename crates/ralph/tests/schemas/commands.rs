@@ -50,6 +50,7 @@ const ROWS: &[(&str, &[&str], &str)] = &[
     ("circuit record", &["--files", "1"], "circuit-record"),
     ("circuit status", &[], "circuit"),
     ("circuit reset", &[], "circuit-reset"),
+    ("notify list", &[], "notify"),
     ("verify", &["--verify", "true"], "receipt"),
     ("verify", &["--check", "{receipt}"], "receipt-check"),
     ("replay", &["{done}"], "replay"),

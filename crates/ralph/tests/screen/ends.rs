@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Nothing of it ends when it is asked to.
 const HANGS: &str = "ignore-term\nsay Begun\nrun trap '' TERM; sleep 600\nclaim progress\n";
 
-fn until(what: &str, mut look: impl FnMut() -> bool) {
+pub fn until(what: &str, mut look: impl FnMut() -> bool) {
     let found = (0..6000).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         look()

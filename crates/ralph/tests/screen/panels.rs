@@ -1,5 +1,6 @@
 //! The panel, its help and its pages in three sizes, as snapshots.
 
+use super::ends::until;
 use super::terminal::{Terminal, run_args};
 use ralph_testkit::Scratch;
 
@@ -37,7 +38,7 @@ fn panels_and_pages_in_three_sizes() {
         terminal.awaits("? help");
         terminal.keys("\u{3}");
         assert_eq!(terminal.end(), 130);
-        assert!(terminal.is_as_before() && !terminal.hides_cursor());
+        until("the terminal is as before", || terminal.is_as_before() && !terminal.hides_cursor());
     }
 }
 

@@ -10,41 +10,47 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A tmux server of its own with a run in it.
-struct Tmux {
-    scratch: Scratch,
+pub struct Tmux {
+    pub scratch: Scratch,
     config: PathBuf,
 }
 
 impl Tmux {
     fn run(script: &str, (columns, rows): (u16, u16)) -> Tmux {
         let scratch = Scratch::new();
-        let args = run_args(&scratch, script, &[]);
+        let mut command = vec![env!("CARGO_BIN_EXE_ralph").to_owned()];
+        command.extend(run_args(&scratch, script, &[]));
+        Tmux::start(scratch, &command, (columns, rows))
+    }
+
+    /// With this command in it.
+    pub fn start(scratch: Scratch, args: &[String], (columns, rows): (u16, u16)) -> Tmux {
         let config = scratch.root().join("tmux.conf");
         std::fs::write(&config, "set -g remain-on-exit on\nset -g status off\n").unwrap();
         let tmux = Tmux { scratch, config };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let mut start = tmux.command(&["new-session", "-d", "-x", &columns, "-y", &rows, "--"]);
-        assert!(start.arg(env!("CARGO_BIN_EXE_ralph")).args(&args).status().unwrap().success());
+        assert!(start.args(args).status().unwrap().success());
         tmux
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = self.scratch.command("tmux");
         command.env("TERM", "xterm-256color").arg("-S").arg(self.scratch.root().join("tmux.sock"));
         command.arg("-f").arg(&self.config).args(args);
         command
     }
 
-    fn keys(&self, keys: &str) {
+    pub fn keys(&self, keys: &str) {
         assert!(self.command(&["send-keys", keys]).status().unwrap().success());
     }
 
-    fn seen(&self) -> String {
+    pub fn seen(&self) -> String {
         String::from_utf8(self.command(&["capture-pane", "-p"]).output().unwrap().stdout).unwrap()
     }
 
     #[track_caller]
-    fn awaits(&self, words: &str) {
+    pub fn awaits(&self, words: &str) {
         let since = Instant::now();
         while !self.seen().contains(words) {
             assert!(since.elapsed() < PATIENCE, "`{words}` was never seen:\n{}", self.seen());
@@ -59,10 +65,19 @@ impl Drop for Tmux {
     }
 }
 
+/// Whether there is a tmux; if not, the test is skipped.
+pub fn is_there() -> bool {
+    let there = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
+    if !there {
+        skip("tmux is not installed");
+    }
+    there
+}
+
 #[test]
 fn tmux_shows_the_panel_its_pages_and_the_end() {
-    if !Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success()) {
-        return skip("tmux is not installed");
+    if !is_there() {
+        return;
     }
     for size in [(40, 20), (80, 24), (120, 40)] {
         let tmux = Tmux::run(WORKS, size);

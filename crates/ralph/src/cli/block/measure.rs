@@ -185,6 +185,8 @@ fn verify(site: &Site, measured: &mut Measured) -> Result<(), Problem> {
         clock: &Clock::from(0),
         redactor: &redactor,
         under_way: &UnderWay::default(),
+        // It runs inside the sandbox of the agent that asks, if there is one.
+        sandbox: None,
         run: None,
     };
     let mut room = Room::unchanged(&facts.workspace, site.scratch.clone());
@@ -200,6 +202,7 @@ fn verify(site: &Site, measured: &mut Measured) -> Result<(), Problem> {
         oracle: None,
         room: None,
         analyzers: Vec::new(),
+        sandbox: None,
     };
     // A command that timed out or could not run shows nothing about the tests, but they do not pass.
     measured.tests = Some(tests_of(&verified).unwrap_or(Tests::NotRun));

@@ -2,7 +2,7 @@
 
 use super::as_json;
 use crate::cli::{Here, named_skill};
-use crate::config::{self, ANALYZE_FLAGS, Combine, Key, SECTIONS, Section, Setting};
+use crate::config::{self, ANALYZE_FLAGS, Combine, Key, SANDBOX_FLAGS, SECTIONS, Section, Setting, Shape};
 use crate::nearest::nearest;
 use crate::plain::plain;
 use crate::print::{print, print_json};
@@ -25,7 +25,7 @@ pub fn explain(
         return Ok(0);
     }
     let listed: Vec<&Section> =
-        SECTIONS.iter().filter(|section| wanted.is_none_or(|name| section.name == name)).collect();
+        SECTIONS.iter().filter(|section| wanted.is_none_or(|name| is_asked(section, name))).collect();
     if listed.is_empty() || wanted == Some("") {
         return Err(unknown(wanted.unwrap_or_default()));
     }
@@ -37,6 +37,11 @@ pub fn explain(
         false => print(&list(&listed)),
     }
     Ok(0)
+}
+
+/// The section of this name, and the lists within it.
+fn is_asked(section: &Section, name: &str) -> bool {
+    section.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 fn unknown(wanted: &str) -> Problem {
@@ -101,11 +106,8 @@ fn shown(name: &str) -> String {
 fn written(key: &Key, name: &str) -> String {
     let example = key.kind.example(key.default);
     match name.rsplit_once('.') {
-        Some((section, own))
-            if ["ladder", "pattern", "analyzer"].iter().any(|list| section.starts_with(list)) =>
-        {
-            let list = section.split('.').next().unwrap_or(section);
-            format!("[[{list}]] {own} = {example}")
+        Some((_, own)) if SECTIONS.iter().any(|s| s.shape == Shape::List && s.name == key.section()) => {
+            format!("[[{}]] {own} = {example}", key.section())
         }
         Some((section, own)) => format!("[{section}] {own} = {example}"),
         None => format!("{name} = {example}"),
@@ -119,6 +121,9 @@ fn set_by(key: &Key) -> String {
         ways.push(format!("`ralph run {}`", flag.name));
         if ANALYZE_FLAGS.contains(&key.name) {
             ways.push(format!("`ralph analyze {}`", flag.name));
+        }
+        if SANDBOX_FLAGS.contains(&key.name) {
+            ways.extend(["resume", "verify"].map(|command| format!("`ralph {command} {}`", flag.name)));
         }
         ways.push(variable);
     }

@@ -7,6 +7,7 @@ use crate::config;
 use crate::problem::Code;
 use ralph_agents::AgentInfo;
 use ralph_agents::registry::{self, AGENTS};
+use ralph_sandbox::policy::Mode;
 use std::path::PathBuf;
 
 /// One row for each agent that is installed, and one for the chosen one where it is not.
@@ -31,6 +32,8 @@ pub fn rows(here: &Here) -> Vec<Row> {
             installed(info, format!("{version}{mark} ({})", path.display()), here)
         })
         .collect();
+    // Whether an image has its agent is said with the sandbox.
+    let chosen = chosen.filter(|_| settings.sandbox.mode != Mode::Container);
     if let Some(chosen) = chosen.filter(|chosen| !found.iter().any(|(info, _)| info.name == chosen)) {
         rows.splice(0..0, missing(&chosen));
     }

@@ -5,7 +5,7 @@ use crate::cli::{Here, runs};
 use crate::problem::{Code, Problem};
 use ralph_engine::rebuild::{self, Rows};
 use ralph_engine::run::stream_of;
-use ralph_store::{Database, RunFilter, Store, shown_size};
+use ralph_store::{Database, RunFilter, Store, StoreError, shown_size};
 
 /// Number of latest runs to check without `--full`.
 const NEWEST: u32 = 3;
@@ -61,13 +61,21 @@ fn look(store: &Database, full: bool) -> Result<Vec<Row>, Problem> {
         }
     }
     let file = Row::ok("database", format!("{path}, {size}, {checked}"));
-    Ok(match stale.is_empty() {
-        true => vec![file],
-        false => {
-            let fact = format!("the list of runs disagrees with the journal of {}", stale.join(", "));
-            vec![file, Row::warn("lists", fact, "rebuild it with `ralph doctor --repair`")]
-        }
-    })
+    let wrong = match stale.is_empty() {
+        true => incomplete(store).map_err(|e| runs::broken(&e))?,
+        false => Some(format!("the list of runs disagrees with the journal of {}", stale.join(", "))),
+    };
+    let lists = wrong.map(|fact| Row::warn("lists", fact, "rebuild it with `ralph doctor --repair`"));
+    Ok(std::iter::once(file).chain(lists).collect())
+}
+
+/// What rows of an earlier version lack, if there are any: every run has a limit on iterations, and they do not say it.
+fn incomplete(store: &Database) -> Result<Option<String>, StoreError> {
+    let all = store.runs(&RunFilter::default())?;
+    let older = all.iter().filter(|row| row.max_iterations == 0).count();
+    let fact =
+        || format!("limits, models and reasons of {} of an earlier version are not listed", count(older));
+    Ok((older > 0).then(fact))
 }
 
 fn count(runs: usize) -> String {

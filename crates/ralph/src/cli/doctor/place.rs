@@ -1,4 +1,4 @@
-//! Checks of the machine: git, disk, clock, state directory, terminal, sandbox.
+//! Checks of the machine: git, disk, clock, state directory, terminal.
 
 use super::Row;
 use crate::cli::Here;
@@ -121,19 +121,6 @@ fn clock(here: &Here) -> Row {
         Some(_) => Row::warn("clock", format!("{shown} is before the latest run"), remedy),
         None => Row::ok("clock", shown),
     }
-}
-
-/// Whether the agent is sandboxed.
-pub fn sandbox(here: &Here) -> Row {
-    let bwrap = match here.env.which("bwrap", &here.workspace) {
-        Some(path) => format!(" (bubblewrap is installed: {})", path.display()),
-        None => String::new(),
-    };
-    Row::warn(
-        "sandbox",
-        format!("none: the agent can do anything you can{bwrap}"),
-        "run it in a container or as a separate user, where it cannot damage anything important",
-    )
 }
 
 /// What this system cannot do that ralph would use; nothing to say where it can do all of it.

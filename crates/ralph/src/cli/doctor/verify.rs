@@ -2,10 +2,9 @@
 //! before it runs.
 
 use super::Row;
-use crate::cli::Here;
+use crate::cli::{Here, sandbox};
 use crate::config;
 use crate::problem::Code;
-use ralph_engine::verification::ProgramSearch;
 
 /// One row: the commands can start, or which program is missing.
 pub fn rows(here: &Here) -> Vec<Row> {
@@ -15,7 +14,7 @@ pub fn rows(here: &Here) -> Vec<Row> {
         let remedy = "set verify.commands in ralph.toml, or use --verify 'your test command'";
         return vec![Row::warn("verify", "no verify command: completion cannot be verified", remedy)];
     }
-    let search = ProgramSearch { directory: &here.workspace, path: here.env.path.as_deref() };
+    let search = sandbox::programs(&config.settings, here);
     let row = |line: &String| {
         let missing = search.missing_before(line)?;
         let fact = format!("`{line}` cannot run: {}", missing.what_is_wrong());

@@ -154,6 +154,7 @@ fn fits_a_session(args: &run::Args) -> Result<(), Problem> {
         (args.fallback, "--fallback"),
         (args.fresh, "--fresh"),
         (args.detach || args.detached.is_some(), "--detach"),
+        (args.watch, "--watch"),
         (args.dry_run, "--dry-run"),
         (args.nested, "--nested"),
         (out.json, "--json"),

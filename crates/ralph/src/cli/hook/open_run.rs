@@ -1,7 +1,7 @@
 //! Opens the run of a session again, in the process of a hook.
 
 use crate::cli::refused::{can_be_recorded, refused};
-use crate::cli::{Here, agent, diagnostics, runs, secrets};
+use crate::cli::{Here, agent, diagnostics, notify, runs, secrets};
 use crate::config;
 use crate::problem::{Code, Problem};
 use crate::views::Views;
@@ -91,6 +91,11 @@ pub fn open(
     };
     let whole = |start, deps: &RunDeps| secrets::whole(start, &deps.redactor, None);
     let which = (id.as_str(), Some(workspace.as_path()), records);
+    let notes = notify::background(&home, here);
     let departure = open::resume(&home, which, (change, requests), |_| deps, whole, watchers);
+    // The client waits for its hook: only the end of a run is worth that.
+    if matches!(departure, Ok(Departure::Ended(_))) {
+        notes.finish();
+    }
     departure.map_err(|error| refused(&error, &id, here))
 }

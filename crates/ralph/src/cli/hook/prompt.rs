@@ -6,7 +6,7 @@ use super::loop_command::{self, Asked};
 use super::stop::{added, not_kept};
 use super::{known_process, open_run};
 use crate::cli::refused::{can_be_recorded, refused};
-use crate::cli::resolve::{self, Resolved, SANDBOX_OFF, UNCONTAINED};
+use crate::cli::resolve::{self, Resolved, UNCONTAINED};
 use crate::cli::{Here, diagnostics, named_skill, runs};
 use crate::plain::plain;
 use crate::problem::{Code, Problem};
@@ -127,7 +127,7 @@ fn begun(call: &Handover, state: &State, warnings: &[String], home: &Home) -> An
     let rest = home.run(&start.run).join(format!("{}.context.md", call.id));
     std::fs::write(&rest, &context).discard("keep the context of a session's first call");
     // Ralph has no sandbox for a session that it did not start: the client has its own.
-    let ours = warnings.iter().filter(|warning| ![UNCONTAINED, SANDBOX_OFF].contains(&warning.as_str()));
+    let ours = warnings.iter().filter(|warning| warning.as_str() != UNCONTAINED);
     let warned = ours.map(|warning| format!("; warning: {warning}")).collect::<String>();
     let line = plain(&(line(start) + &warned));
     Answer { context: Some(fitting(&context, &rest)), line: Some(line), refused: None }

@@ -2,7 +2,7 @@
 //! passes because of the files.
 
 use crate::cli::resolve::Resolved;
-use crate::cli::{Here, agent, runs};
+use crate::cli::{Here, agent, runs, sandbox};
 use crate::print::say;
 use crate::problem::{Code, Problem};
 use ralph_engine::git_checkout;
@@ -12,6 +12,7 @@ use ralph_engine::redact::Redactor;
 use ralph_engine::verification::standalone::{self, StandaloneVerify};
 use ralph_rules::ending::Status;
 use ralph_rules::grade::Grade;
+use ralph_rules::record::SandboxGiven;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +32,10 @@ impl Again {
     /// The verification of this run; none if it has no commands.
     pub fn of(resolved: &Resolved, here: &Here) -> Result<Again, Problem> {
         let (plan, home) = (&resolved.plan, here.home()?);
+        let (contained, given) = match &resolved.deps.sandbox {
+            Some(wish) => sandbox::of_verification(wish, &plan.protect, here)?,
+            None => (None, SandboxGiven::default()),
+        };
         let request = StandaloneVerify {
             workspace: here.workspace.clone(),
             base: git_checkout::named(&here.workspace, "HEAD"),
@@ -46,6 +51,7 @@ impl Again {
             places: agent::places(here),
             scratch: home.dir().join("verify").join(std::process::id().to_string()),
             supervisor: agent::own_program()?,
+            sandbox: (contained, given.words()),
             map: None,
         };
         let request = (!plan.verify.is_empty()).then_some(request);

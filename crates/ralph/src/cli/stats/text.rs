@@ -1,11 +1,12 @@
 //! Formats the statistics for a terminal.
 
-use super::{Stats, of_the_scripted_agent};
+use super::of_the_scripted_agent;
 use crate::plain::plain;
 use crate::style::Style;
 use ralph_rules::counting::counted;
 use ralph_rules::money::Micro;
 use ralph_rules::report::{Agent, Typical};
+use ralph_view::statistics::Statistics;
 use std::fmt::Write;
 
 /// An amount in dollars; `~` marks one that is partly estimated.
@@ -15,7 +16,7 @@ fn usd(amount: f64, complete: bool) -> String {
 }
 
 /// As a person reads them.
-pub fn text(stats: &Stats, style: Style) -> String {
+pub fn text(stats: &Statistics, style: Style) -> String {
     let mut text = String::new();
     let all = &stats.overall;
     let usd = |amount: f64| usd(amount, all.cost_is_complete);
@@ -99,7 +100,7 @@ fn iterations(of: &Typical) -> Option<String> {
     Some(format!("{:.1} (p95: {})", of.avg_iterations?, of.p95_iterations?))
 }
 
-fn tables(text: &mut String, stats: &Stats, style: Style) {
+fn tables(text: &mut String, stats: &Statistics, style: Style) {
     let head = format!(
         "\n{:<28}  {:>5}  {:>10}  {:>10}  {:>9}  {:>7}",
         "TYPICAL", "RUNS", "ITER p50", "COST p50", "COST p90", "RUN p90"
@@ -127,7 +128,7 @@ fn tables(text: &mut String, stats: &Stats, style: Style) {
 }
 
 /// Runs by skill, if one was ever used.
-fn skills(text: &mut String, stats: &Stats, style: Style) {
+fn skills(text: &mut String, stats: &Statistics, style: Style) {
     if stats.by_skill.iter().all(|group| group.skill.is_none()) {
         return;
     }

@@ -1,6 +1,7 @@
 //! TOML value → a change to the settings, or what is wrong with it.
 
 use super::{Kind, Set, Word};
+use crate::config::header::headers;
 use crate::config::key::At;
 use crate::config::parse_duration;
 use crate::config::settings::Settings;
@@ -8,8 +9,11 @@ use crate::nearest::nearest;
 use crate::values;
 use ralph_agents::registry::{self, UnknownAgent};
 use ralph_engine::redact::Secret;
+use ralph_notify::{Address, Format, Quiet};
+use ralph_otel::{InvalidEndpoint, traces_url};
 use ralph_rules::claim::Means;
 use ralph_rules::money::Micro;
+use ralph_rules::notice::Event;
 use ralph_rules::policy::MapTime;
 use ralph_rules::record::Ms;
 use ralph_tree::Protect;
@@ -87,7 +91,20 @@ impl Kind {
             Kind::Switch(set) => then(*set, value.as_bool().ok_or_else(wrong)?),
             Kind::OneOf(words) => self.word(words, value)?,
             Kind::Variables(set) => then(*set, variables(value).ok_or_else(wrong)??),
-            Kind::Unsupported => return Err(unsupported("")),
+            Kind::Headers(set) => then(*set, headers(value).ok_or_else(wrong)??),
+            Kind::OtlpEndpoint(set) => then(*set, self.traces_url(value)?),
+            Kind::Events(set) => then(*set, events(&texts(value).ok_or_else(wrong)?)?),
+            Kind::Quiet(set) => then(*set, text(value).and_then(|text| Quiet::of(&text)).ok_or_else(wrong)?),
+            Kind::Url(set) => then(*set, url(value).ok_or_else(wrong)??),
+            Kind::Format(set) => {
+                then(*set, text(value).and_then(|word| Format::of(&word)).ok_or_else(wrong)?)
+            }
+            Kind::Argv(set) => {
+                let named =
+                    |argv: &Vec<String>| argv.first().is_some_and(|program| !program.trim().is_empty());
+                then(*set, texts(value).filter(named).ok_or_else(wrong)?)
+            }
+            Kind::Sandbox(kind) => kind.change(value, wrong)?,
         })
     }
 
@@ -115,6 +132,17 @@ impl Kind {
         Mismatch::new(format!("must be {}, not {}", self.holds(), shortened(&self.shown(value))))
     }
 
+    /// The address of a collector's traces. One that holds a password is not repeated.
+    fn traces_url(&self, value: &Value) -> Result<String, Mismatch> {
+        let wrong = || self.wrong(value);
+        traces_url(&text(value).ok_or_else(wrong)?).map_err(|why| match why {
+            InvalidEndpoint::Credentials => {
+                Mismatch::new(format!("cannot be used: {why}")).hint("use otel.headers instead")
+            }
+            _ => wrong().hint(why.to_string()),
+        })
+    }
+
     fn word(&self, words: &'static [Word], value: &Value) -> Result<Change, Mismatch> {
         let Some(word) = words.iter().find(|word| value.as_str() == Some(word.word)) else {
             let meant = value.as_str().and_then(|typed| nearest(typed, words.iter().map(|word| word.word)));
@@ -122,19 +150,13 @@ impl Kind {
                 .into_iter()
                 .fold(self.wrong(value), |wrong, meant| wrong.hint(format!("did you mean \"{meant}\"?"))));
         };
-        let set = word.set.ok_or_else(|| unsupported(word.word))?;
+        let set = word.set;
         Ok(Box::new(move |settings, _| set(settings)))
     }
 }
 
-fn then<T: 'static>(set: Set<T>, value: T) -> Change {
+pub(super) fn then<T: 'static>(set: Set<T>, value: T) -> Change {
     Box::new(move |settings, at| set(settings, at, value))
-}
-
-fn unsupported(word: &str) -> Mismatch {
-    let value = if word.is_empty() { String::new() } else { format!(" = \"{word}\"") };
-    Mismatch::new(format!("{value} is not supported by this version of ralph").trim_start())
-        .hint("remove it; ralph never ignores a setting silently")
 }
 
 /// A value as it is repeated in a message.
@@ -222,6 +244,34 @@ fn globs(globs: Vec<String>) -> Result<Vec<String>, Mismatch> {
         Ok(_) => Ok(globs),
         Err(bad) => Err(Mismatch::new(format!("contains an invalid path, `{}`: {}", bad.glob, bad.why))),
     }
+}
+
+/// Events, each once.
+fn events(names: &[String]) -> Result<Vec<Event>, Mismatch> {
+    let mut events = Vec::new();
+    for name in names {
+        let Some(event) = Event::of(name) else {
+            let wrong = Mismatch::new(format!("contains \"{name}\", which is not an event"));
+            let known = Event::ALL.map(Event::name);
+            return Err(match nearest(name, known.iter().copied()) {
+                Some(meant) => wrong.hint(format!("did you mean \"{meant}\"?")),
+                None => wrong.hint(format!("events are: {}", known.join(", "))),
+            });
+        };
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    Ok(events)
+}
+
+/// The address of a webhook; none where it is not a text. Whether http is allowed depends on another key.
+fn url(value: &Value) -> Option<Result<Secret, Mismatch>> {
+    let text = text(value)?;
+    Some(match Address::wrong(&text, true) {
+        Some(wrong) => Err(Mismatch::new(format!("cannot be used: {wrong}"))),
+        None => Ok(Secret::new(text)),
+    })
 }
 
 /// Variables for an agent; none where it is not a table of texts.

@@ -1,9 +1,8 @@
-//! `[protect]`, `[undo]`, `[redact]` and `[sandbox]`: what the agent must not change, what is saved before it works, what
-//! must stay secret, what contains it.
+//! `[protect]`, `[undo]` and `[redact]`: what the agent must not change, what is saved before it works, what must stay
+//! secret.
 
 use crate::config::key::{Combine, Key, Section, Shape};
 use crate::config::kind::{Kind, Word};
-use crate::config::settings::Sandbox;
 use ralph_rules::policy::OnViolation;
 
 pub const PROTECT: Section = Section {
@@ -72,29 +71,3 @@ pub const REDACT: Section = Section {
         .combine(Combine::AddsUp),
     ],
 };
-
-pub const SANDBOX: Section = Section {
-    name: "sandbox",
-    about: "How the agent is contained.",
-    shape: Shape::Table,
-    keys: &[
-        Key::new(
-            "sandbox.mode",
-            Kind::OneOf(SANDBOX_MODE),
-            "Whether to contain the agent: \"auto\" if possible, \"off\" never, \"require\" or do not start. This version \
-             has no sandbox.",
-        )
-        .default("\"auto\"")
-        .flag("--sandbox", "MODE")
-        .combine(Combine::Tighten),
-        Key::new("sandbox.network", Kind::Unsupported, "Network hosts the agent may reach."),
-        Key::new("sandbox.writable", Kind::Unsupported, "Extra directories the agent may write to."),
-    ],
-};
-
-/// The strictest first.
-const SANDBOX_MODE: &[Word] = &[
-    Word::unsupported("require"),
-    Word::new("auto", |s| s.sandbox = Sandbox::Auto),
-    Word::new("off", |s| s.sandbox = Sandbox::Off).own_only(),
-];

@@ -157,8 +157,11 @@ fn codex_runs_the_hooks_once_they_are_trusted() {
     assert_eq!(standing(), "untrusted");
     let terminal = Terminal::start(&client, &["codex"]);
     terminal.awaits("Hooks need review");
-    terminal.key("2");
-    terminal.awaits("› 2. Trust all and continue");
+    // A key that comes before the client reads is lost.
+    until("the choice", || {
+        terminal.key("2");
+        terminal.seen().contains("› 2. Trust all and continue").then_some(())
+    });
     terminal.key("Enter");
     until("the trust", || (standing() == "installed").then_some(()));
     terminal.awaits("Ask Codex to do anything");

@@ -1,0 +1,142 @@
+//! The sandbox of a command: where ralph runs, what was set, and what to do where none can be had.
+
+use super::resolve::Resolved;
+use super::{Here, agent};
+use crate::config::{Flags, Settings};
+use crate::env::Env;
+use crate::problem::{Code, Problem};
+use ralph_agents::{AgentInfo, NamedProviders, registry};
+use ralph_engine::sandbox::{
+    self, CalledAgent, NoSandbox, SandboxWish, Site, Surroundings, VerifySandbox, WorkspacePlaces,
+};
+use ralph_engine::verification::ProgramSearch;
+use ralph_os::{Links, read_regular};
+use ralph_rules::record::{CONTAINER, SandboxGiven};
+use ralph_sandbox::policy::Mode;
+use ralph_tree::{Protect, Tree};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where the home directory is if nobody says: nothing lies there.
+const NO_HOME: &str = "/nonexistent";
+
+/// The sandbox that the settings ask for; `anew` if a flag of this command chose it.
+pub fn wish(settings: &Settings, anew: bool, here: &Here) -> Result<SandboxWish, Problem> {
+    let home = here.env.home.clone().unwrap_or_else(|| NO_HOME.into());
+    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let surroundings = Surroundings {
+        own_program: real(agent::own_program()?),
+        home: real(home.clone()),
+        named: Vec::new(),
+        path: here.env.path.iter().flat_map(std::env::split_paths).filter(|dir| dir.is_absolute()).collect(),
+        env: Env::all().into_iter().collect(),
+        providers: providers(&home, here),
+        state: here.home()?,
+        config: here.env.config_home.as_ref().map(|dir| dir.join("ralph")),
+    };
+    let surroundings = Arc::new(surroundings);
+    let mut wish = SandboxWish { settings: settings.sandbox.clone(), surroundings, anew };
+    wish.add_commands(settings.verify.iter().chain(&settings.verify_setup).map(String::as_str));
+    Ok(wish)
+}
+
+/// What the user's own settings of each agent name. A file in the workspace is the project's, and an agent's to write.
+fn providers(home: &Path, here: &Here) -> BTreeMap<&'static str, NamedProviders> {
+    let file = |name: &Path| {
+        let path = home.join(name).canonicalize().ok().filter(|path| !path.starts_with(&here.workspace))?;
+        String::from_utf8(read_regular(&path, agent::SETTINGS_FILE, Links::Follow).ok()?).ok()
+    };
+    let named = |info: &&'static AgentInfo| (info.name, info.named_providers(&Env::variable, &file));
+    registry::AGENTS.iter().map(named).collect()
+}
+
+/// An error where nothing is contained and the network was to be limited all the same.
+pub fn network_has_effect(flags: &Flags, contained: bool) -> Result<(), Problem> {
+    if contained || flags.text("sandbox.network").is_none_or(|rule| rule == "open") {
+        return Ok(());
+    }
+    let problem = Problem::new(Code::Usage, "--network has no effect without a sandbox");
+    Err(problem.hint("leave it out, or choose a sandbox that limits the network: --sandbox require"))
+}
+
+/// Where the programs of verify commands are looked for: not here if they are an image's.
+pub fn programs<'a>(settings: &Settings, here: &'a Here) -> ProgramSearch<'a> {
+    let path = here.env.path.as_deref().filter(|_| settings.sandbox.mode != Mode::Container);
+    ProgramSearch { directory: &here.workspace, path }
+}
+
+/// What contains a verification without a run, and what was chosen.
+pub fn of_verification(
+    wish: &SandboxWish,
+    protect: &[String],
+    here: &Here,
+) -> Result<(Option<Arc<VerifySandbox>>, SandboxGiven), Problem> {
+    let places = places(protect, here);
+    let site = Site { workspace: &here.workspace, places: &places, agent: None };
+    let choice = sandbox::choose(wish, &site).map_err(|why| refused(&why, here))?;
+    let contained = choice.deps.map(|deps| Arc::new(VerifySandbox::new(deps, &here.workspace, places)));
+    Ok((contained, choice.given))
+}
+
+/// What would contain a run, as it is resolved.
+pub fn of_run(resolved: &Resolved, here: &Here) -> Result<SandboxGiven, Problem> {
+    let (plan, deps) = (&resolved.plan, &resolved.deps);
+    let Some(wish) = &deps.sandbox else { return Ok(SandboxGiven::none("")) };
+    let places = places(&plan.protect, here);
+    let agent = CalledAgent { info: deps.agent.agent, program: &plan.agent.program };
+    let site = Site { workspace: &here.workspace, places: &places, agent: Some(agent) };
+    Ok(sandbox::choose(wish, &site).map_err(|why| refused(&why, here))?.given)
+}
+
+/// What of the workspace must not be written; nothing where it cannot be read.
+pub fn places(protect: &[String], here: &Here) -> WorkspacePlaces {
+    let protect = Protect::new(protect).ok();
+    let index = protect.and_then(|protect| Tree::new(&here.workspace, protect).walk(None).ok());
+    index.map(|index| WorkspacePlaces::of(&here.workspace, &index)).unwrap_or_default()
+}
+
+/// The problem of settings that cannot be met here.
+pub fn refused(why: &NoSandbox, here: &Here) -> Problem {
+    let problem = Problem::new(Code::Config, why.to_string());
+    // What is wrong with a container says itself what to do.
+    let remedies = if why.mode == CONTAINER { Vec::new() } else { remedies() };
+    let problem = remedies.into_iter().fold(problem, Problem::hint);
+    let problem = problem.hint("`ralph doctor` tries every sandbox and says what is missing");
+    match here.env.settings.contains_key("RALPH_SANDBOX") {
+        true => problem.hint("or choose another mode: RALPH_SANDBOX=auto uses what works here"),
+        false => problem.hint("or choose another mode: --sandbox auto uses what works here"),
+    }
+}
+
+/// What would make a stronger sandbox possible here, the easiest first.
+pub fn remedies() -> Vec<String> {
+    let mut found = Vec::new();
+    let is = |name: &str, value: &str| ralph_os::kernel_setting(name).as_deref() == Some(value);
+    let in_container = ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists());
+    if in_container {
+        found.push(
+            "in a container, allow namespaces and an unmasked process directory: docker run --security-opt \
+             seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined (podman: \
+             --security-opt seccomp=unconfined --security-opt unmask=ALL)"
+                .to_owned(),
+        );
+    }
+    if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
+        found.push(
+            "AppArmor refuses namespaces to programs without a profile: install bubblewrap, which has one, or add a \
+             profile for ralph (docs/sandbox.md)"
+                .to_owned(),
+        );
+    }
+    if is("user/max_user_namespaces", "0") {
+        found.push("user namespaces are switched off: sysctl user.max_user_namespaces=15000".to_owned());
+    }
+    if is("kernel/unprivileged_userns_clone", "0") {
+        found.push("user namespaces are for root only: sysctl kernel.unprivileged_userns_clone=1".to_owned());
+    }
+    if !["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].iter().any(|path| Path::new(path).exists()) {
+        found.push("install bubblewrap (apt install bubblewrap, dnf install bubblewrap)".to_owned());
+    }
+    found
+}

@@ -1,0 +1,157 @@
+//! What the modes promise, and what they do where it cannot be had.
+
+use crate::place::{HELD, Place, everybody};
+use std::process::Command;
+
+/// Runs a command where no namespaces can be made and no bubblewrap works: every user namespace is used up.
+fn without_namespaces(command: &Command) -> Command {
+    // Inside its own user namespace the limit of further ones can be set to none.
+    let script = "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"";
+    let mut shell = Command::new("unshare");
+    shell.args(["--user", "--map-root-user", "sh", "-c", script, "sh"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell.current_dir(command.get_current_dir().unwrap()).stdin(std::process::Stdio::null());
+    shell
+}
+
+#[test]
+fn require_does_not_start_where_less_can_be_held() {
+    let place = Place::new(everybody()[0]);
+    for mode in ["require", "strict"] {
+        let run = place.run("echo work > done.txt", &["--sandbox", mode]);
+        let done = place.finished(&mut without_namespaces(&run));
+        assert_eq!(done.code, 78, "{mode}: {} {}", done.result, done.stderr);
+        assert!(
+            done.stderr.contains(&format!("sandbox.mode = \"{mode}\" is not possible here")),
+            "{}",
+            done.stderr
+        );
+        assert!(done.stderr.contains("namespaces: "), "it says why: {}", done.stderr);
+        assert!(done.stderr.contains("ralph doctor"), "{}", done.stderr);
+        assert!(!place.scratch.workspace().join("done.txt").exists());
+    }
+}
+
+#[test]
+fn auto_says_what_less_it_has() {
+    let place = Place::new(everybody()[0]);
+    let run = place.run("echo work > done.txt; touch /etc/ralph-was-here; true", &[]);
+    let done = place.finished(&mut without_namespaces(&run));
+    let sandbox = done.sandbox();
+    assert!(sandbox.starts_with("landlock (files; not ") || sandbox.starts_with("none ("), "{sandbox}");
+    let missing = done.result["details"]["sandbox"]["missing"].to_string();
+    assert!(missing.contains("protected paths") && missing.contains("processes"), "{missing}");
+    assert_eq!(place.scratch.read("done.txt"), "work\n");
+}
+
+#[test]
+fn off_contains_nothing_and_says_so() {
+    let place = Place::new(everybody()[0]).with_env("DEPLOY_TOKEN", "tok-4f9a8b7c6d5e");
+    let done =
+        place.done("echo work > done.txt; test -n \"$DEPLOY_TOKEN\" && echo has-it", &["--sandbox", "off"]);
+    assert_eq!(done.sandbox(), "none");
+    assert!(done.agent.contains("has-it"), "{}", done.agent);
+    assert_eq!(done.result["details"]["sandbox"], serde_json::Value::Null);
+}
+
+#[test]
+fn strict_shows_no_home_and_opens_no_network_to_the_verification() {
+    let place = Place::new(everybody()[0]).with_env("ODD_VARIABLE", "odd-4711");
+    place.home_file(".config/tool/settings", "settings-4711\n");
+    let agent =
+        "echo work > done.txt; cat ~/.config/tool/settings; env; unshare -U true && echo nested; true";
+    let done = place.done(agent, &["--sandbox", "strict"]);
+    assert!(done.sandbox().contains("network limited to hosts"), "{}", done.sandbox());
+    for word in ["settings-4711", "odd-4711", "nested"] {
+        assert!(!done.agent.contains(word), "{word}: {}", done.agent);
+    }
+}
+
+#[test]
+fn a_resumed_run_keeps_its_backend() {
+    let place = Place::new(everybody()[0]);
+    let done = place.done("echo one > one.txt", &[]);
+    let backend = done.result["details"]["sandbox"]["backend"].clone();
+    assert!(done.sandbox().contains(HELD), "{}", done.sandbox());
+    let resume = |iterations: &str, flags: &[&str]| {
+        let mut command = place.ralph(&["resume", "--json", "--max-iterations", iterations]);
+        command.args(flags);
+        command
+    };
+    let again = place.finished(&mut resume("2", &[]));
+    assert_eq!(again.result["details"]["sandbox"]["backend"], backend, "{}", again.result);
+    // Where it cannot be built any more, the call does not start, and nothing weaker takes its place.
+    let refused = place.finished(&mut without_namespaces(&resume("3", &["--no-wait"])));
+    assert_eq!(refused.result["details"]["sandbox"]["backend"], backend, "{}", refused.result);
+    assert!(refused.result.to_string().contains("the sandbox could not be built"), "{}", refused.result);
+    // Unless a person says so.
+    let off = place.finished(&mut resume("9", &["--sandbox", "off"]));
+    assert_eq!(off.sandbox(), "none", "{}", off.result);
+}
+
+#[test]
+fn unlisted_hosts_are_refused_and_reported() {
+    let place = Place::new(everybody()[0]);
+    let reach = "python3 - <<'P'\nimport urllib.request\ntry:\n  urllib.request.urlopen('http://refused.example:81/', timeout=5)\nexcept Exception as e:\n  print('refused', e)\nP\n";
+    let done = place.done(&format!("echo work > done.txt\n{reach}"), &["--network", "hosts"]);
+    assert!(done.sandbox().contains("network limited to hosts"), "{}", done.sandbox());
+    let refused = done.result["details"]["sandbox"]["hostsRefused"].to_string();
+    assert!(refused.contains("refused.example:81"), "{refused} {}", done.agent);
+}
+
+#[test]
+fn a_limit_that_cannot_be_had_is_said_once_and_only_to_those_who_set_it() {
+    for who in everybody() {
+        let place = Place::new(who);
+        let told = |config: &str| {
+            place.config(config);
+            let agent = place.scratch.root().join("agent.sh");
+            std::fs::write(&agent, "cat >/dev/null; echo work >> done.txt\n").unwrap();
+            let mut command = place.ralph(&[
+                "run",
+                "Work",
+                "--agent",
+                "command",
+                "--max-cost",
+                "5",
+                "--max-iterations",
+                "2",
+            ]);
+            command.args(["--verify", "false", "--", "sh"]).arg(&agent);
+            let output = command.output().unwrap();
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(text.contains(HELD), "{who:?}: {text}");
+            text.matches("memory: not limited").count()
+        };
+        assert_eq!(told(""), 0, "{who:?}");
+        // Root has control groups; others only where they are delegated.
+        assert!(told("[sandbox]\nmemory = \"2GiB\"\n") <= 1, "{who:?}");
+    }
+}
+
+#[test]
+fn a_network_that_nothing_limits_is_refused() {
+    let place = Place::new(everybody()[0]);
+    let run = ["run", "Work", "--agent", "command", "--max-cost", "5", "--max-iterations", "1"];
+    for command in [&["verify"][..], &run[..]] {
+        let mut command = place.ralph(command);
+        command.args(["--sandbox", "off", "--network", "off", "--verify", "true"]);
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(64), "{text}");
+        assert!(text.contains("--network has no effect without a sandbox"), "{text}");
+    }
+}
+
+#[test]
+fn a_run_in_the_background_warns_where_it_was_started() {
+    let place = Place::new(everybody()[0]);
+    let mut command = place.ralph(&["run", "Work", "--detach", "--sandbox", "off", "--agent", "command"]);
+    command.args(["--max-cost", "5", "--max-iterations", "1", "--verify", "false", "--", "true"]);
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("warning: no sandbox: the agent can do anything you can"), "{text}");
+    place.nobody_is_left();
+}
