@@ -3,6 +3,7 @@
 of step. More things a scenario may say:
 
   again    other steps for a call of `ralph` that is not its first: its prompt says so (see AGAIN)
+  reviewed  the steps of a reviewer: its prompt says so (see REVIEW)
   delegated  the steps of a subagent: its prompt says so (see DELEGATED)
   noticed  other steps once the client told its model that work in the background has ended, or that a goal of its own
            is not reached (see NOTICES)
@@ -16,6 +17,8 @@ from steps import behind, block, cut_off, delegate, edit, error, limit, raw, rea
 
 # Stands in every prompt of ralph's but the first.
 AGAIN = "[Ralph Loop Context - Iteration"
+# Stands in the prompt of a reviewer.
+REVIEW = "---RALPH_REVIEW---"
 # Stands in the prompt of a subagent.
 DELEGATED = "[a part of the work]"
 NOTICES = ("<task-notification>", "Stop hook feedback")
@@ -27,6 +30,7 @@ MORE = say("The greeting is written; the parser is next.\n\n"
            + block("IN_PROGRESS", "FAILING", "false", "Next: write the parser"))
 STUCK = say("I cannot go on.\n\n" + block("BLOCKED", "NOT_RUN", "false", "Database credentials are needed"))
 PROMISE = say("It is done. <promise>GREETED</promise>")
+SHIP = say(f"The greeting is right.\n\n{REVIEW}\nVERDICT: SHIP\nFINDINGS:\n---END_RALPH_REVIEW---")
 GREET = write("greeting.txt", "hello\n")
 
 
@@ -65,6 +69,7 @@ SCENARIOS = {
         "steps": [write("greeting.txt", "helo\n"), DONE],
         "again": [read("greeting.txt"), edit("greeting.txt", "helo", "hello"), DONE],
     },
+    "reviewed": {"steps": [GREET, DONE], "reviewed": [sh("cat greeting.txt"), SHIP]},
     "shell": {"steps": [sh("printf 'hello\\n' > greeting.txt && cat greeting.txt"), DONE]},
     "commit": {"steps": [sh("printf 'hello\\n' > greeting.txt && git add -A && git -c user.name=a -c user.email=a@localhost "
                             "commit -qm 'Greet' && git log --format=%s | head -1"), DONE]},
@@ -73,6 +78,11 @@ SCENARIOS = {
     "text": {"steps": [DONE]},
     "nostatus": {"steps": [say("I looked around. Everything seems fine, nothing left to do.")]},
     "outside": {"steps": [write("../outside/evil.txt", "outside\n"), MORE]},
+    # A hook for its client and new logins, written to where the client keeps its state.
+    "planted": {"steps": [sh("work=$PWD; for dir in \"${CLAUDE_CONFIG_DIR:-$HOME/.claude}\" \"${CODEX_HOME:-$HOME/.codex}\"; do "
+                             "cd \"$dir\" && echo '{\"hooks\":{}}' > hooks.json && cp hooks.json settings.json && "
+                             "echo '{\"renewed\":true}' | tee .credentials.json > auth.json && "
+                             "echo hook and login > \"$work/planted\"; done; true"), GREET, DONE]},
     "fail": {"steps": [sh("echo boom >&2; exit 3"), MORE]},
     "loop": {"steps": [sh("date +%s%N >> loop.txt; tail -1 loop.txt")]},  # the last step repeats: it never ends
     "bigout": {"steps": [sh("seq 1 60000"), DONE]},

@@ -17,7 +17,7 @@ import chat
 import client_tools
 import gemini
 import responses
-from scenarios import AGAIN, DELEGATED, NOTICES, SCENARIOS
+from scenarios import AGAIN, DELEGATED, NOTICES, REVIEW, SCENARIOS
 
 APIS = [
     (re.compile(r"/messages$"), anthropic),
@@ -86,7 +86,9 @@ class Stage:
         if "closed" in script and self.closed():
             return script["closed"]
         steps = script["steps"]
-        if "delegated" in script and DELEGATED in api.said(body):
+        if "reviewed" in script and REVIEW in api.said(body):
+            steps = script["reviewed"]
+        elif "delegated" in script and DELEGATED in api.said(body):
             steps = script["delegated"]
         elif "noticed" in script and any(notice in api.said(body) for notice in NOTICES):
             steps = script["noticed"]

@@ -20,7 +20,7 @@ pub fn all(summary: &mut Summary) -> Done {
 /// end: those of the others still run.
 pub fn live(summary: &mut Summary, tier: Tier) -> Done {
     let (what, modules): (&str, &[&str]) = match tier {
-        Tier::First => ("live tests", &["first_tier::", "hook::"]),
+        Tier::First => ("live tests", &["first_tier::", "hook::", "contained::"]),
         Tier::Second => ("live tests, second tier", &["second_tier::"]),
     };
     let installed = agents::install(tier);

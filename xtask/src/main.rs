@@ -1,8 +1,9 @@
-//! The chores, one command each: `cargo xtask test|lint|bench|live|picture|long`. Each installs what it needs, says what
+//! The chores, one command each: `cargo xtask test|lint|bench|browser|live|picture|long`. Each installs what it needs, says what
 //! it does, and ends with the time of every stage and the counts of the tests.
 
 mod agents;
 mod bench;
+mod browser;
 mod deny;
 mod lint;
 mod live;
@@ -19,9 +20,11 @@ const HELP: &str = "\
 cargo xtask test     everything CI checks: format, lints, dependencies, all tests, simulation, kill matrix, real agents, the demo
 cargo xtask lint     format, lints and dependencies only
 cargo xtask bench    the figures, each beside its floor from the same run
+cargo xtask browser  the tests of the page alone, in Chromium
 cargo xtask live     the tests with real agent CLIs alone; `live all` with those of the long campaigns too
 cargo xtask picture  docs/demo.svg, from what `ralph demo` prints
-cargo xtask long     long campaigns: 100 million simulated steps, the full kill matrix, more real agents
+cargo xtask long     long campaigns: 100 million simulated steps, the full kill matrix, every control of the
+                     sandbox's attacks, more real agents
 ";
 
 fn main() -> ExitCode {
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         "bench" => bench::bench(&mut summary),
         "live" if std::env::args().nth(2).as_deref() == Some("all") => live::all(&mut summary),
         "live" => live::live(&mut summary, agents::Tier::First),
+        "browser" => test::browser(&mut summary),
         "picture" => picture::picture(),
         "long" => test::long(&mut summary),
         _ => {
