@@ -14,7 +14,7 @@ mod turn;
 pub(crate) use binding::has_session;
 pub use binding::{Binding, bound_run};
 pub use process::SessionProcess;
-pub use spent::mark_now;
+pub use spent::{mark_now, stays_as_read};
 pub(crate) use turn::{OpenCall, closed, lost, worked_between};
 
 use ralph_rules::next::Why;

@@ -34,6 +34,20 @@ pub fn mark_now(client: Client, transcript: &Path) -> SessionMark {
     SessionMark { carry: 0, ..mark }
 }
 
+/// Whether a transcript that was read up to `read` has nothing new, also after the time in which the client writes what it
+/// has already told a hook.
+pub fn stays_as_read(transcript: &Path, read: u64) -> bool {
+    let until = Instant::now() + LATE;
+    let unchanged = || std::fs::metadata(transcript).is_ok_and(|meta| meta.len() == read);
+    while unchanged() {
+        if Instant::now() >= until {
+            return true;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    false
+}
+
 /// What the session used since `mark`; `each` is given every line of its own transcript.
 pub(super) fn since(
     client: Client,

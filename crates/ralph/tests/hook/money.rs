@@ -79,6 +79,25 @@ fn a_stop_that_is_told_twice_is_answered_twice_and_charged_once() {
 }
 
 #[test]
+fn the_same_words_in_the_next_iteration_are_a_new_stop_though_their_message_comes_late() {
+    let mut session = Session::new();
+    session.prompt(LOOP);
+    session.stop(MORE);
+    session.scratch.files(&[("progress", "more")]);
+    let (input, transcript) = (session.stopped(MORE), session.transcript());
+    let line = message("late", "claude-opus-5-5", MORE, 1000);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            session.write(&transcript, &line);
+        });
+        session.hook("stop", &input);
+    });
+    assert_eq!((&session.run()["iterations"], &session.run()["cost_micro"]), (&2.into(), &12_000.into()));
+    session.replays();
+}
+
+#[test]
 fn a_late_message_is_waited_for() {
     let mut session = Session::new();
     session.prompt(LOOP);

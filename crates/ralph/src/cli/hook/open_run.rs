@@ -8,13 +8,13 @@ use crate::views::Views;
 use ralph_engine::home::Home;
 use ralph_engine::open::{self, Departure};
 use ralph_engine::run_deps::RunDeps;
-use ralph_engine::session::{SessionPort, SessionTurn};
+use ralph_engine::session::{SessionPort, SessionTurn, stays_as_read};
 use ralph_engine::watch::Watcher;
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{Fact, Record, Request, Seen};
 use ralph_rules::state::{Phase, State};
 use ralph_store::Store;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A run that is to be opened.
@@ -40,7 +40,8 @@ pub fn find(home: &Home, id: &str) -> Result<Option<SessionRun>, Problem> {
 
 impl SessionRun {
     /// Whether this is what closed the last call, told once more: the client repeats itself, or the hook that was told
-    /// first was killed before it could answer. Nothing was written to the transcript since.
+    /// first was killed before it could answer. Nothing was written to the transcript since; an agent that says the same
+    /// in the next iteration is told apart by its new message, which the client may write a moment after the hook began.
     pub fn was_told(&self, message: &str, transcript: &str) -> bool {
         let last = self.records.iter().rev().find_map(|record| match &record.fact {
             Fact::Seen(Seen::CallEnded(call)) => Some(call.text.as_str()),
@@ -49,7 +50,7 @@ impl SessionRun {
         let same =
             last.is_some_and(|last| !last.trim().is_empty() && message.trim_end().ends_with(last.trim()));
         let read = self.state.session_mark.read.get(transcript).copied();
-        same && read.is_some() && std::fs::metadata(transcript).ok().map(|meta| meta.len()) == read
+        same && read.is_some_and(|read| stays_as_read(Path::new(transcript), read))
     }
 }
 
