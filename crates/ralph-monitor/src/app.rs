@@ -159,14 +159,15 @@ impl App {
         let done: Vec<Done> = self.worker.done().collect();
         for done in done {
             self.changed = true;
-            self.told(done);
+            self.finished(done);
         }
         let news = self.board.poll(now);
-        self.heard(&news);
+        self.take_news(&news);
         self.read_again(now);
     }
 
-    fn told(&mut self, done: Done) {
+    /// What the worker has done.
+    fn finished(&mut self, done: Done) {
         match done {
             Done::Asked { run, request, sent } => self.model.answered(&run, &request, &sent),
             Done::PutAway { result: Err(why), .. } => {
@@ -181,7 +182,7 @@ impl App {
         }
     }
 
-    fn heard(&mut self, news: &News) {
+    fn take_news(&mut self, news: &News) {
         let was_in_trouble = self.model.trouble.is_some();
         // A database that cannot be opened is tried again once a second; until then there is no news of it.
         if news.trouble.is_some() || self.board.store().is_some() {
@@ -205,6 +206,8 @@ impl App {
         self.cards.wanted |= self.cards.not_before.elapsed() >= ANYWAY;
         if self.cards.is_due(since) {
             match self.board.overview(now) {
+                // Of a database that cannot be opened nothing is known, not that it has no runs.
+                Ok(_) if self.model.trouble.is_some() && self.board.store().is_none() => {}
                 Ok(overview) => self.model.set_overview(overview),
                 Err(error) => self.model.set_trouble(Some(error.to_string())),
             }

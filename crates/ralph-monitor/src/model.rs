@@ -91,6 +91,8 @@ pub struct Model {
     pub typing: Option<Typing>,
     /// Only runs that hold this are listed.
     pub filter: String,
+    /// The run that was selected before the search began.
+    pub before_search: Option<String>,
     /// What has to be confirmed.
     pub question: Option<Question>,
     /// The answer to the last key.
@@ -199,6 +201,9 @@ impl Model {
     /// The screen has this size now.
     pub fn resize(&mut self, size: (u16, u16)) {
         self.size = size;
+        if !self.shows_run() {
+            self.lower = Lower::Activity;
+        }
         let place = self.page_size();
         if let Some(page) = &mut self.page {
             page.resize(place);
@@ -234,7 +239,7 @@ impl Model {
     pub fn answered(&mut self, run: &str, request: &Request, sent: &Result<Sent, String>) {
         let short = short_id(run);
         match sent {
-            Ok(Sent::Heard) => self.say(format!("Run {short} {}.", heard(request)), false),
+            Ok(Sent::Heard) => self.say(format!("Run {short} {}.", effect_of(request)), false),
             Ok(Sent::Kept) => {
                 self.say(format!("Saved: `ralph resume {short}` will include the hint."), false);
             }
@@ -329,7 +334,7 @@ impl Model {
 }
 
 /// What the run does with a request that it has recorded.
-fn heard(request: &Request) -> &'static str {
+fn effect_of(request: &Request) -> &'static str {
     match request {
         Request::Pause => "will pause before its next call",
         Request::Continue => "continues",

@@ -363,3 +363,22 @@ fn a_search_also_lists_runs_that_the_overview_is_too_short_for() {
     assert!(!tasks(&model).contains(&"Nested lists".to_owned()), "only while it is searched for");
     assert_ne!(task(&model), "Nested lists");
 }
+
+#[test]
+fn escape_in_a_search_gives_the_former_selection_back() {
+    for size in [WIDE, NARROW] {
+        let mut model = model(size);
+        typed(&mut model, "gj");
+        let before = task(&model);
+        for search in ["/signing", "/nothing has this", "/signing\r/x"] {
+            typed(&mut model, search);
+            assert_ne!(task(&model), before, "{search}");
+            typed(&mut model, "\u{1b}");
+            assert_eq!((task(&model), model.filter.as_str()), (before.clone(), ""), "{search}");
+        }
+        typed(&mut model, "/nothing has this\r\u{1b}");
+        assert_eq!(task(&model), before, "nothing was found");
+        typed(&mut model, "/signing\r\u{1b}");
+        assert_eq!(task(&model), "Rotate the signing key", "one that was chosen stays");
+    }
+}

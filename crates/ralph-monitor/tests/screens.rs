@@ -266,3 +266,33 @@ fn a_run_that_cannot_be_read_says_why_in_its_own_pane() {
     let text = shown(&model, size, false);
     assert!(!text.contains(why) && text.contains("reading…"), "another run: {text}");
 }
+
+#[test]
+fn a_database_that_could_not_be_read() {
+    compare("unreadable_database", |size| {
+        let mut model = Model::new(None, size, NOW);
+        let why = "/home/ada/.local/state/ralph/ralph.db is damaged: the file is not a database. Restore the newest \
+                   copy with `ralph doctor --restore`";
+        model.set_trouble(Some(why.into()));
+        model
+    });
+}
+
+#[test]
+fn the_last_row_has_the_keys_of_the_chosen_pane() {
+    let last = |typed: &'static str| {
+        let size = (120, 40);
+        let screen = shown(&pressed(typed)(size), size, false);
+        screen.lines().last().unwrap().to_owned()
+    };
+    for (typed, wanted, other) in [
+        ("", "j/k run ", "j/k iteration"),
+        ("\t", "j/k iteration  Enter output  Tab runs ", "Tab iterations"),
+        ("\t\t", "Tab iterations ", "j/k iteration"),
+        ("\r", "Esc runs  Tab iterations ", "j/k iteration"),
+        ("\r\t", "j/k iteration  Enter output  Tab activity ", "Tab iterations"),
+    ] {
+        let row = last(typed);
+        assert!(row.contains(wanted) && !row.contains(other), "{typed:?}: {row}");
+    }
+}

@@ -1,7 +1,7 @@
 //! A corner of a screen, down to one column: counts and the day's cost, the selected run, what it does. Where there is
 //! one row, it is the run; what is typed or asked comes first of all.
 
-use super::{footer, header};
+use super::{footer, header, list};
 use crate::model::Model;
 use crate::row::{Look, Row, columns};
 use ralph_rules::money::Micro;
@@ -13,6 +13,9 @@ use ratatui_core::layout::Rect;
 pub fn rows(model: &Model, area: Rect) -> Vec<Row> {
     let width = usize::from(area.width);
     let busy = model.typing.is_some() || model.question.is_some() || model.answer.is_some();
+    if let (Some(why), None, false) = (&model.trouble, &model.overview, busy || model.page.is_some()) {
+        return list::unreadable(why, width);
+    }
     let last = (busy || model.trouble.is_some()).then(|| footer::row(model, width));
     if let Some(page) = &model.page {
         return last.into_iter().chain(page.seen().iter().cloned()).collect();

@@ -1,6 +1,6 @@
 //! The last row: what is typed, a question, an answer, what is wrong with the database, or else the keys.
 
-use crate::model::{BOTH, Model, Typing};
+use crate::model::{BOTH, Lower, Model, Typing};
 use crate::row::{Look, Row, columns, last};
 use ralph_view::card::{Group, Tone};
 use ralph_view::fact_text::seconds;
@@ -20,7 +20,8 @@ pub fn row(model: &Model, width: usize) -> Row {
         let (mark, look) = if answer.bad { ("▲ ", Look::Toned(Tone::Need)) } else { ("✓ ", Look::Note) };
         return Row::looking(mark, look).with(answer.text.clone(), look);
     }
-    if let Some(trouble) = &model.trouble {
+    // Until something was read, the list says it.
+    if let Some(trouble) = model.trouble.as_ref().filter(|_| model.overview.is_some()) {
         let age = seconds(model.now.saturating_sub(model.read_at).max(0));
         return Row::looking("▲ ", Look::Toned(Tone::Need))
             .with(plain(trouble), Look::Toned(Tone::Need))
@@ -68,11 +69,14 @@ fn wanted(model: &Model) -> Vec<(&'static str, &'static str)> {
     let group = model.selected_card().map(|card| card.group);
     let active = matches!(group, Some(Group::Working | Group::Waiting));
     let mut keys = match (model.open, model.size.0 >= BOTH) {
-        (true, _) => vec![("Esc", "runs"), ("Tab", "iterations")],
-        (false, true) => vec![("j/k", "run"), ("Enter", "whole screen"), ("Tab", "iterations")],
         (false, false) => return list_keys(active),
+        _ if matches!(model.lower, Lower::Iterations(_)) => iteration_keys(model.open),
+        (true, _) => vec![("Esc", "runs"), ("Tab", "iterations"), ("o", "output")],
+        (false, true) => {
+            vec![("j/k", "run"), ("Enter", "whole screen"), ("Tab", "iterations"), ("o", "output")]
+        }
     };
-    keys.extend([("o", "output"), ("d", "diff"), ("v", "verification")]);
+    keys.extend([("d", "diff"), ("v", "verification")]);
     match group {
         _ if active => keys.extend([("h", "hint"), ("p", "pause"), ("s", "stop after")]),
         Some(Group::NeedsYou) => keys.extend([("e", "explain"), ("h", "hint"), ("a", "put away")]),
@@ -80,6 +84,12 @@ fn wanted(model: &Model) -> Vec<(&'static str, &'static str)> {
     }
     keys.extend([("/", "search"), ("n", "next that needs you"), ("q", "leave")]);
     keys
+}
+
+/// While Tab has chosen the iterations.
+fn iteration_keys(open: bool) -> Vec<(&'static str, &'static str)> {
+    let back = if open { "activity" } else { "runs" };
+    vec![("j/k", "iteration"), ("Enter", "output"), ("Tab", back), ("i", "prompt")]
 }
 
 fn list_keys(active: bool) -> Vec<(&'static str, &'static str)> {

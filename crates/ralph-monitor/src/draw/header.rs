@@ -19,7 +19,12 @@ const CELLS: usize = 10;
 /// The first row.
 pub fn row(model: &Model, width: u16) -> Row {
     let row = Row::looking("ralph  ", Look::Strong);
-    let Some(overview) = &model.overview else { return row.with("reading…", Look::Faint) };
+    let Some(overview) = &model.overview else {
+        return match &model.trouble {
+            Some(_) => row.with("no runs could be read", Look::Toned(Tone::Need)),
+            None => row.with("reading…", Look::Faint),
+        };
+    };
     let mut row = counts(row, overview.counts, overview.cards.is_empty());
     let room = usize::from(width).saturating_sub(2 + row.width() + 3);
     let today = &overview.today;

@@ -2,8 +2,9 @@
 
 use super::{header, strip};
 use crate::model::{ListRow, Model, list_rows};
-use crate::row::{Look, Row, columns};
-use ralph_view::card::Card;
+use crate::row::{Look, Row, columns, folded};
+use ralph_view::card::{Card, Tone};
+use ralph_view::plain::plain;
 use ratatui_core::layout::Rect;
 
 /// Below this width there is no strip.
@@ -15,7 +16,7 @@ const FEW_BARS: usize = 8;
 pub fn rows(model: &Model, area: Rect) -> Vec<Row> {
     let cards = model.listed();
     if cards.is_empty() {
-        return empty(model);
+        return empty(model, area.width.into());
     }
     let seen = list_rows(&cards);
     let seen = seen.iter().skip(model.list_top).take(area.height.into());
@@ -28,8 +29,17 @@ pub fn rows(model: &Model, area: Rect) -> Vec<Row> {
     seen.map(row).collect()
 }
 
-fn empty(model: &Model) -> Vec<Row> {
-    let Some(overview) = &model.overview else { return Vec::new() };
+/// Why no run could be read, with what to do about it.
+pub fn unreadable(why: &str, width: usize) -> Vec<Row> {
+    let text = plain(&format!("▲ The runs cannot be read: {why}"));
+    folded(&text, width).into_iter().map(|line| Row::looking(line, Look::Toned(Tone::Need))).collect()
+}
+
+fn empty(model: &Model, width: usize) -> Vec<Row> {
+    let Some(overview) = &model.overview else {
+        let rows = model.trouble.as_ref().map(|why| unreadable(why, width.saturating_sub(2)));
+        return rows.into_iter().flatten().map(|row| Row::text(" ").and(row)).collect();
+    };
     if !model.filter.is_empty() {
         return vec![Row::looking(format!(" No run has “{}”.", model.filter), Look::Faint)];
     }

@@ -60,7 +60,7 @@ impl Model {
             Key::Left => return self.open.then(|| self.back()).flatten(),
             Key::Tab => self.toggle_iterations(),
             Key::Char('n') => self.next_that_needs_you(),
-            Key::Char('/') => self.typing = Some(Typing::Search(self.filter.clone())),
+            Key::Char('/') => self.begin_search(),
             Key::Char(letter) => return self.run_key(letter),
             Key::Backspace | Key::Redraw | Key::EraseLine | Key::Pasted(_) => {}
         }
@@ -131,6 +131,9 @@ impl Model {
             Typing::Search(text) => {
                 let text = if key == Key::Escape { String::new() } else { edited(text, key) };
                 self.search(&text);
+                if key == Key::Escape && self.page.is_none() {
+                    self.select_as_before_search();
+                }
                 Typing::Search(text)
             }
         };
@@ -138,7 +141,20 @@ impl Model {
         None
     }
 
-    /// Searches the page that is open, or else filters the list.
+    fn begin_search(&mut self) {
+        if self.filter.is_empty() {
+            self.before_search.clone_from(&self.selected);
+        }
+        self.typing = Some(Typing::Search(self.filter.clone()));
+    }
+
+    /// Selects the run that was selected before the search.
+    fn select_as_before_search(&mut self) {
+        self.selected = self.before_search.take().or_else(|| self.selected.take());
+        self.keep_selection();
+    }
+
+    /// Searches the page that is open, or otherwise filters the list.
     fn search(&mut self, text: &str) {
         match &mut self.page {
             Some(page) => page.search(text),
@@ -214,7 +230,12 @@ impl Model {
             self.keep_selection();
         } else if !self.filter.is_empty() {
             self.filter.clear();
-            self.keep_selection();
+            // A run that was found stays selected, unless it is too old for the list.
+            let is_listed = |card: &&Card| Some(&card.run.row.id) == self.selected.as_ref();
+            match self.listed().iter().any(is_listed) {
+                true => self.keep_selection(),
+                false => self.select_as_before_search(),
+            }
         } else {
             return Some(Effect::Leave);
         }
