@@ -19,7 +19,7 @@ pub fn of_tone(tone: Tone) -> &'static str {
 /// What fills a bar.
 pub fn fill(outcome: BarOutcome) -> &'static str {
     match outcome {
-        BarOutcome::Worked | BarOutcome::Proven | BarOutcome::Wrong => "█",
+        BarOutcome::Worked | BarOutcome::Proven | BarOutcome::Wrong | BarOutcome::Stopped => "█",
         BarOutcome::NothingNew => "░",
         BarOutcome::UnderWay => "▒",
     }
@@ -30,6 +30,7 @@ pub fn below(outcome: BarOutcome) -> Option<&'static str> {
     match outcome {
         BarOutcome::Proven => Some("✓"),
         BarOutcome::Wrong => Some("✗"),
+        BarOutcome::Stopped => Some("–"),
         BarOutcome::Worked | BarOutcome::NothingNew | BarOutcome::UnderWay => None,
     }
 }
@@ -41,6 +42,7 @@ pub fn look(outcome: BarOutcome) -> Look {
         BarOutcome::NothingNew => Look::Faint,
         BarOutcome::Proven => Look::Toned(Tone::Good),
         BarOutcome::Wrong => Look::Toned(Tone::Bad),
+        BarOutcome::Stopped => Look::Toned(Tone::Quiet),
         BarOutcome::UnderWay => Look::Toned(Tone::Live),
     }
 }

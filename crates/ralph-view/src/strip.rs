@@ -11,6 +11,9 @@ pub const CARD_BARS: u32 = 14;
 /// Bars of one run in depth.
 pub const RUN_BARS: u32 = 100;
 
+/// The failure of a call that was ended from outside, as rows name it.
+const ABORTED: &str = "aborted";
+
 /// What came of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -23,17 +26,20 @@ pub enum BarOutcome {
     Proven,
     /// The call failed, or the run ended with it because of what it did.
     Wrong,
+    /// A person stopped the run during it.
+    Stopped,
     /// It is under way.
     UnderWay,
 }
 
 impl BarOutcome {
     /// Every outcome, in the order of a legend.
-    pub const ALL: [BarOutcome; 5] = [
+    pub const ALL: [BarOutcome; 6] = [
         BarOutcome::Worked,
         BarOutcome::NothingNew,
         BarOutcome::Proven,
         BarOutcome::Wrong,
+        BarOutcome::Stopped,
         BarOutcome::UnderWay,
     ];
 
@@ -44,6 +50,7 @@ impl BarOutcome {
             BarOutcome::NothingNew => "nothing new",
             BarOutcome::Proven => "proven",
             BarOutcome::Wrong => "went wrong",
+            BarOutcome::Stopped => "stopped",
             BarOutcome::UnderWay => "under way",
         }
     }
@@ -146,6 +153,11 @@ fn outcome(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> Ba
     let closed = !row.decision.is_empty();
     if is_last && is_open && !closed && row.failure.is_none() {
         return BarOutcome::UnderWay;
+    }
+    // A person's stop is nobody's mistake, unless the call had failed before.
+    let cut_off = row.failure.as_deref().map_or(!closed, |failure| failure == ABORTED);
+    if is_last && cut_off && run.status == Status::Interrupted.name() {
+        return BarOutcome::Stopped;
     }
     // One that was cut off was never inspected: it is not known to have brought nothing.
     if row.failure.is_some() || !closed && !is_open || (is_last && ended_by_what_it_did(run)) {

@@ -168,6 +168,7 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
     let worked = IterationRow { progress: Some(true), verified: Some(false), ..judged.clone() };
     let nothing = IterationRow { progress: Some(false), ..judged.clone() };
     let failed = IterationRow { failure: Some("overloaded".into()), ..judged.clone() };
+    let ended_by_us = IterationRow { failure: Some("aborted".into()), ..judged.clone() };
     let old = IterationRow { files: 3, ..judged };
     let table = [
         (&open, &under_way, true, UnderWay),
@@ -182,6 +183,11 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
         (&over("ORACLE_CHANGED", Some("revised"), "ABORTED"), &worked, false, Wrong),
         (&over("STALL", None, "ABORTED"), &nothing, false, NothingNew),
         (&over("VERIFY_CANNOT_RUN", None, "ERROR"), &worked, false, Wrong),
+        (&over("INTERRUPTED", None, "INTERRUPTED"), &under_way, false, Stopped),
+        (&over("INTERRUPTED", None, "INTERRUPTED"), &ended_by_us, false, Stopped),
+        (&over("TIME_LIMIT", None, "ABORTED"), &ended_by_us, false, Wrong),
+        (&over("INTERRUPTED", None, "INTERRUPTED"), &worked, false, Worked),
+        (&over("INTERRUPTED", None, "INTERRUPTED"), &failed, false, Wrong),
     ];
     for (run, row, is_open, outcome) in table {
         let strip = Strip::of(run, std::slice::from_ref(row), is_open);

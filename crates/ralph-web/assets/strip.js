@@ -3,7 +3,7 @@
 import { h, svg, money, took, counted, attr, say } from './dom.js';
 
 export const WORDS = {
-  worked: 'worked, not proven yet', nothing_new: 'brought nothing new', proven: 'proven', wrong: 'went wrong', under_way: 'under way',
+  worked: 'worked, not proven yet', nothing_new: 'brought nothing new', proven: 'proven', wrong: 'went wrong', stopped: 'stopped by a person', under_way: 'under way',
 };
 const CARD_BARS = 14;
 const FEW = 24; // up to so many, every slot has its number and its cost

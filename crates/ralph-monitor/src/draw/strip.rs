@@ -1,5 +1,5 @@
 //! The strip in characters: a bar an iteration. Height is cost in eighths of a cell, fill is what came of it, dots are the
-//! iterations that are left; below it the numbers, with ✓ for proven and ✗ for went wrong.
+//! iterations that are left; below it the numbers, with ✓ for proven, ✗ for went wrong and – for stopped.
 
 use crate::marks;
 use crate::row::{Look, Row, columns};

@@ -67,6 +67,7 @@ fn class(outcome: BarOutcome) -> &'static str {
         BarOutcome::NothingNew => "none",
         BarOutcome::Proven => "proven",
         BarOutcome::Wrong => "wrong",
+        BarOutcome::Stopped => "stopped",
         BarOutcome::UnderWay => "now",
     }
 }
