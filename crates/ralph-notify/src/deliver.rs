@@ -216,7 +216,12 @@ fn revived(delivery: &Delivery, target: &Target, answer: &Answer) -> Result<Stri
             let _ = ended::revive(&*delivery.store, &target.id());
             Ok(answer.words())
         }
-        refused => Err(refused.words()),
+        // Only a note that is answered so ends the target: a test changes nothing for the worse.
+        Answer::Gone => Err(match ended::ended(&*delivery.store, &target.id()) {
+            Ok(Some(_)) => "answered 410 Gone; this target still gets no notes".into(),
+            _ => "answered 410 Gone; if it answers a note so, nothing more is sent to this target".into(),
+        }),
+        Answer::Failed(why, _) => Err(why.clone()),
     }
 }
 

@@ -4,7 +4,9 @@
 use crate::message::{Message, escaped};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -62,6 +64,35 @@ pub(crate) fn command(argv: &[String], message: &Message) -> Prepared {
     let filled: Vec<String> = argv.iter().map(|word| filled(word, &title, &text)).collect();
     let missing = format!("{} is not installed", argv.first().map_or("", String::as_str));
     Prepared { argvs: vec![filled], missing }
+}
+
+/// That no program shows notes on this desktop, in words.
+pub(crate) fn missing_on_desktop() -> Option<&'static str> {
+    let found = ["notify-send", "osascript"].into_iter().any(is_installed);
+    (!found).then_some("neither notify-send nor osascript was found in PATH")
+}
+
+/// That a program of the user's is missing, in words.
+pub(crate) fn missing_command(argv: &[String]) -> Option<&'static str> {
+    let program = argv.first().map_or("", String::as_str);
+    let words = match program.contains('/') {
+        true => "the program was not found",
+        false => "the program was not found in PATH",
+    };
+    (!is_installed(program)).then_some(words)
+}
+
+/// Whether a program would be found when it is started, which is done in `/`.
+fn is_installed(program: &str) -> bool {
+    let root = Path::new("/");
+    let is_program = |path: &Path| {
+        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return is_program(&root.join(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+    std::env::split_paths(&path).any(|dir| is_program(&root.join(dir).join(program)))
 }
 
 fn filled(word: &str, title: &str, text: &str) -> String {
@@ -195,5 +226,28 @@ mod tests {
         assert_eq!(run(&failing), Err("sh failed with exit code 3".into()));
         let missing = ["no-such-program-here".to_owned()];
         assert_eq!(run(&missing), Err("no-such-program-here is not installed".into()));
+    }
+
+    #[test]
+    fn a_program_that_would_not_be_found_is_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = dir.path().join("plain");
+        std::fs::write(&plain, "").unwrap();
+        let in_path = Some("the program was not found in PATH");
+        let elsewhere = Some("the program was not found");
+        let table = [
+            ("sh", None),
+            ("/bin/sh", None),
+            ("bin/sh", None),
+            ("no-such-program-here", in_path),
+            ("", in_path),
+            ("/nowhere/sh", elsewhere),
+            ("/bin", elsewhere),
+            (plain.to_str().unwrap(), elsewhere),
+        ];
+        for (program, missing) in table {
+            assert_eq!(missing_command(&[program.to_owned()]), missing, "{program}");
+        }
+        assert_eq!(missing_command(&[]), in_path);
     }
 }

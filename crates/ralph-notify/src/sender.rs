@@ -34,7 +34,7 @@ impl Answer {
     pub fn words(&self) -> String {
         match self {
             Answer::Accepted(status) => format!("answered {status}"),
-            Answer::Gone => "answered 410 (gone); the target is disabled".into(),
+            Answer::Gone => "answered 410 Gone; nothing more is sent to this target".into(),
             Answer::Failed(why, _) => why.clone(),
         }
     }

@@ -2,6 +2,7 @@
 //! address or a secret.
 
 use crate::message::Format;
+use crate::program;
 use crate::secret_file;
 use ralph_engine::redact::Secret;
 use std::path::PathBuf;
@@ -110,9 +111,13 @@ impl Target {
         }
     }
 
-    /// Whether a note is never tried twice.
-    pub fn at_most_once(&self) -> bool {
-        matches!(self.kind, Kind::Desktop | Kind::Command(_))
+    /// Which program is missing here, in words, if one is.
+    pub fn missing_program(&self) -> Option<&'static str> {
+        match &self.kind {
+            Kind::Desktop => program::missing_on_desktop(),
+            Kind::Command(argv) => program::missing_command(argv),
+            Kind::Webhook(_) | Kind::Traces(_) => None,
+        }
     }
 
     /// Why nothing can be delivered from this process, if so: a variable, a file or a secret is missing.

@@ -69,7 +69,7 @@ pub fn notify(args: &Args, here: &Here) -> Result<u8, Problem> {
             let delivery = delivery(here)?;
             let attempts =
                 each_at_once(&needed(&wanted)?.targets, |target| Ok(vec![try_now(&delivery, target)]));
-            told(&attempts?, "No notification target was tested.")
+            report(&attempts?, "No notification target was tested.")
         }
         What::Flush => deliver_all(needed(&wanted)?, read_at, here),
     }
@@ -96,7 +96,7 @@ fn deliver_all(config: &Config, read_at: Ms, here: &Here) -> Result<u8, Problem>
         Some(why) => Ok(vec![Attempt { notes: 0, delivered: false, answer: why }]),
         None => flush(&delivery, target),
     })?;
-    told(&attempts, "Nothing to deliver.")
+    report(&attempts, "Nothing to deliver.")
 }
 
 /// The store is opened where there is one: a test and a list need none.
@@ -130,7 +130,7 @@ fn each_at_once(
 }
 
 /// Says what became of each; the exit code is 1 if one failed.
-fn told(attempts: &Attempts, nothing: &str) -> Result<u8, Problem> {
+fn report(attempts: &Attempts, nothing: &str) -> Result<u8, Problem> {
     let mut failed = false;
     for (target, attempt) in
         attempts.iter().flat_map(|(target, all)| all.iter().map(move |one| (target, one)))

@@ -205,7 +205,8 @@ fn a_test_says_what_each_target_answered() {
     assert_eq!(lines[0], "ok      command true: done");
     assert!(
         lines[1].starts_with("failed  webhook 127.0.0.1:")
-            && lines[1].ends_with("answered 410 (gone); the target is disabled"),
+            && lines[1]
+                .ends_with("answered 410 Gone; if it answers a note so, nothing more is sent to this target"),
         "{}",
         lines[1]
     );
@@ -285,4 +286,39 @@ fn a_killed_run_is_noted_by_the_next_command() {
     let failed = spans.iter().filter(|span| span["status"]["code"] == 2);
     let failed: Vec<&str> = failed.map(|span| span["name"].as_str().unwrap()).collect();
     assert_eq!(failed, ["invoke_workflow ralph", "invoke_agent sim"], "{trace:#}");
+}
+
+#[test]
+fn a_program_that_is_missing_is_not_called_ready() {
+    let scene = Scene::new();
+    let to = |program: &str| format!("[[notify.to]]\ncommand = [\"{program}\", \"{{text}}\"]\n");
+    configure(&scene, &["no-such-notifier", "/nowhere/notifier", "true"].map(to).concat());
+    let answer = scene.ralph(&["notify", "list"]);
+    for line in [
+        "command no-such-notifier: the program was not found in PATH\n",
+        "command /nowhere/notifier: the program was not found\n",
+        "command true: ready\n",
+    ] {
+        assert!(answer.out.contains(line), "{line}: {}", answer.out);
+    }
+    let targets = listed(&scene)["targets"].clone();
+    assert_eq!(targets[0]["problem"], "the program was not found in PATH");
+    assert_eq!(targets[2]["problem"], Value::Null);
+}
+
+#[test]
+fn a_test_that_is_answered_410_says_what_follows() {
+    let scene = Scene::new();
+    let (gone, _requests) = receiver("410 Gone");
+    configure(&scene, &format!("[[notify.to]]\nwebhook = \"{gone}\"\nallow_private = true\n"));
+    let answer = scene.ralph(&["notify", "test"]);
+    assert_eq!(answer.code, 1, "{}", answer.err);
+    let words = "answered 410 Gone; if it answers a note so, nothing more is sent to this target\n";
+    assert!(answer.out.ends_with(words), "{}", answer.out);
+    assert!(scene.ralph(&["notify", "list"]).out.contains(": ready\n"), "a test ends nothing");
+    assert_eq!(scene.sim("Make a file", &["--verify", "test -f a"], "write a hello; claim complete").code, 0);
+    let list = scene.ralph(&["notify", "list"]).out;
+    assert!(list.contains("ended: it answered 410"), "{list}");
+    let answer = scene.ralph(&["notify", "test"]);
+    assert!(answer.out.ends_with("answered 410 Gone; this target still gets no notes\n"), "{}", answer.out);
 }

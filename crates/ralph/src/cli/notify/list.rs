@@ -19,6 +19,7 @@ const CLOSED: u32 = 20;
 struct Known<'a> {
     target: &'a Target,
     problem: Option<String>,
+    missing_program: Option<&'static str>,
     ended: Option<i64>,
 }
 
@@ -39,7 +40,8 @@ fn found<'a>(
     let mut targets = Vec::new();
     for target in &config.targets {
         let ended = ended(store, &target.id())?;
-        targets.push(Known { target, problem: target.problem(), ended });
+        let (problem, missing_program) = (target.problem(), target.missing_program());
+        targets.push(Known { target, problem, missing_program, ended });
     }
     let of = |state, limit| OutboxFilter { state: Some(state), limit, ..OutboxFilter::default() };
     let mut notes = store.outbox(&of(OutboxState::Pending, None))?;
@@ -55,7 +57,7 @@ fn data(config: &Config, targets: &[Known<'_>], notes: &[OutboxEntry]) -> Value 
         let pending = notes.iter().filter(|n| n.row.target == id && n.state == OutboxState::Pending).count();
         json!({
             "id": id, "kind": target.word(), "name": target.shown(), "pending": pending,
-            "problem": known.problem, "endedAt": known.ended,
+            "problem": known.problem.as_deref().or(known.missing_program), "endedAt": known.ended,
         })
     };
     let now = utc();
@@ -90,9 +92,10 @@ fn words(config: &Config, targets: &[Known<'_>], notes: &[OutboxEntry]) -> Strin
     }
     let now = utc();
     for (nth, known) in targets.iter().enumerate() {
-        let state = match (&known.problem, known.ended) {
-            (Some(problem), _) => format!("cannot be reached from here: {problem}"),
-            (_, Some(at)) => format!(
+        let state = match (&known.problem, known.missing_program, known.ended) {
+            (Some(problem), _, _) => format!("cannot be reached from here: {problem}"),
+            (_, Some(missing), _) => missing.into(),
+            (_, _, Some(at)) => format!(
                 "ended: it answered 410 {}; `ralph notify test` revives it once it accepts notes again",
                 ago(now - at)
             ),
