@@ -6,7 +6,7 @@ use crate::token::Token;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,17 @@ pub struct Refusal {
     pub hint: &'static str,
 }
 
+/// Characters of a host name at most.
+const LONGEST_NAME: usize = 253;
+/// Bytes of a request's head at most: its first line and its headers.
+pub const HEAD_BYTES: usize = 32 * 1024;
+
+const LONG_HEAD: Refusal = Refusal {
+    status: StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    code: "long_head",
+    message: "the address and headers of the request have more than 32 kB",
+    hint: "send fewer or shorter headers",
+};
 const NO_HOST: Refusal = Refusal {
     status: StatusCode::BAD_REQUEST,
     code: "bad_host",
@@ -109,8 +120,55 @@ pub fn has_port(name: &str) -> bool {
     after.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
 }
 
+/// Why a browser would never send this name as its host, if so.
+pub fn wrong_name(name: &str) -> Option<&'static str> {
+    const PORT: &str = "its port must be a number from 1 to 65535";
+    if name.contains("://") {
+        return Some("give the name alone, without http://");
+    }
+    if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Some("it must not have spaces");
+    }
+    if name.contains(['/', '?', '#', '@', '\\']) {
+        return Some("give the name alone, without a user or a path");
+    }
+    let is_ipv6 = |text: &str| text.parse::<Ipv6Addr>().is_ok();
+    if is_ipv6(name) {
+        return Some("put an IPv6 address into brackets, such as [::1]");
+    }
+    let (host, port) = match name.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((inside, rest)) if is_ipv6(inside) => match rest.strip_prefix(':') {
+            None if !rest.is_empty() => return Some(PORT),
+            port => (None, port),
+        },
+        Some(_) => return Some("what is in brackets is not an IPv6 address"),
+        None => name.split_once(':').map_or((Some(name), None), |(host, port)| (Some(host), Some(port))),
+    };
+    if host.is_some_and(|host| !host.is_ascii()) {
+        return Some("write it as browsers send it, in ASCII (xn--…)");
+    }
+    if host.is_some_and(|host| host.len() > LONGEST_NAME || !host.split('.').all(is_label)) {
+        return Some("use a host name or an IP address, such as desk or desk:8080");
+    }
+    let is_port =
+        |port: &str| port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|p| p > 0);
+    port.is_some_and(|port| !is_port(port)).then_some(PORT)
+}
+
+/// A part of a host name between two dots.
+fn is_label(text: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=63).contains(&text.len())
+        && text.bytes().all(known)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
 /// Lets a request through, or says why not.
 pub fn check(head: &Parts, names: &Names, token: &Token) -> Result<(), Refusal> {
+    if head_bytes(head) > HEAD_BYTES {
+        return Err(LONG_HEAD);
+    }
     let asked = Asked::by(head.uri.path());
     host(head, names)?;
     site(head, asked, names)?;
@@ -118,6 +176,13 @@ pub fn check(head: &Parts, names: &Names, token: &Token) -> Result<(), Refusal> 
         return Err(NO_TOKEN);
     }
     Ok(())
+}
+
+/// How long a head is. The parser's own limit is that of its buffer, which may hold a quarter more.
+fn head_bytes(head: &Parts) -> usize {
+    let line = head.method.as_str().len() + head.uri.to_string().len() + " HTTP/1.1\r\n".len() + 1;
+    let headers = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    line + headers.sum::<usize>() + "\r\n".len()
 }
 
 fn host(head: &Parts, names: &Names) -> Result<(), Refusal> {
@@ -230,6 +295,54 @@ mod tests {
             of("192.0.2.1:9000", &["[2001:db8::1]", "a:1"]),
             ["[2001:db8::1]:9000", "a:1", "192.0.2.1:9000"]
         );
+    }
+
+    #[test]
+    fn a_name_that_no_browser_sends_is_refused_with_words() {
+        for name in [
+            "desk",
+            "Desk.example",
+            "a_b",
+            "192.0.2.1",
+            "desk:8080",
+            "[::1]",
+            "[2001:db8::1]:80",
+            "xn--bcher-kva.example",
+        ] {
+            assert_eq!(wrong_name(name), None, "{name}");
+        }
+        let table = [
+            ("", "host name"),
+            ("http://desk", "without http://"),
+            ("desk tower", "spaces"),
+            (" desk", "spaces"),
+            ("desk\n", "spaces"),
+            ("desk/", "path"),
+            ("desk/path", "path"),
+            ("me@desk", "user"),
+            ("desk?x", "path"),
+            ("desk#x", "path"),
+            ("::1", "brackets"),
+            ("[desk]", "not an IPv6"),
+            ("[::1]x", "port"),
+            ("[::1]:", "port"),
+            ("desk:", "port"),
+            ("desk:0", "port"),
+            ("desk:+80", "port"),
+            ("desk:65536", "port"),
+            ("desk:80:80", "port"),
+            (":80", "host name"),
+            ("a..b", "host name"),
+            ("desk.", "host name"),
+            ("-desk", "host name"),
+            ("*.example", "host name"),
+            ("[::1", "host name"),
+            ("bücher.example", "xn--"),
+        ];
+        for (name, why) in table {
+            let wrong = wrong_name(name).unwrap_or_else(|| panic!("{name:?} is accepted"));
+            assert!(wrong.contains(why), "{name:?}: {wrong}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Connections, each with its limits: how many, from whom, how large a head, and how long it may take to send or to read
 //! something. Whoever holds one open without asking loses it.
 
+use crate::access::HEAD_BYTES;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -22,8 +23,6 @@ const HEAD: Duration = Duration::from_secs(10);
 const WRITE: Duration = Duration::from_secs(20);
 /// Headers of a request at most.
 const HEADERS: usize = 64;
-/// Bytes of a request's head at most.
-const HEAD_BYTES: usize = 32 * 1024;
 /// Connections at most.
 const ALL: usize = 512;
 /// Connections from one address at most. Everybody on this machine has the same one.

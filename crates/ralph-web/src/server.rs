@@ -1,6 +1,6 @@
 //! The server: bound to an address, then running on one thread until it is stopped.
 
-use crate::access::{Names, has_port};
+use crate::access::{Names, has_port, wrong_name};
 use crate::connections;
 use crate::feed::Feed;
 use crate::reader::Reader;
@@ -46,12 +46,21 @@ pub enum ServeError {
     /// Somebody else listens there.
     #[error(
         "{0} is taken: another program listens there, perhaps another `ralph serve`. Open that one, end it, or let the system \
-         pick a free port with --listen {1}:0"
+         pick a free port with --listen {1}"
     )]
-    Taken(SocketAddr, std::net::IpAddr),
+    Taken(SocketAddr, SocketAddr),
+    /// The address is another machine's.
+    #[error("{0} is not an address of this machine. Use one of its own, such as --listen 127.0.0.1:{1}")]
+    NotLocal(std::net::IpAddr, u16),
+    /// The port is for the system.
+    #[error("no permission to listen on {0}: its port is reserved. Use one above 1023, such as --listen {1}")]
+    Reserved(SocketAddr, SocketAddr),
     /// The address cannot be listened on.
-    #[error("cannot listen on {0}: {1}")]
+    #[error("cannot listen on {0}: {1}. Use another address, such as --listen 127.0.0.1:0")]
     Address(SocketAddr, io::Error),
+    /// No browser would send this name.
+    #[error("`{0}` is not a valid --host: {1}")]
+    WrongHost(String, &'static str),
     /// Others can reach the address.
     #[error(
         "{0} is not a loopback address: others on the network could reach it, and nothing is encrypted. Reach it through `ssh \
@@ -86,11 +95,20 @@ impl Server {
     /// Binds to the address.
     pub fn bind(settings: ServerSettings) -> Result<Server, ServeError> {
         let wanted = settings.listen;
+        for name in &settings.hosts {
+            if let Some(why) = wrong_name(name) {
+                return Err(ServeError::WrongHost(name.escape_debug().to_string(), why));
+            }
+        }
         if !wanted.ip().is_loopback() && settings.hosts.is_empty() {
             return Err(ServeError::NeedsHost(wanted));
         }
         let listener = TcpListener::bind(wanted).map_err(|error| match error.kind() {
-            io::ErrorKind::AddrInUse => ServeError::Taken(wanted, wanted.ip()),
+            io::ErrorKind::AddrInUse => ServeError::Taken(wanted, SocketAddr::new(wanted.ip(), 0)),
+            io::ErrorKind::AddrNotAvailable => ServeError::NotLocal(wanted.ip(), wanted.port()),
+            io::ErrorKind::PermissionDenied => {
+                ServeError::Reserved(wanted, SocketAddr::new(wanted.ip(), 7257))
+            }
             _ => ServeError::Address(wanted, error),
         })?;
         listener.set_nonblocking(true)?;

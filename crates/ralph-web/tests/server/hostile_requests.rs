@@ -393,3 +393,17 @@ fn too_many_connections_are_turned_away_and_the_next_one_after_is_answered() {
     }
     still_answers(&bed, "many connections");
 }
+
+#[test]
+fn a_head_has_32_kilobytes_at_most() {
+    let bed = Bed::new();
+    let bare = format!("{}Connection: close\r\nX-A: \r\n\r\n", bed.head("GET", "/api/v1/overview")).len();
+    let with = |value: usize| {
+        let head = bed.head("GET", "/api/v1/overview");
+        bed.send(format!("{head}Connection: close\r\nX-A: {}\r\n\r\n", "a".repeat(value)).as_bytes()).status
+    };
+    assert_eq!(with(32 * 1024 - bare), 200);
+    for more in [1, 1_000, 4_000, 7_000, 20_000] {
+        assert_eq!(with(32 * 1024 - bare + more), 431, "{more}");
+    }
+}

@@ -6,9 +6,12 @@ use super::{Here, board, notify, secrets};
 use crate::print::{print_as_is, say};
 use crate::problem::{Code, Problem};
 use ralph_web::{ServeError, Server, ServerSettings, Token};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The port that is listened on unless another is named.
+const PORT: u16 = 7257;
 
 /// The command's arguments.
 #[derive(Debug, clap::Args)]
@@ -20,7 +23,7 @@ pub struct Args {
     #[arg(long)]
     allow_control: bool,
     /// Address to listen on; port 0 picks a free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7257")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7257", value_parser = listen_address)]
     listen: SocketAddr,
     /// Further name under which browsers may reach it, with or without a port (can be repeated).
     #[arg(long, value_name = "NAME")]
@@ -74,8 +77,56 @@ fn announce(server: &Server, args: &Args) {
 
 fn unusable(error: &ServeError) -> Problem {
     let code = match error {
-        ServeError::NeedsHost(_) => Code::Usage,
-        ServeError::Taken(..) | ServeError::Address(..) | ServeError::Start(_) => Code::Busy,
+        ServeError::NeedsHost(_) | ServeError::WrongHost(..) => Code::Usage,
+        ServeError::Taken(..)
+        | ServeError::NotLocal(..)
+        | ServeError::Reserved(..)
+        | ServeError::Address(..)
+        | ServeError::Start(_) => Code::Busy,
     };
     Problem::new(code, error.to_string())
+}
+
+/// An address with a port, or what is missing.
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
+    let is_port = |text: &str| text.parse::<u16>().is_ok();
+    Err(match (text.trim_matches(['[', ']']).parse::<IpAddr>(), host) {
+        (Ok(ip), _) => format!("the port is missing; use {}", SocketAddr::new(ip, PORT)),
+        (_, "") if is_port(port) => format!("the address is missing; use 127.0.0.1:{port}"),
+        _ if is_port(text) => format!("the address is missing; use 127.0.0.1:{text}"),
+        (_, "localhost") => "a name is not an address; use 127.0.0.1:7257 or [::1]:7257".into(),
+        _ => "use an IP address and a port, such as 127.0.0.1:7257".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_read_is_refused_with_one_that_can() {
+        for good in ["127.0.0.1:0", "[::1]:7257", "0.0.0.0:80"] {
+            assert!(listen_address(good).is_ok(), "{good}");
+        }
+        let table = [
+            ("127.0.0.1", "the port is missing; use 127.0.0.1:7257"),
+            ("::1", "the port is missing; use [::1]:7257"),
+            ("[::1]", "the port is missing; use [::1]:7257"),
+            (":8080", "the address is missing; use 127.0.0.1:8080"),
+            ("8080", "the address is missing; use 127.0.0.1:8080"),
+            ("localhost", "use 127.0.0.1:7257 or [::1]:7257"),
+            ("localhost:8080", "use 127.0.0.1:7257 or [::1]:7257"),
+            ("127.0.0.1:99999", "use an IP address and a port"),
+            ("http://127.0.0.1:80", "use an IP address and a port"),
+            ("", "use an IP address and a port"),
+        ];
+        for (text, words) in table {
+            let why = listen_address(text).unwrap_err();
+            assert!(why.contains(words), "{text}: {why}");
+        }
+    }
 }

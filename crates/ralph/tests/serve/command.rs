@@ -68,7 +68,20 @@ fn what_cannot_be_listened_on_is_said_with_what_to_do() {
     assert!(open.err.contains("nothing is encrypted") && open.err.contains("--host NAME"), "{}", open.err);
     assert_eq!(scene.ralph(&["serve", "--listen", "nowhere"]).code, 64);
     let strange = scene.ralph(&["serve", "--listen", "192.0.2.1:7257", "--host", "desk"]);
-    assert!(strange.code == 73 && strange.err.contains("cannot listen on 192.0.2.1:7257"), "{}", strange.err);
+    assert!(
+        strange.code == 73 && strange.err.contains("192.0.2.1 is not an address of this machine"),
+        "{}",
+        strange.err
+    );
+    assert!(strange.err.contains("--listen 127.0.0.1:7257"), "{}", strange.err);
+    for (name, why) in
+        [("http://desk", "without http://"), ("a b", "spaces"), ("desk/x", "path"), ("::1", "brackets")]
+    {
+        let wrong = scene.ralph(&["serve", "--listen", "127.0.0.1:0", "--host", name]);
+        assert!(wrong.code == 64 && wrong.err.contains(why), "{name}: {}", wrong.err);
+    }
+    let bare = scene.ralph(&["serve", "--listen", "127.0.0.1"]);
+    assert!(bare.code == 64 && bare.err.contains("the port is missing; use 127.0.0.1:7257"), "{}", bare.err);
 }
 
 #[test]
