@@ -264,3 +264,21 @@ fn tmux_shows_the_monitor_and_everything_is_as_before() {
         assert!(stop.arg("stop").output().unwrap().status.success(), "the run continued");
     }
 }
+
+#[test]
+fn a_damaged_database_is_not_taken_for_one_without_runs() {
+    let scratch = Scratch::new();
+    let state = scratch.state().join("ralph");
+    std::fs::create_dir_all(&state).unwrap();
+    let damaged = [&b"SQLite format 3\0"[..], &[0xa5; 8_000]].concat();
+    std::fs::write(state.join(ralph_store::DATABASE), damaged).unwrap();
+    let mut terminal = Terminal::ralph(scratch, &["watch".into()], (120, 40), &[("NO_COLOR", "1")]);
+    terminal.awaits("The runs cannot be read");
+    std::thread::sleep(Duration::from_millis(1_500));
+    let seen = terminal.seen();
+    let words = seen.replace(['│', '\n'], " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("is damaged") && words.contains("ralph doctor --restore"), "{seen}");
+    assert!(!seen.contains("Nothing has run yet"), "{seen}");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+}
