@@ -239,7 +239,7 @@ impl Model {
     pub fn answered(&mut self, run: &str, request: &Request, sent: &Result<Sent, String>) {
         let short = short_id(run);
         match sent {
-            Ok(Sent::Heard) => self.say(format!("Run {short} {}.", effect_of(request)), false),
+            Ok(Sent::Recorded) => self.say(format!("Run {short} {}.", effect_of(request)), false),
             Ok(Sent::Kept) => {
                 self.say(format!("Saved: `ralph resume {short}` will include the hint."), false);
             }

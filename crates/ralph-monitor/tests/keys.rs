@@ -105,10 +105,10 @@ fn a_run_that_cannot_hear_is_said_so() {
 #[test]
 fn what_became_of_a_request_is_said_once_it_is_known() {
     let table = [
-        (Request::Pause, Ok(Sent::Heard), "will pause before its next call"),
-        (Request::Continue, Ok(Sent::Heard), "continues"),
-        (Request::Stop { after: true, signal: 2 }, Ok(Sent::Heard), "will stop after this iteration"),
-        (Request::Hint { text: "x".into() }, Ok(Sent::Heard), "will include the hint"),
+        (Request::Pause, Ok(Sent::Recorded), "will pause before its next call"),
+        (Request::Continue, Ok(Sent::Recorded), "continues"),
+        (Request::Stop { after: true, signal: 2 }, Ok(Sent::Recorded), "will stop after this iteration"),
+        (Request::Hint { text: "x".into() }, Ok(Sent::Recorded), "will include the hint"),
         (Request::Hint { text: "x".into() }, Ok(Sent::Kept), "`ralph resume 7ebeed4a` will include the hint"),
         (Request::Pause, Ok(Sent::Waiting), "has not answered yet"),
         (Request::Pause, Ok(Sent::NotActive), "is not active"),

@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(25);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// The run has recorded it.
-    Heard,
+    Recorded,
     /// It waits in the inbox: the run may be suspended or busy.
     Waiting,
     /// A hint for a run that is not active: it is used when the run is resumed, or at the next prompt of its session.
@@ -42,17 +42,17 @@ pub fn send(
     if !is_running(row, home) && keeps {
         return Ok(Sent::Kept);
     }
-    heard(store, home, row, id)
+    await_recorded(store, home, row, id)
 }
 
 /// Whether the request was recorded: it leaves the inbox in the commit that writes it to the journal.
-fn heard(store: &dyn Store, home: &Home, row: &RunRow, id: RequestId) -> Result<Sent, StoreError> {
+fn await_recorded(store: &dyn Store, home: &Home, row: &RunRow, id: RequestId) -> Result<Sent, StoreError> {
     let since = Instant::now();
     loop {
         // Checked first: a run that ends now may have received the request just before.
         let running = is_running(row, home);
         if !store.requests(&row.id)?.iter().any(|request| request.id == id) {
-            return Ok(Sent::Heard);
+            return Ok(Sent::Recorded);
         }
         if !running {
             return Ok(Sent::NotActive);

@@ -39,7 +39,7 @@ pub async fn serve(listener: TcpListener, app: Router) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => match peers.admit(peer.ip()) {
-                Some(place) => drop(tokio::spawn(connection(stream, app.clone(), place))),
+                Some(admission) => drop(tokio::spawn(connection(stream, app.clone(), admission))),
                 None => turn_away(stream).await,
             },
             // The process has no file left, or the client was gone at once.
@@ -54,7 +54,7 @@ async fn turn_away(stream: TcpStream) {
     }
 }
 
-async fn connection(stream: TcpStream, app: Router, place: Place) {
+async fn connection(stream: TcpStream, app: Router, admission: Admission) {
     // Events are small and must not wait for more.
     let _ = stream.set_nodelay(true);
     let io = TokioIo::new(Patient { stream, stalled: None });
@@ -62,7 +62,7 @@ async fn connection(stream: TcpStream, app: Router, place: Place) {
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_headers(HEADERS).max_buf_size(HEAD_BYTES);
     // A connection that fails is the client's affair.
     let _ = builder.serve_connection(io, TowerToHyperService::new(app)).await;
-    drop(place);
+    drop(admission);
 }
 
 /// How many connections each address has.
@@ -70,13 +70,13 @@ async fn connection(stream: TcpStream, app: Router, place: Place) {
 struct Peers(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
 /// One connection's place among those that are allowed.
-struct Place {
+struct Admission {
     peers: Peers,
     ip: IpAddr,
 }
 
 impl Peers {
-    fn admit(&self, ip: IpAddr) -> Option<Place> {
+    fn admit(&self, ip: IpAddr) -> Option<Admission> {
         let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = peers.values().sum();
         let of_peer = peers.entry(ip).or_default();
@@ -84,11 +84,11 @@ impl Peers {
             return None;
         }
         *of_peer += 1;
-        Some(Place { peers: self.clone(), ip })
+        Some(Admission { peers: self.clone(), ip })
     }
 }
 
-impl Drop for Place {
+impl Drop for Admission {
     fn drop(&mut self) {
         let mut peers = self.peers.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = peers.get_mut(&self.ip) {
@@ -163,12 +163,12 @@ mod tests {
     fn connections_are_counted_in_all_and_by_address() {
         let peers = Peers::default();
         let ip = |n: u8| IpAddr::from([192, 0, 2, n]);
-        let mut places: Vec<Place> = std::iter::from_fn(|| peers.admit(ip(1))).collect();
-        assert_eq!(places.len(), ONE_PEER);
-        places.extend(std::iter::from_fn(|| peers.admit(ip(2))));
-        assert_eq!(places.len(), ALL);
+        let mut admissions: Vec<Admission> = std::iter::from_fn(|| peers.admit(ip(1))).collect();
+        assert_eq!(admissions.len(), ONE_PEER);
+        admissions.extend(std::iter::from_fn(|| peers.admit(ip(2))));
+        assert_eq!(admissions.len(), ALL);
         assert!(peers.admit(ip(3)).is_none());
-        drop(places);
+        drop(admissions);
         assert!(peers.0.lock().unwrap().is_empty());
     }
 }

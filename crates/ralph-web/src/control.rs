@@ -2,8 +2,8 @@
 //! recorded them. Nothing here starts a program, raises a limit or turns a check off.
 
 use crate::answer::{Answer, Fault, json_answer};
-use crate::place::Place;
 use crate::routes::App;
+use crate::run_address::RunAddress;
 use axum::body::to_bytes;
 use axum::extract::{Request as HttpRequest, State};
 use axum::http::StatusCode;
@@ -50,7 +50,7 @@ pub async fn request(State(app): State<App>, request: HttpRequest) -> Answer {
     if !app.allow_control {
         return Err(Fault::read_only());
     }
-    let place = Place::of(request.uri().path())?;
+    let place = RunAddress::of(request.uri().path())?;
     let asked = read(request).await?;
     let wish = asked.checked()?;
     let run = app.reader.board(move |board, _| board.find(&place.run)).await?;
@@ -138,7 +138,7 @@ fn ask(
     redact: &dyn Fn(&str) -> String,
 ) -> Result<bool, Fault> {
     match send(store, home, row, request, redact).map_err(|error| database(&error))? {
-        Sent::Heard => Ok(true),
+        Sent::Recorded => Ok(true),
         Sent::Waiting | Sent::Kept => Ok(false),
         Sent::NotActive => {
             let short = short_id(&row.id);

@@ -2,8 +2,8 @@
 
 use crate::answer::{Answer, Fault, MOST_BYTES, MOST_ROWS, json_answer};
 use crate::bounded::{List, cut_text};
-use crate::place::Place;
 use crate::routes::App;
+use crate::run_address::RunAddress;
 use axum::extract::State;
 use axum::http::request::Parts;
 use ralph_engine::home::Home;
@@ -68,7 +68,7 @@ struct AttemptAnswer {
 
 /// `GET /api/v1/runs/{id}`
 pub async fn detail(State(app): State<App>, head: Parts) -> Answer {
-    let place = Place::of(head.uri.path())?;
+    let place = RunAddress::of(head.uri.path())?;
     let found = app.reader.board(move |board, now| match board.find(&place.run)? {
         Some(run) => board.detail(&run, now),
         None => Ok(None),
@@ -161,7 +161,7 @@ pub async fn opened<T: Send + 'static>(
     head: &Parts,
     then: impl FnOnce(Opened<'_>) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    let Place { run, iteration } = Place::of(head.uri.path())?;
+    let RunAddress { run, iteration } = RunAddress::of(head.uri.path())?;
     let n = iteration.ok_or_else(no_iteration)?;
     let run = app.reader.board(move |board, _| board.find(&run)).await?;
     let run = run.ok_or_else(|| Fault::not_found("such run"))?;

@@ -106,7 +106,7 @@ impl OpenRun {
             self.call = self.follow(&home.run(&self.row.id), id, settings);
         }
         let new = self.call.as_mut()?.tail.read();
-        self.told(new)
+        self.activity_of(new)
     }
 
     /// The last lines of a call that was followed and is over.
@@ -115,7 +115,7 @@ impl OpenRun {
         let call = self.call.as_mut().filter(|call| !call.ended && (!calling || call.id != id))?;
         call.ended = true;
         let new = call.tail.end();
-        self.told(new)
+        self.activity_of(new)
     }
 
     fn is_calling(&self) -> bool {
@@ -123,7 +123,7 @@ impl OpenRun {
     }
 
     /// Keeps new lines and says what there is to say about them.
-    fn told(&mut self, lines: Vec<ActivityLine>) -> Option<RunActivity> {
+    fn activity_of(&mut self, lines: Vec<ActivityLine>) -> Option<RunActivity> {
         let call = self.call.as_mut().filter(|_| !lines.is_empty())?;
         call.keep(&lines);
         let (attempt, live_micro) = (call.id, call.tail.live_micro());

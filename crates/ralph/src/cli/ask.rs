@@ -124,7 +124,7 @@ fn ask(run: Option<&str>, request: &Request, then: &str, here: &Here) -> Result<
     let redact = |text: &str| clean(text).into_owned();
     let sent = requests::send(&store, &home, &row, request, &redact).map_err(|e| runs::broken(&e))?;
     say(&match sent {
-        Sent::Heard => format!("Run {short} {then}.\n"),
+        Sent::Recorded => format!("Run {short} {then}.\n"),
         Sent::Waiting => format!(
             "Run {short} has received the request but not answered yet; it may be suspended (Ctrl-Z) or busy.\n"
         ),

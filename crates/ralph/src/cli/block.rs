@@ -93,7 +93,7 @@ fn checked(args: &Check, here: &Here) -> Result<u8, Problem> {
             &json!({"ok": lints.is_empty(), "block": block, "lines": claim.block_lines, "lints": lints}),
         )?;
     } else {
-        print(&told(&claim, &lints, args));
+        print(&report(&claim, &lints, args));
     }
     Ok(if lints.is_empty() { 0 } else { Code::Input as u8 })
 }
@@ -117,7 +117,7 @@ fn lints(claim: &Claim, args: &Check) -> Vec<Lint> {
     lints
 }
 
-fn told(claim: &Claim, lints: &[Lint], args: &Check) -> String {
+fn report(claim: &Claim, lints: &[Lint], args: &Check) -> String {
     let name = args.file.as_ref().map_or("-".into(), |file| file.display().to_string());
     let mut text = String::new();
     for lint in lints {

@@ -67,7 +67,7 @@ pub fn detach(
             std::thread::spawn(move || child.wait().discard("wait for the run in the background"));
             watch::watch_started(id, here)
         }
-        None => told(output, id, &child, &log),
+        None => report_start(output, id, &child, &log),
     }
 }
 
@@ -146,7 +146,7 @@ fn code(status: ExitStatus) -> Code {
     all.into_iter().find(|code| status.code() == Some(i32::from(*code as u8))).unwrap_or(Code::Bug)
 }
 
-fn told(output: Output, id: &str, child: &Child, log: &Path) -> Result<u8, Problem> {
+fn report_start(output: Output, id: &str, child: &Child, log: &Path) -> Result<u8, Problem> {
     if output.json {
         print_json(&json!({"v": 1, "type": "detached", "runId": id, "pid": child.id(), "log": log}))?;
         return Ok(0);

@@ -71,10 +71,10 @@ pub fn init(args: &Args, here: &Here) -> Result<u8, Problem> {
     let fresh = !is_there(&here.workspace.join("ralph.toml"));
     seen.notes.extend(args.given.without_effect().filter(|_| !fresh));
     if fresh && asks {
-        say(&told(&seen, here.err_style()));
+        say(&summary(&seen, here.err_style()));
         ask(&mut seen, &mut task, &args.given).map_err(|e| unanswered(&e))?;
     } else if fresh {
-        say(&told(&seen, here.err_style()));
+        say(&summary(&seen, here.err_style()));
     }
     let files = [
         ("ralph.toml", config_text(&seen.choices, &seen.found)),
@@ -167,7 +167,7 @@ fn missing_tools(verify: &[String], here: &Here, notes: &mut Vec<String>) {
 }
 
 /// What was detected, in a few lines.
-fn told(seen: &Seen, style: Style) -> String {
+fn summary(seen: &Seen, style: Style) -> String {
     let mut text = style.strong("Detected") + "\n";
     if seen.found.is_empty() {
         let what = match seen.choices.verify.is_empty() {

@@ -61,7 +61,7 @@ pub fn redact(args: &Args, here: &Here) -> Result<u8, Problem> {
     }
     match args.json {
         true => print_json(&as_json(&all, args.dry_run))?,
-        false => say(&told(&all, args.dry_run)),
+        false => say(&summary(&all, args.dry_run)),
     }
     if !args.all
         && let Some(problem) = all.pop().and_then(|done| done.left)
@@ -129,7 +129,7 @@ fn secrets_in_journal(store: &dyn Store, row: &RunRow, here: &Here) -> usize {
     entries.iter().filter(|entry| matches!(redactor.redact(&entry.body), Cow::Owned(_))).count()
 }
 
-fn told(all: &[Done], only_look: bool) -> String {
+fn summary(all: &[Done], only_look: bool) -> String {
     let mut text = String::new();
     for done in all.iter().filter(|done| !done.files.is_empty() || done.journal > 0 || done.left.is_some()) {
         let _ = writeln!(text, "Run {}:", runs::short(&done.run));

@@ -97,7 +97,7 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     };
     let redactor = secrets::redactor(settings, &here.workspace, here)?;
     let search = sandbox::programs(settings, here);
-    let receipt = standalone::verify(&request, &redactor, |progress| told(progress, search))
+    let receipt = standalone::verify(&request, &redactor, |progress| show_progress(progress, search))
         .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
     match args.json {
         true => print_json(&receipt)?,
@@ -116,7 +116,7 @@ pub fn is_green(commands: &[String], settings: &Settings, here: &Here) -> Result
         if let Progress::Ran(_, result) = &progress {
             green &= result.how == CheckOutcome::Passed;
         }
-        told(progress, search);
+        show_progress(progress, search);
     };
     standalone::verify(&request, &redactor, seen)
         .map_err(|e| Problem::new(Code::Busy, "cannot run the verification").cause(&e))?;
@@ -163,7 +163,7 @@ fn commands(args: &Args, configured: &[String]) -> Result<Vec<String>, Problem> 
 }
 
 /// Says how a verification came out.
-fn told(progress: Progress<'_>, search: ProgramSearch<'_>) {
+fn show_progress(progress: Progress<'_>, search: ProgramSearch<'_>) {
     let (check, result) = match progress {
         Progress::Ran(check, result) => (check, result),
         Progress::Tried(tried) => return say(&format!("{}\n", tried_words(tried))),

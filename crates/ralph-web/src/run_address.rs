@@ -7,16 +7,16 @@ const LONGEST_ID: usize = 64;
 
 /// A run, and an iteration in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RunAddress {
     /// The run's id, or the last characters of it.
     pub run: String,
     /// The number of the iteration, if the address has one.
     pub iteration: Option<u32>,
 }
 
-impl Place {
+impl RunAddress {
     /// Of `/api/v1/runs/{id}` and everything below it. An id has no character that would have to be encoded.
-    pub fn of(path: &str) -> Result<Place, Fault> {
+    pub fn of(path: &str) -> Result<RunAddress, Fault> {
         let mut parts = path.split('/').skip(4);
         let run = parts.next().unwrap_or_default();
         let iteration = match parts.next() {
@@ -28,7 +28,7 @@ impl Place {
         if !is_id(run) {
             return Err(Fault::not_found("such run"));
         }
-        Ok(Place { run: run.to_owned(), iteration })
+        Ok(RunAddress { run: run.to_owned(), iteration })
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn an_address_names_a_run_and_an_iteration() {
-        let place = |run: &str, iteration| Some(Place { run: run.into(), iteration });
+        let place = |run: &str, iteration| Some(RunAddress { run: run.into(), iteration });
         let table = [
             ("/api/v1/runs/0199a", place("0199a", None)),
             ("/api/v1/runs/0199a-b/requests", place("0199a-b", None)),
@@ -67,8 +67,8 @@ mod tests {
             ("/api/v1/runs/", None),
         ];
         for (path, expected) in table {
-            assert_eq!(Place::of(path).ok(), expected, "{path}");
+            assert_eq!(RunAddress::of(path).ok(), expected, "{path}");
         }
-        assert!(Place::of(&format!("/api/v1/runs/{}", "a".repeat(65))).is_err());
+        assert!(RunAddress::of(&format!("/api/v1/runs/{}", "a".repeat(65))).is_err());
     }
 }
