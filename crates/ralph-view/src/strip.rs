@@ -11,8 +11,8 @@ pub const CARD_BARS: u32 = 14;
 /// Bars of one run in depth.
 pub const RUN_BARS: u32 = 100;
 
-/// The failure of a call that was ended from outside, as rows name it.
-const ABORTED: &str = "aborted";
+/// Failures of a call that was ended from outside, as rows name them: an agent may say nothing more, or something unknown.
+const CUT_OFF: [&str; 2] = ["aborted", "unknown"];
 
 /// What came of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -155,7 +155,7 @@ fn outcome(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> Ba
         return BarOutcome::UnderWay;
     }
     // A person's stop is nobody's mistake, unless the call had failed before.
-    let cut_off = row.failure.as_deref().map_or(!closed, |failure| failure == ABORTED);
+    let cut_off = row.failure.as_deref().map_or(!closed, |failure| CUT_OFF.contains(&failure));
     if is_last && cut_off && run.status == Status::Interrupted.name() {
         return BarOutcome::Stopped;
     }

@@ -169,6 +169,7 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
     let nothing = IterationRow { progress: Some(false), ..judged.clone() };
     let failed = IterationRow { failure: Some("overloaded".into()), ..judged.clone() };
     let ended_by_us = IterationRow { failure: Some("aborted".into()), ..judged.clone() };
+    let last_words = IterationRow { failure: Some("unknown".into()), ..judged.clone() };
     let old = IterationRow { files: 3, ..judged };
     let table = [
         (&open, &under_way, true, UnderWay),
@@ -186,6 +187,8 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
         (&over("INTERRUPTED", None, "INTERRUPTED"), &under_way, false, Stopped),
         (&over("INTERRUPTED", None, "INTERRUPTED"), &ended_by_us, false, Stopped),
         (&over("TIME_LIMIT", None, "ABORTED"), &ended_by_us, false, Wrong),
+        (&over("INTERRUPTED", None, "INTERRUPTED"), &last_words, false, Stopped),
+        (&open, &last_words, true, Wrong),
         (&over("INTERRUPTED", None, "INTERRUPTED"), &worked, false, Worked),
         (&over("INTERRUPTED", None, "INTERRUPTED"), &failed, false, Wrong),
     ];
