@@ -4,13 +4,17 @@ use super::call_dirs::CallDirs;
 use super::layers::KeptLayers;
 use super::socket_files::socket_files;
 use super::{CalledAgent, Program, SandboxDeps, Surroundings};
+use crate::redact::Redactor;
 use ralph_agents::{AgentInfo, registry};
 use ralph_os::{Links, read_regular};
 use ralph_sandbox::policy::{AgentNeeds, Entry, EntryKind, Facts, HomeView, MIXED, holds_credentials};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// A larger file is not one of the settings that may hold credentials.
 const SETTINGS_FILE: u64 = 1 << 20;
@@ -38,8 +42,9 @@ pub(super) fn facts(
         backend: deps.backend.clone(),
         overlay: deps.layers,
         other_homes: other_homes(&home),
-        listings: std::collections::BTreeMap::default(),
+        listings: BTreeMap::default(),
         path: surroundings.path.clone(),
+        variables_with_keys: variables_with_keys(&surroundings.env),
         env: surroundings.env.clone(),
         workspace_entries: names_in(&workspace),
         protected: inside(&places.protected),
@@ -139,6 +144,16 @@ fn agent_variables(surroundings: &Surroundings) -> Vec<String> {
     owned(own.chain(named.map(String::as_str)))
 }
 
+/// The variables in whose values the redactor finds a key, whatever their names say.
+fn variables_with_keys(env: &BTreeMap<String, String>) -> Vec<String> {
+    static SHAPES: LazyLock<Redactor> = LazyLock::new(|| Redactor::new(std::iter::empty::<(&str, &str)>()));
+    // Variables often hold a private key in one line, without the line breaks by which the redactor knows its end.
+    let holds_key =
+        |value: &str| value.contains("PRIVATE KEY-----") || matches!(SHAPES.redact(value), Cow::Owned(_));
+    let with_keys = env.iter().filter(|(_, value)| holds_key(value));
+    with_keys.map(|(name, _)| name.clone()).collect()
+}
+
 /// Where programs that the call starts really are, beside the links in `PATH`.
 fn needed(surroundings: &Surroundings, agent: Option<&CalledAgent<'_>>) -> Vec<PathBuf> {
     let mut found = surroundings.named.clone();
@@ -190,4 +205,40 @@ fn listing(dir: &Path) -> Option<Vec<Entry>> {
         Some(Entry { name: entry.file_name().into_string().ok()?, kind })
     });
     Some(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_in_values_whatever_the_variable_is_called() {
+        let secret = [
+            "ghp_0123456789abcdefghij0123456789abcdef",
+            "github_pat_0123456789abcdefghijkl_0123456789",
+            "glpat-0123456789abcdefghij",
+            "sk-proj-0123456789abcdefghij0123",
+            "xoxb-0123456789-abcdefghijkl0123",
+            "AKIA0123456789ABCDEF",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJl",
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n-----END OPENSSH PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\\nMIIEowIBAAKCAQEA7bq2\\n-----END RSA PRIVATE KEY-----\\n",
+            "npm_0123456789abcdefghij0123456789abcdef",
+            "AIza0123456789abcdefghij0123456789abcde",
+            "{\"auth\": \"ghp_0123456789abcdefghij0123456789abcdef\"}",
+            "https://ghp_0123456789abcdefghij0123456789abcdef@github.com/a/b",
+        ];
+        let plain = [
+            "/home/u/.nvm/versions/node/v22.1.0/bin:/usr/bin",
+            "sk-learn",
+            "npm_config_registry",
+            "en_US.UTF-8",
+            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+            "https://registry.example.org/",
+        ];
+        let named = |(n, value): (usize, &&str)| (format!("V{n:02}"), (*value).to_owned());
+        let all: Vec<String> = secret.iter().enumerate().map(|it| named(it).0).collect();
+        assert_eq!(variables_with_keys(&secret.iter().enumerate().map(named).collect()), all);
+        assert_eq!(variables_with_keys(&plain.iter().enumerate().map(named).collect()), [""; 0]);
+    }
 }

@@ -202,10 +202,15 @@ impl Passed<'_> {
             // Git refuses a list with a gap, so they are passed on together.
             return !has_secret_git_settings(self.facts);
         }
-        if (leads_outside(name, value) && !self.is_opened(value)) || looks_secret(name, value) {
+        if (leads_outside(name, value) && !self.is_opened(value)) || self.is_secret(name, value) {
             return false;
         }
         self.settings.mode != Mode::Strict || self.is_allowed(name)
+    }
+
+    /// Whether its name says that it is secret, or its value does.
+    fn is_secret(&self, name: &str, value: &str) -> bool {
+        looks_secret(name, value) || self.facts.variables_with_keys.iter().any(|own| own == name)
     }
 
     /// Whether the agent cannot work without it.
@@ -235,7 +240,7 @@ impl Passed<'_> {
 fn has_secret_git_settings(facts: &Facts) -> bool {
     facts.env.iter().filter(|(name, _)| name.starts_with(GIT_SETTINGS)).any(|(_, value)| {
         value.to_ascii_lowercase().ends_with("extraheader") || password_in_address(value).is_some()
-    })
+    }) || facts.variables_with_keys.iter().any(|name| name.starts_with(GIT_SETTINGS))
 }
 
 /// Whether a variable leads to a program outside, through a socket.
@@ -254,7 +259,20 @@ fn looks_secret(name: &str, value: &str) -> bool {
         || is_number(value)
         || is_path(value)
         || is_open_address(value);
-    (is_secret_name(name) && !plain) || password_in_address(value).is_some_and(is_secret_value)
+    (is_secret_name(name) && !plain) || has_password(value)
+}
+
+/// Whether an address holds a password. One that is hardly secret (`postgres:postgres`) is passed on for services on this
+/// machine: tests are usually told about their database so.
+fn has_password(value: &str) -> bool {
+    let Some(password) = password_in_address(value) else { return false };
+    let host =
+        value.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let here = ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|own| host.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')));
+    is_secret_value(password) || !(password.is_empty() || here)
 }
 
 impl EnvChanges {

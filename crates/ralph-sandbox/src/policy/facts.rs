@@ -22,6 +22,8 @@ pub struct Facts {
     pub path: Vec<PathBuf>,
     /// The environment; the caller drops variables that are not text.
     pub env: BTreeMap<String, String>,
+    /// Names of the variables in whose value a key was found by its shape, such as `ghp_…`.
+    pub variables_with_keys: Vec<String>,
     /// The workspace.
     pub workspace: PathBuf,
     /// The names in the workspace's own directory.

@@ -22,6 +22,11 @@ const VARIABLES: &[(&str, &str, [bool; 3])] = &[
     ("DB_PASSWORD", "hunter", [false, false, false]),
     ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG", [false, false, false]),
     ("DATABASE_URL", "postgres://app:s3cr3t-pass@db/main", [false, false, false]),
+    ("SHORT_URL", "amqp://app:rabbit@queue.example.org/", [false, false, false]),
+    ("LOCAL_URL", "postgres://postgres:postgres@localhost:5432/test", [true, false, true]),
+    ("OPEN_URL", "https://registry.example.org/", [true, false, true]),
+    ("WITH_KEY", "xoxb-0123456789-abcdefghijkl0123", [false, false, false]),
+    ("ASKED_WITH_KEY", "xoxb-0123456789-abcdefghijkl0123", [true, true, true]),
     ("ASKED_TOKEN", "abcdef0123456789", [true, true, true]),
     ("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef", [true, true, false]),
     ("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080", [true, true, false]),
@@ -51,9 +56,10 @@ fn got<'a>(planned: &Planned, env: &BTreeMap<String, String>, asked: &[&'a str])
 fn which_variables_are_passed_on() {
     let env: BTreeMap<String, String> =
         VARIABLES.iter().map(|(name, value, _)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let facts = Facts { env: env.clone(), ..facts() };
+    let variables_with_keys = strings(&["WITH_KEY", "ASKED_WITH_KEY", "ANTHROPIC_API_KEY"]);
+    let facts = Facts { env: env.clone(), variables_with_keys, ..facts() };
     let ordinary = Settings {
-        env: strings(&["ASKED_TOKEN"]),
+        env: strings(&["ASKED_TOKEN", "ASKED_WITH_KEY"]),
         readable: strings(&["/run/open.sock"]),
         ..Settings::default()
     };

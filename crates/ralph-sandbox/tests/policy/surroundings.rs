@@ -129,6 +129,7 @@ pub fn facts() -> Facts {
         listings: listings(),
         path: paths(PATH),
         env: BTreeMap::new(),
+        variables_with_keys: Vec::new(),
         workspace: "/home/u/projects/shop".into(),
         workspace_entries: strings(&["ralph.toml", ".claude", ".git", "src", ".envrc"]),
         protected: paths(&[

@@ -77,6 +77,7 @@ fn secrets_are_neither_in_the_environment_nor_on_the_disk() {
         let place = Place::new(who)
             .with_env("DEPLOY_TOKEN", "tok-4f9a8b7c6d5e")
             .with_env("HARMLESS", "kept-4711")
+            .with_env("ODDLY_CALLED", "glpat-0123456789abcdefghij")
             .with_env("SSH_AUTH_SOCK", "/run/user/0/agent");
         let key = place.home_file(".ssh/id_ed25519", "PRIVATE-KEY-TEXT\n");
         let agent = format!(
@@ -86,9 +87,14 @@ fn secrets_are_neither_in_the_environment_nor_on_the_disk() {
         );
         let done = place.done(&agent, &[]);
         assert!(done.agent.contains("HARMLESS=kept-4711"), "{}", done.agent);
-        for secret in
-            ["tok-4f9a8b7c6d5e", "DEPLOY_TOKEN", "SSH_AUTH_SOCK", "PRIVATE-KEY-TEXT", "SQLite format"]
-        {
+        for secret in [
+            "tok-4f9a8b7c6d5e",
+            "DEPLOY_TOKEN",
+            "ODDLY_CALLED",
+            "SSH_AUTH_SOCK",
+            "PRIVATE-KEY-TEXT",
+            "SQLite format",
+        ] {
             assert!(!done.agent.contains(secret), "{who:?}: {secret} in {}", done.agent);
         }
         let withheld = done.result["details"]["sandbox"]["withheld"].to_string();
