@@ -22,6 +22,8 @@ const PASSWORDS: &str = "stored passwords";
 const BROWSER: &str = "a browser's cookies and passwords";
 const HISTORY: &str = "what was typed, which contains passwords";
 const ASSISTANT: &str = "logins and conversations of another assistant";
+const WALLET: &str = "a wallet's keys";
+const DISPLAY: &str = "access to the screen";
 const MAIL: &str = "mail and messages";
 
 /// Everything that is hidden whatever `sandbox.home` says.
@@ -139,6 +141,43 @@ pub const SECRETS: &[Secret] = &[
     row(".viminfo", HISTORY),
     row(".local/state/nvim", HISTORY),
     row(".local/share/recently-used.xbel", HISTORY),
+    row(".pulumi/credentials.json", CLOUD),
+    row(".sentryclirc", CLOUD),
+    row(".cloudflared", CLOUD),
+    row(".docker/contexts", CLOUD),
+    row(".railway", CLOUD),
+    row(".wrangler", CLOUD),
+    row(".rancher", CLOUD),
+    row(".step", KEYS),
+    row(".sbt/.credentials", REGISTRY),
+    row(".sbt/credentials", REGISTRY),
+    row(".sbt/1.0/credentials", REGISTRY),
+    row(".sbt/sonatype_credentials", REGISTRY),
+    row(".sbt/gpg", KEYS),
+    row(".ivy2/.credentials", REGISTRY),
+    row(".ivy2/credentials", REGISTRY),
+    row(".android/adbkey", KEYS),
+    row(".android/adbkey.pub", KEYS),
+    row(".ollama/id_ed25519", KEYS),
+    row(".subversion/auth", FORGE),
+    row(".Xauthority", DISPLAY),
+    row(".ICEauthority", DISPLAY),
+    row(".vnc", DISPLAY),
+    row(".config/tigervnc", DISPLAY),
+    row(".bitcoin", WALLET),
+    row(".litecoin", WALLET),
+    row(".dogecoin", WALLET),
+    row(".ethereum/keystore", WALLET),
+    row(".foundry/keystores", WALLET),
+    row(".electrum", WALLET),
+    row(".config/solana/id.json", WALLET),
+    row(".monero", WALLET),
+    row(".bitmonero", WALLET),
+    row(".config/Exodus", WALLET),
+    row(".config/nushell/history.txt", HISTORY),
+    row(".config/nushell/history.sqlite3", HISTORY),
+    row(".local/share/mcfly", HISTORY),
+    row(".mcfly", HISTORY),
     row(".config/github-copilot", ASSISTANT),
     row(".cursor", ASSISTANT),
     row(".config/Cursor", ASSISTANT),
@@ -244,6 +283,36 @@ mod tests {
             assert!(seen.insert(path), "{path} is there twice");
         }
         assert!(SECRETS.iter().all(|row| !row.holds.is_empty()));
+    }
+
+    /// The rest of these directories is what builds need.
+    #[test]
+    fn of_the_directories_of_build_tools_only_the_credentials_are_hidden() {
+        let hidden = |path: &str| SECRETS.iter().any(|row| std::path::Path::new(path).starts_with(row.path));
+        for path in [
+            ".sbt/.credentials",
+            ".ivy2/.credentials",
+            ".android/adbkey",
+            ".ollama/id_ed25519",
+            ".subversion/auth/svn.simple/x",
+            ".pulumi/credentials.json",
+            ".docker/contexts/tls/x/key.pem",
+            ".ethereum/keystore/UTC--x",
+            ".config/nushell/history.txt",
+            ".Xauthority",
+        ] {
+            assert!(hidden(path), "{path}");
+        }
+        for path in [
+            ".sbt/1.0/plugins/plugins.sbt",
+            ".ivy2/cache/a.jar",
+            ".android/avd",
+            ".ollama/models",
+            ".pulumi/plugins",
+            ".config/nushell/config.nu",
+        ] {
+            assert!(!hidden(path), "{path}");
+        }
     }
 
     #[test]
