@@ -42,7 +42,7 @@ pub struct Facts {
     pub agent_variables: Vec<String>,
     /// Of the files that may hold credentials among other settings, those that do.
     pub with_credentials: Vec<PathBuf>,
-    /// Socket files outside the workspace that could be seen.
+    /// Socket files that could be seen.
     pub sockets: Vec<PathBuf>,
     /// Where ralph keeps its state and its configuration.
     pub own_directories: Vec<PathBuf>,

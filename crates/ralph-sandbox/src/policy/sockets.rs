@@ -17,11 +17,9 @@ pub(super) fn hidden_sockets(facts: &Facts, settings: &Settings, mounts: &[Mount
     }
     let named = settings.readable.iter().chain(&settings.writable).map(|path| facts.expand(path));
     let named: Vec<_> = named.collect();
-    // What is in the workspace is the project's, unless that is the user's whole home directory.
-    let is_own = |path: &PathBuf| facts.home_is_apart() && path.starts_with(&facts.workspace);
-    let sockets = facts.sockets.iter();
-    let sockets =
-        sockets.filter(|path| !is_own(path) && !named.contains(path) && is_seen(path, facts, mounts));
+    // One in the workspace too: whoever listens to it before the program starts is outside.
+    let shown = |path: &PathBuf| path.starts_with(&facts.workspace) || is_seen(path, facts, mounts);
+    let sockets = facts.sockets.iter().filter(|path| !named.contains(path) && shown(path));
     sockets.cloned().map(Mount::Hide).collect()
 }
 

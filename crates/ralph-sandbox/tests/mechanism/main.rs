@@ -11,3 +11,4 @@ mod links;
 mod mounts;
 mod probe;
 mod room;
+mod sockets;

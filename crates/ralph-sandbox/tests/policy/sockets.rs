@@ -32,10 +32,10 @@ fn hidden(facts: &Facts, settings: &Settings) -> Vec<String> {
 fn sockets_that_would_be_seen_are_hidden() {
     let planned = plan_for_agent(&with_sockets(), &Settings::default(), &claude());
     assert_eq!(seen(&planned, DOCKER), Seen::Hidden);
-    // The others lie in directories that are hidden anyway, or in the workspace.
+    // The others lie in directories that are hidden anyway.
     assert_eq!(
         hidden(&with_sockets(), &Settings::default()),
-        [DOCKER, "/home/u/.claude/s", "/var/lib/mysql/mysql.sock"]
+        [DOCKER, "/home/u/.claude/s", "/home/u/projects/shop/s", "/var/lib/mysql/mysql.sock"]
     );
     let all = Settings { home: HomeView::All, ..Settings::default() };
     assert!(hidden(&with_sockets(), &all).contains(&"/home/u/Documents/s".to_owned()));
