@@ -12,6 +12,29 @@ const OWN: &str = ".ralph";
 const OBEYED: &[&str] =
     &[OWN, "ralph.toml", "ralph.local.toml", ".claude", ".codex", ".mcp.json", ".vscode", ".idea", ".envrc"];
 
+/// Names in the home directory by which shells, sessions and git run programs. Read-only where it is the workspace: whatever
+/// is written there runs at the next login.
+const START_FILES: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".xprofile",
+    ".xsessionrc",
+    ".gitconfig",
+    ".config/git",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".local/bin",
+];
+
 /// What git reads from a git directory and by which it runs programs, or finds another directory whose configuration and hooks
 /// it obeys instead.
 const OBEYED_BY_GIT: &[&str] = &["config", "config.worktree", "hooks", "info", "commondir", "gitdir"];
@@ -21,7 +44,8 @@ pub(super) fn mounts(facts: &Facts) -> Vec<Mount> {
     let inside = |path: &PathBuf| *path != facts.workspace && path.starts_with(&facts.workspace);
     let obeyed = OBEYED.iter().filter(|name| facts.workspace_entries.iter().any(|entry| entry == *name));
     let obeyed = obeyed.map(|name| facts.workspace.join(name));
-    let git = facts.git_directories.iter().flat_map(|dir| obeyed_by_git(dir));
+    let start = START_FILES.iter().filter(|_| !facts.home_is_apart()).map(|name| facts.home.join(name));
+    let git = facts.git_directories.iter().flat_map(|dir| obeyed_by_git(dir)).chain(start);
     let all = facts.protected.iter().cloned().chain(obeyed).chain(git).chain(facts.git_files.iter().cloned());
     outermost(all.filter(inside)).into_iter().map(Mount::Protect).chain(plan_file(facts)).collect()
 }

@@ -319,3 +319,12 @@ fn the_rest_of_the_repository_around_a_workspace_is_seen() {
         assert_eq!(seen(&planned, path), expected, "{path}");
     }
 }
+
+#[test]
+fn start_files_are_read_only_where_home_is_the_workspace() {
+    let facts = Facts { workspace: "/home/u".into(), ..facts() };
+    let planned = plan_for_agent(&facts, &Settings::default(), &claude());
+    assert_eq!(seen(&planned, "/home/u/.bashrc"), Seen::ReadOnly);
+    assert_eq!(seen(&planned, "/home/u/.config/autostart/x.desktop"), Seen::ReadOnly);
+    assert_eq!(seen(&planned, "/home/u/notes.txt"), Seen::Written);
+}
