@@ -31,12 +31,14 @@ fn everywhere(script: &str) {
 #[test]
 fn git() {
     everywhere(
-        "git add -A && git commit -qm one && git checkout -qb side && echo a > a && git add a && git commit -qm two
-        git checkout -q main && echo b > b && git add b && git commit -qm three && git rebase -q side && git stash -q || true
-        git checkout -q side && git merge -q main && git tag v1 && git gc -q && git fsck --no-dangling
-        git worktree add -q ../project/tree -b tree && (cd tree && echo c > c && git add c && git commit -qm four)
-        git worktree remove tree && git init -q inner && cd inner && git config user.name X && echo d > d && git add d
-        git commit -qm five && git log --format=%s | grep five",
+        "git add -A; git commit -qm one; git checkout -qb side; echo a > a; git add a; git commit -qm two
+        git checkout -q main; echo b > b; git add b; git commit -qm three; git rebase -q side
+        [ \"$(git log --format=%s -3 | tr '\\n' ' ')\" = 'three two one ' ]
+        echo changed >> README.md; git stash -q; git diff --quiet HEAD -- README.md; git stash pop -q; grep changed README.md
+        git checkout -q -- README.md; git checkout -q side; git merge -q main; git tag v1; git gc -q; git fsck --no-dangling
+        git worktree add -q ../project/tree -b tree; (cd tree; echo c > c; git add c; git commit -qm four)
+        git worktree remove tree; git init -q inner; cd inner; git config user.name X; echo d > d; git add d
+        git commit -qm five; git log --format=%s | grep five",
     );
 }
 
