@@ -213,7 +213,7 @@ fn history(agent: &AgentChoice, skill: Option<&str>, here: &Here) -> Option<Esti
 pub fn state_inside(workspace: &Path, here: &Here) -> Option<String> {
     let within = here.home().ok()?.within(workspace)?;
     Some(format!(
-        "ralph's state is in this workspace, in {within}: ralph leaves it out, but the agent can delete it \
+        "ralph's state is in this workspace, in {within}: ralph leaves it out, but an agent without a sandbox can delete it \
          (set XDG_STATE_HOME to a directory outside)"
     ))
 }

@@ -91,7 +91,7 @@ fn state(home: &Home, workspace: &Path) -> Row {
     }
     if let Some(within) = home.within(workspace) {
         let fact = format!(
-            "{within} is in this workspace: it is left out of everything, but the agent can delete it"
+            "{within} is in this workspace: it is left out of everything, but an agent without a sandbox can delete it"
         );
         return Row::warn("state", fact, "set XDG_STATE_HOME to a directory outside");
     }
