@@ -1,7 +1,7 @@
 //! What of a workspace is read-only for the programs of a run.
 
 use super::WorkspacePlaces;
-use ralph_tree::{Index, Kind, repositories};
+use ralph_tree::{Index, Kind, named_places, repositories};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -30,14 +30,28 @@ impl WorkspacePlaces {
             }
         }
         let files = index.repositories().filter(|entry| entry.kind == Kind::File);
+        let mut protected = protected(index);
+        protected.extend(named(&root, index, &inside));
         WorkspacePlaces {
-            protected: protected(index),
+            protected,
             plan_file: None,
             git_directories: inside,
             git_files: files.map(|entry| path_of(entry.path)).collect(),
             git_elsewhere: elsewhere,
         }
     }
+}
+
+/// What the configuration of git or a protected link names in the workspace, where it exists; links themselves are left to
+/// detection. A directory that a repository lies in is not read-only for that: git would no longer work.
+fn named(root: &Path, index: &Index, git_directories: &[PathBuf]) -> Vec<PathBuf> {
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok_and(|it| it.is_file() || it.is_dir());
+    let places = named_places(root, index).into_iter().filter(is_there);
+    let below = places.filter_map(|path| Some(path.strip_prefix(root).ok()?.to_path_buf()));
+    let apart = |path: &PathBuf| {
+        path.components().next().is_some() && !git_directories.iter().any(|dir| dir.starts_with(path))
+    };
+    below.filter(apart).take(MOST).collect()
 }
 
 /// The directories of a repository's linked work trees: git in such a work tree obeys what its directory names.
@@ -106,6 +120,24 @@ mod tests {
         std::os::unix::fs::symlink("/etc", dir.path().join(".git/worktrees/link")).unwrap();
         let found = places(dir.path()).git_directories;
         assert_eq!(found, [".git", ".git/worktrees/a", ".git/worktrees/b"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn what_a_config_or_a_link_names_is_read_only_too() {
+        let dir = tempfile::tempdir().unwrap();
+        for made in [".git", "tools/hooks", "keys"] {
+            fs::create_dir_all(dir.path().join(made)).unwrap();
+        }
+        fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let config = "[include]\n\tpath = ../shared.cfg\n\tpath = ../missing.cfg\n[core]\n\thooksPath = .\n";
+        fs::write(dir.path().join(".git/config"), config).unwrap();
+        fs::write(dir.path().join("shared.cfg"), "[include]\n\tpath = .git/more.cfg\n").unwrap();
+        fs::write(dir.path().join(".git/more.cfg"), "").unwrap();
+        fs::write(dir.path().join("keys/real"), "").unwrap();
+        std::os::unix::fs::symlink("../tools/hooks", dir.path().join(".git/hooks")).unwrap();
+        std::os::unix::fs::symlink("keys/real", dir.path().join("link.pem")).unwrap();
+        let found = places(dir.path()).protected;
+        assert_eq!(found, [".git/more.cfg", "keys/real", "shared.cfg", "tools/hooks"].map(PathBuf::from));
     }
 
     #[test]

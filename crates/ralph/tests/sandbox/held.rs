@@ -30,6 +30,25 @@ fn an_honest_run_is_contained_and_proven() {
 }
 
 #[test]
+fn what_gits_config_includes_and_where_its_hooks_lie_cannot_be_written() {
+    for who in everybody() {
+        let place = Place::new(who);
+        place.scratch.files(&[("team.cfg", "[log]\n\tdate = iso\n"), ("tools/hooks/README", "hooks\n")]);
+        for setting in [["include.path", "../team.cfg"], ["core.hooksPath", "tools/hooks"]] {
+            place.scratch.git(&["-c", "safe.directory=*", "config", setting[0], setting[1]]);
+        }
+        place.config("");
+        let agent = "echo work > done.txt; printf '[core]\\n fsmonitor = touch ran;\\n' >> team.cfg; \
+             echo 'touch ran' > tools/hooks/post-checkout; mv tools elsewhere; rm -f team.cfg; true";
+        let done = place.done(agent, &[]);
+        assert!(done.sandbox().contains(HELD), "{who:?}: {}", done.sandbox());
+        assert_eq!(place.scratch.read("team.cfg"), "[log]\n\tdate = iso\n");
+        assert!(!place.scratch.workspace().join("tools/hooks/post-checkout").exists(), "{who:?}");
+        assert!(done.agent.contains("Read-only file system"), "{}", done.agent);
+    }
+}
+
+#[test]
 fn what_lies_outside_and_what_is_protected_cannot_be_written() {
     for who in everybody() {
         let place = Place::new(who);
