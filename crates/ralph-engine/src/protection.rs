@@ -17,6 +17,7 @@ mod harmless_looks_and_speed;
 mod hidden_paths;
 mod history;
 mod known_commits;
+mod made_repositories;
 mod repeated_changes;
 mod repositories;
 mod settings;
@@ -93,6 +94,21 @@ impl Protection {
         Arc::clone(&self.latest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The repositories before the current step, and those made in it in which git would obey an agent, each as an empty
+    /// directory: what git obeys there is new.
+    fn with_made(&self, ctx: &StepContext, before: &Index, after: &Index) -> Arc<Repositories> {
+        let was = self.repositories();
+        let made = made_repositories::harmful(ctx, before, after, &was);
+        if made.is_empty() {
+            return was;
+        }
+        let was = Arc::new(was.with_made(made));
+        // Without it, a restore does not find them.
+        was.save(&ctx.folder.join(format!("{BEFORE}.git"))).discard("save the repositories that were made");
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&was);
+        was
+    }
+
     /// After a crash: continues with what the earlier process recorded.
     pub fn restore_from(&self, repositories: Repositories) {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(repositories);
@@ -129,7 +145,7 @@ impl Protection {
 
 /// Everything that was changed since the step began. Findings are written to the run's folder first.
 pub fn found(ctx: &StepContext, before: &Index, after: &Arc<Index>) -> Vec<Violation> {
-    let was = ctx.protection.repositories();
+    let was = ctx.protection.with_made(ctx, before, after);
     let is = was.again();
     let in_files = violations(before, after);
     let checkouts = checkouts::checked_out(ctx, before, after, &in_files);

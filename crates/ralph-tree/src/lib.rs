@@ -50,7 +50,7 @@ pub use own_files::is_own_file;
 pub use path::{TreePath, shown};
 pub use protect::{BadGlob, Protect};
 pub use refs::Refs;
-pub use repository::{OBEYED, REFS, Repository, repositories};
+pub use repository::{OBEYED, REFS, Repository, bare_repositories, repositories, repository_at};
 pub use rule_changes::{RuleChanges, rule_changes};
 pub use saved::SaveError;
 pub use test_files::looks_like_test;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::git_dir::GitDir;
 use crate::ignores::is_ignored_around;
-use crate::index::Index;
+use crate::index::{Index, Kind};
 use crate::path::shown;
 
 /// What git obeys in a repository's own directory: whoever writes one of these runs code, or hides files, the next
@@ -107,4 +107,27 @@ pub fn repositories(root: &Path, index: &Index) -> Vec<Repository> {
         found.push(Repository { name, own, common, files, within });
     }
     found
+}
+
+/// The own and the shared directory of the repository whose work tree begins in a directory, without links.
+#[must_use]
+pub fn repository_at(dir: &Path) -> Option<(PathBuf, PathBuf)> {
+    let git = GitDir::at(dir)?;
+    Some((git.own.canonicalize().ok()?, git.common.canonicalize().ok()?))
+}
+
+/// Directories that git takes for repositories without a work tree, as a walk found them, relative to its root. Whoever calls
+/// git in one runs what its config and its hooks say, though no `.git` tells of it.
+pub fn bare_repositories(index: &Index) -> impl Iterator<Item = &[u8]> {
+    index.entries().filter(|entry| entry.kind != Kind::Directory).filter_map(|entry| {
+        let slash = entry.path.strip_suffix(b"HEAD").filter(|dir| dir.is_empty() || dir.ends_with(b"/"))?;
+        let is = |name: &str, kinds: &[Kind]| {
+            index.get(&[slash, name.as_bytes()].concat()).is_some_and(|it| kinds.contains(&it.kind))
+        };
+        let directory = &[Kind::Directory, Kind::Symlink];
+        let own = is("objects", directory) && is("refs", directory);
+        // Objects and refs may also lie where this file says.
+        let elsewhere = is("commondir", &[Kind::File, Kind::Symlink]);
+        (own || elsewhere).then(|| slash.strip_suffix(b"/").unwrap_or_default())
+    })
 }

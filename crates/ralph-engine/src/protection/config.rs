@@ -3,7 +3,7 @@
 //! than the user set up.
 
 use super::harmless_aliases::is_harmless_alias;
-use super::harmless_keys::{Values, harmless};
+use super::harmless_keys::{HARMLESS_IN_NEW_REPOSITORIES, Values, harmless};
 use super::settings::{Setting, settings};
 use super::tools;
 use std::collections::BTreeSet;
@@ -67,6 +67,32 @@ pub fn blamed(configs: &Configs) -> BTreeSet<String> {
         names.extend(url.map(Setting::shown_name));
     }
     names
+}
+
+/// What the config of a repository means that was not there: whatever git writes into a new one is ordinary.
+pub fn meaning_in_new_repository(text: &[u8]) -> Meaning {
+    let Some(harmful) = harmful_in_new_repository(text) else { return Meaning::Tampering };
+    let tools: Option<Vec<_>> = harmful.iter().map(|s| tools::of_setting(&s.name(), &s.value)).collect();
+    match tools.as_deref() {
+        Some([]) => Meaning::Ordinary,
+        Some([tool, ..]) => Meaning::Tool(tool),
+        None => Meaning::Tampering,
+    }
+}
+
+/// The keys of such a config that may run code or lead elsewhere, by the names they may be shown with.
+pub fn blamed_in_new_repository(text: &[u8]) -> Option<BTreeSet<String>> {
+    Some(harmful_in_new_repository(text)?.iter().map(Setting::shown_name).collect())
+}
+
+fn harmful_in_new_repository(text: &[u8]) -> Option<Vec<Setting>> {
+    let (all, none) = (settings(text)?, BTreeSet::new());
+    let known = Known { first: &[], branches: Some(&none), before: &[], after: &all };
+    let allowed = |s: &Setting| {
+        let row = HARMLESS_IN_NEW_REPOSITORIES.iter().find(|(name, _)| s.fits(name));
+        row.is_some_and(|(_, values)| values.allow(&s.value))
+    };
+    Some(known.harmful(&all).into_iter().filter(|s| !allowed(s)).collect())
 }
 
 /// What a difference means in the config of one work tree, which comes on top of the repository's: only how its files are checked out.

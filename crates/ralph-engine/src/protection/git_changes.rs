@@ -27,6 +27,9 @@ pub fn meaning(ctx: &StepContext, was: &GitDir, is: &GitDir, path: &[u8]) -> Mea
     if !regular(change.old) || !regular(change.new) {
         return Meaning::Tampering;
     }
+    if was.is_made() {
+        return change.in_new_repository().unwrap_or(Meaning::Tampering);
+    }
     match path {
         b"config" => change.of_config().unwrap_or(Meaning::Tampering),
         // Git says by itself that a checkout is sparse.
@@ -95,7 +98,10 @@ impl Change<'_> {
     }
 
     fn blamed(&self) -> Option<BTreeSet<String>> {
-        Some(config::blamed(&self.configs()?))
+        match self.was.is_made() && self.path == b"config" {
+            true => config::blamed_in_new_repository(&self.after()?),
+            false => Some(config::blamed(&self.configs()?)),
+        }
     }
 
     fn of_worktree_config(&self) -> Option<Meaning> {
@@ -104,9 +110,8 @@ impl Change<'_> {
 
     /// A work tree that is made or removed as a whole. Without this file its directory would be a repository of its own.
     fn of_commondir(&self) -> Option<Meaning> {
-        let made = || self.after().is_some_and(|content| content.trim_ascii() == b"../..");
         let ordinary = match (self.old, self.new) {
-            (None, Some(_)) => made(),
+            (None, Some(_)) => self.leads_to_the_repository_above(),
             (_, None) => {
                 let file = self.is.dir.join(OsStr::from_bytes(self.path));
                 file.parent()?.symlink_metadata().is_err()
@@ -114,6 +119,32 @@ impl Change<'_> {
             (Some(_), Some(_)) => false,
         };
         ordinary.then_some(Meaning::Ordinary)
+    }
+
+    /// A file of a repository that was not there: what git writes into every new one is ordinary.
+    fn in_new_repository(&self) -> Option<Meaning> {
+        match self.path {
+            _ if self.is_known() => Some(Meaning::Ordinary),
+            b"config" => Some(config::meaning_in_new_repository(&self.after()?)),
+            b"commondir" => self.leads_to_the_repository_above().then_some(Meaning::Ordinary),
+            path if is_commondir(path) => self.of_commondir(),
+            path if is_worktree_config(path) => self.of_worktree_config(),
+            path if path.starts_with(b"hooks/") && !path.ends_with(b".sample") => {
+                self.of_hook().map(Meaning::Tool)
+            }
+            _ => Some(Meaning::Ordinary),
+        }
+    }
+
+    /// The user has the same file in another repository: a template for new ones has it, or the repository was renamed.
+    fn is_known(&self) -> bool {
+        let known = self.ctx.protection.repositories();
+        let mut same = known.git_dirs.iter().filter_map(|git_dir| git_dir.index.get(self.path));
+        self.new.is_some_and(|new| same.any(|file| file.hash == new.hash))
+    }
+
+    fn leads_to_the_repository_above(&self) -> bool {
+        self.after().is_some_and(|content| content.trim_ascii() == b"../..")
     }
 
     /// A hook that a tool installs, or takes away again, or keeps under another name.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A directory besides the workspace with files that must not change: a repository's own, such as `.git`, or the rest of
 /// the repository around a workspace that is a part of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct GitDir {
     /// Name for display: `.git`, `..`, or an absolute path.
     pub name: String,
@@ -24,6 +24,8 @@ pub struct GitDir {
 pub enum Guards {
     /// What git obeys.
     GitObeys,
+    /// The same in a repository that was made in this step: before it there was nothing.
+    Made,
     /// Protected paths around the workspace.
     Around {
         /// Where the workspace begins.
@@ -37,7 +39,7 @@ impl GitDir {
     /// Reads it. What is unchanged since `earlier` is not read again.
     pub fn look(name: String, dir: PathBuf, guards: Guards, earlier: Option<&Index>) -> GitDir {
         let index = match &guards {
-            Guards::GitObeys => obeyed(&dir, earlier),
+            Guards::GitObeys | Guards::Made => obeyed(&dir, earlier),
             Guards::Around { workspace, protect } => {
                 let tree = Tree::around(&dir, Protect::clone(protect), workspace);
                 Arc::new(tree.walk(earlier).unwrap_or_default())
@@ -62,7 +64,12 @@ impl GitDir {
 
     /// Whether its files are those that git obeys.
     pub fn is_of_git(&self) -> bool {
-        matches!(self.guards, Guards::GitObeys)
+        matches!(self.guards, Guards::GitObeys | Guards::Made)
+    }
+
+    /// Whether it was made in this step.
+    pub fn is_made(&self) -> bool {
+        matches!(self.guards, Guards::Made)
     }
 }
 

@@ -21,6 +21,8 @@ pub enum Values {
     Shows(&'static [&'static str]),
     /// The path of one directory: no pattern.
     Directory,
+    /// A path that is not absolute.
+    Relative,
     /// The name of a ref. For a branch that was there when the run began: the same name, or what it was.
     Followed,
     /// Refs of a remote go to `refs/remotes/` or `refs/tags/`.
@@ -44,6 +46,7 @@ impl Values {
             Number => is_number(value),
             OneOf(list) | Shows(list) => list.contains(&value),
             Directory => value.starts_with('/') && !value.contains(['*', '"', '\\']),
+            Relative => !value.starts_with(['/', '~']),
             Values::None | Followed | Tracking | Remote | NewAddress | AsBefore | Alias => false,
         }
     }
@@ -55,7 +58,8 @@ fn is_number(value: &str) -> bool {
 }
 
 use Values::{
-    Alias, Any, AsBefore, Directory, Followed, NewAddress, Number, OneOf, Remote, Shows, Switch, Tracking,
+    Alias, Any, AsBefore, Directory, Followed, NewAddress, Number, OneOf, Relative, Remote, Shows, Switch,
+    Tracking,
 };
 
 /// Keys with their harmless values; the first row that fits decides. `*` is any name. A key that is not here is never
@@ -185,4 +189,26 @@ const HARMLESS: &[(&str, Values)] = &[
     ("gitflow.branch.*", Any),
     ("gitflow.prefix.*", Any),
     ("alias.*", Alias),
+];
+
+/// Keys that are harmless as well in a repository that was not there: what `git init`, `git clone` and `git submodule`
+/// write into a new one, which would change the meaning of one that was.
+pub const HARMLESS_IN_NEW_REPOSITORIES: &[(&str, Values)] = &[
+    ("core.bare", Switch),
+    ("core.logallrefupdates", OneOf(&["true", "false", "always"])),
+    ("core.ignorecase", Switch),
+    ("core.precomposeunicode", Switch),
+    ("core.sharedrepository", Any),
+    // Of submodules, relative to their directory in `.git/modules`.
+    ("core.worktree", Relative),
+    ("extensions.*", Any),
+    ("remote.*.fetch", Any),
+    ("remote.*.mirror", Switch),
+    ("remote.*.promisor", Switch),
+    ("remote.*.partialclonefilter", Any),
+    ("receive.denynonfastforwards", Switch),
+    ("receive.denydeletes", Switch),
+    ("receive.denycurrentbranch", OneOf(&["true", "false", "refuse", "warn", "ignore", "updateInstead"])),
+    ("uploadpack.allowfilter", Switch),
+    ("uploadpack.allowanysha1inwant", Switch),
 ];

@@ -3,19 +3,25 @@
 
 use super::git_dir::{GitDir, Guards};
 use ralph_os::{Links, what_it_is};
-use ralph_tree::{Hidden, Index, Protect, REFS, Refs, Repository, Tree, odd_places, repositories};
+use ralph_tree::{
+    Hidden, Index, Protect, REFS, Refs, Repository, Tree, bare_repositories, odd_places, repositories, shown,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+/// More bare repositories than this are not looked into.
+const MOST_BARE: usize = 64;
 /// Name of the list in a moment's folder.
 const LIST: &str = "list.json";
 
 /// The repositories at one moment.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Repositories {
     /// Directories with files that git obeys.
     pub git_dirs: Vec<GitDir>,
@@ -24,7 +30,7 @@ pub struct Repositories {
 }
 
 /// One repository's refs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct History {
     /// The repository.
     pub repository: Repository,
@@ -53,6 +59,9 @@ struct Listed {
     /// The last directory lies around the workspace, which begins here; and the globs of protected paths.
     #[serde(default)]
     around: Option<(Vec<u8>, Vec<String>)>,
+    /// Which of the directories were made in this step.
+    #[serde(default)]
+    made: Vec<Vec<u8>>,
 }
 
 impl Repositories {
@@ -66,13 +75,12 @@ impl Repositories {
                 Ok(inside) => inside.display().to_string(),
                 Err(_) => repository.common.display().to_string(),
             };
-            for (name, dir) in [(repository.name, repository.own), (common, repository.common)] {
-                if !now.git_dirs.iter().any(|git_dir| git_dir.dir == dir) {
-                    let known = earlier.git_dirs.iter().find(|git_dir| git_dir.dir == dir);
-                    let known = known.map(|git_dir| &*git_dir.index);
-                    now.git_dirs.push(GitDir::look(name, dir, Guards::GitObeys, known));
-                }
-            }
+            now.add(repository.name, repository.own, earlier);
+            now.add(common, repository.common, earlier);
+        }
+        let top = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+        for bare in bare_repositories(files).take(MOST_BARE) {
+            now.add(shown(bare), top.join(OsStr::from_bytes(bare)), earlier);
         }
         now.keep_known(earlier);
         let around = match (earlier.around(), now.histories.first()) {
@@ -84,11 +92,33 @@ impl Repositories {
         now
     }
 
+    /// A directory with files that git obeys.
+    fn add(&mut self, name: String, dir: PathBuf, earlier: &Repositories) {
+        if !self.has(&dir) {
+            let known = earlier.git_dirs.iter().find(|git_dir| git_dir.dir == dir);
+            let known = known.map(|git_dir| &*git_dir.index);
+            self.git_dirs.push(GitDir::look(name, dir, Guards::GitObeys, known));
+        }
+    }
+
+    /// Whether a directory is one of these.
+    pub fn has(&self, dir: &Path) -> bool {
+        self.git_dirs.iter().any(|git_dir| git_dir.dir == dir)
+    }
+
+    /// The same with directories of repositories that were not there. What lies around the workspace stays the last one.
+    pub fn with_made(&self, made: Vec<GitDir>) -> Repositories {
+        let mut all = self.clone();
+        let end = all.git_dirs.len() - usize::from(self.around().is_some());
+        all.git_dirs.splice(end..end, made);
+        all
+    }
+
     /// What was known before stays known as long as it is there: a repository that an agent makes in the workspace, or an
     /// ignore rule, must not put the one around it out of sight.
     fn keep_known(&mut self, earlier: &Repositories) {
         for known in earlier.git_dirs.iter().filter(|known| known.is_of_git() && known.dir.is_dir()) {
-            if !self.git_dirs.iter().any(|git_dir| git_dir.dir == known.dir) {
+            if !self.has(&known.dir) {
                 self.git_dirs.push(known.again());
             }
         }
@@ -135,8 +165,9 @@ impl Repositories {
             odd: self.histories.iter().map(|history| history.odd.clone()).collect(),
             around: self.around().and_then(|git_dir| match &git_dir.guards {
                 Guards::Around { workspace, protect } => Some((workspace.clone(), protect.globs().to_vec())),
-                Guards::GitObeys => None,
+                Guards::GitObeys | Guards::Made => None,
             }),
+            made: self.git_dirs.iter().filter(|git_dir| git_dir.is_made()).map(|it| bytes(&it.dir)).collect(),
         };
         ralph_os::write_durably(&folder.join(LIST), &serde_json::to_vec(&listed)?)
     }
@@ -148,7 +179,8 @@ impl Repositories {
         let listed: Listed = serde_json::from_slice(&fs::read(folder.join(LIST)).ok()?).ok()?;
         let git_dir = |(n, (name, dir)): (usize, (String, Vec<u8>))| {
             let index = Arc::new(Index::load(&folder.join(format!("{n}.tree")))?);
-            Some(GitDir { name, dir: path(dir), index, guards: Guards::GitObeys })
+            let guards = if listed.made.contains(&dir) { Guards::Made } else { Guards::GitObeys };
+            Some(GitDir { name, dir: path(dir), index, guards })
         };
         let around = match listed.around {
             Some((workspace, globs)) => {

@@ -1,7 +1,7 @@
 //! What of a workspace is read-only for the programs of a run.
 
 use super::WorkspacePlaces;
-use ralph_tree::{Index, Kind, named_places, repositories};
+use ralph_tree::{Index, Kind, bare_repositories, named_places, repositories};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,6 +12,9 @@ const MOST: usize = 4096;
 
 /// More linked work trees of a repository than these are left to detection.
 const MOST_WORK_TREES: usize = 256;
+
+/// More bare repositories are left to detection.
+const MOST_BARE: usize = 64;
 
 impl WorkspacePlaces {
     /// The places of a workspace as a walk found it. Of directories elsewhere only those of the repository around the
@@ -29,6 +32,9 @@ impl WorkspacePlaces {
                 }
             }
         }
+        let bare = bare_repositories(index).map(path_of).filter(|dir| !inside.contains(dir));
+        let bare: Vec<PathBuf> = bare.take(MOST_BARE).collect();
+        inside.extend(bare);
         let files = index.repositories().filter(|entry| entry.kind == Kind::File);
         let mut protected = protected(index);
         protected.extend(named(&root, index, &inside));
@@ -138,6 +144,20 @@ mod tests {
         std::os::unix::fs::symlink("keys/real", dir.path().join("link.pem")).unwrap();
         let found = places(dir.path()).protected;
         assert_eq!(found, [".git/more.cfg", "keys/real", "shared.cfg", "tools/hooks"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_bare_repository_has_no_dot_git() {
+        let dir = tempfile::tempdir().unwrap();
+        for made in ["fixtures/remote.git/objects/info", "fixtures/remote.git/refs", "docs/refs", "door"] {
+            fs::create_dir_all(dir.path().join(made)).unwrap();
+        }
+        for file in ["fixtures/remote.git/HEAD", "docs/HEAD", "door/HEAD", "door/commondir", "docs/OVERHEAD"]
+        {
+            fs::write(dir.path().join(file), "ref: refs/heads/main\n").unwrap();
+        }
+        let found = places(dir.path()).git_directories;
+        assert_eq!(found, ["door", "fixtures/remote.git"].map(PathBuf::from));
     }
 
     #[test]

@@ -269,3 +269,35 @@ fn hooks_of_husky_are_husky_s() {
     let other = format!("{BASE}[core]\n\thooksPath = .husky/_\n[user]\n\tname = A\n");
     assert_eq!(meaning(&with, &with, &other), Meaning::Tool("husky"));
 }
+
+#[test]
+fn a_new_repository_has_what_git_writes_and_nothing_that_runs() {
+    let new = |text: &str| meaning_in_new_repository(text.as_bytes());
+    for text in [
+        "",
+        "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n",
+        "[core]\n\tbare = true\n\tignorecase = true\n\tprecomposeunicode = true\n\tsharedrepository = 1\n",
+        "[remote \"origin\"]\n\turl = /srv/x.git\n\tfetch = +refs/*:refs/*\n\tmirror = true\n",
+        "[remote \"origin\"]\n\turl = https://a.example/x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
+        "[extensions]\n\tobjectformat = sha256\n[remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n",
+        "[core]\n\tworktree = ../../../lib\n[user]\n\tname = A\n",
+    ] {
+        assert_eq!(new(text), Meaning::Ordinary, "{text}");
+    }
+    for text in [
+        "[core]\n\tfsmonitor = evil\n",
+        "[core]\n\thooksPath = hooks\n",
+        "[core]\n\tworktree = /home/user\n",
+        "[core]\n\tbare = false\n\tsshCommand = evil\n",
+        "[filter \"x\"]\n\tclean = evil\n",
+        "[include]\n\tpath = ../more\n",
+        "[remote \"origin\"]\n\turl = ext::sh -c evil\n",
+        "[diff]\n\texternal = evil\n",
+        "[core\n",
+    ] {
+        assert_eq!(new(text), Meaning::Tampering, "{text}");
+    }
+    assert_eq!(new("[core]\n\thooksPath = .husky\n"), Meaning::Tool("husky"));
+    let blamed = blamed_in_new_repository(b"[core]\n\tbare = true\n\tpager = evil\n");
+    assert_eq!(blamed, Some(["core.pager".to_owned()].into()));
+}
