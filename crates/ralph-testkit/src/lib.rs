@@ -16,6 +16,6 @@ pub use built::agent_sim;
 pub use older_kernel::{Refused, on_older_kernel};
 pub use podman::{PODMAN_SETTINGS, podman_settings, small_image};
 pub use procs::procs_with_tag;
-pub use scratch::Scratch;
+pub use scratch::{Scratch, outside_tmp};
 pub use skip::{SKIPS_FILE, skip};
 pub use tidy::tidy;

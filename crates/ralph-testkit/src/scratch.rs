@@ -1,9 +1,21 @@
 //! A directory that is gone after the test, with a workspace, a home and a state directory in it.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+
+/// Where tests of the sandbox make their directories: not below `/tmp`, which a contained program has for itself, and where
+/// every user can reach it. The build's directory for tests, unless the clone itself lies in the wrong place.
+pub fn outside_tmp(target: &str) -> PathBuf {
+    let target = PathBuf::from(target);
+    let in_tmp = ["/tmp", "/var/tmp"].iter().any(|tmp| target.starts_with(tmp));
+    let reached = target.ancestors().all(|dir| fs::metadata(dir).is_ok_and(|meta| meta.mode() & 0o001 != 0));
+    let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+    if is_root && (in_tmp || !reached) { PathBuf::from("/var/lib") } else { target }
+}
 
 /// A scratch place; dropped, it removes itself.
 pub struct Scratch {

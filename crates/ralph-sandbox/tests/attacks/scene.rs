@@ -4,8 +4,9 @@
 use crate::attack::Who;
 use crate::look::{Tree, look, look_at_place};
 use ralph_sandbox::{Backend, Ids, Mount, Network, Plan};
+use ralph_testkit::outside_tmp;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -194,12 +195,8 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A directory that is not below `/tmp` and that every user can reach.
 fn ground() -> PathBuf {
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let in_tmp = ["/tmp", "/var/tmp"].iter().any(|tmp| target.starts_with(tmp));
-    let reached = target.ancestors().all(|dir| fs::metadata(dir).is_ok_and(|meta| meta.mode() & 0o001 != 0));
-    if !in_tmp && (reached || !is_root()) { target } else { PathBuf::from("/var/lib") }
+    outside_tmp(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// The program under test, where every user may run it.

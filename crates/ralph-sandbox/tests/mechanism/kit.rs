@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use ralph_sandbox::report::{End, Line};
 use ralph_sandbox::{Backend, Ids, Mount, Network, Plan};
+use ralph_testkit::outside_tmp;
 
 const NOBODY: u32 = 65534;
 pub const BWRAP: &str = "/usr/bin/bwrap";
@@ -46,8 +47,7 @@ pub struct Scene {
 
 impl Scene {
     pub fn new(who: Who, backend: Backend) -> Scene {
-        // Not below `/tmp`, which the box replaces.
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let dir = tempfile::tempdir_in(outside_tmp(env!("CARGO_TARGET_TMPDIR"))).unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let root = dir.path().canonicalize().unwrap();
         let plan = Plan {

@@ -1,6 +1,6 @@
 //! A place for a contained run: a repository with a failing check, an agent, and what came of it.
 
-use ralph_testkit::{Scratch, procs_with_tag};
+use ralph_testkit::{Scratch, outside_tmp, procs_with_tag};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -40,9 +40,8 @@ fn ralph() -> &'static Path {
     })
 }
 
-/// Not a temporary directory: a contained program has one of its own.
 fn base() -> PathBuf {
-    let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let base = outside_tmp(env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(&base).unwrap();
     base
 }
