@@ -117,6 +117,9 @@ fn details(state: &State, reasons: &[Objection], words: String) -> Value {
     if !state.trees.by_tools.is_empty() {
         map.insert("restored".into(), json!(state.trees.by_tools));
     }
+    if !state.trees.obeyed.is_empty() {
+        map.insert("obeyed".into(), json!(state.trees.obeyed));
+    }
     if let Some(quarantine) = &state.trees.quarantine {
         map.insert("quarantine".into(), json!(quarantine));
     }
@@ -160,9 +163,10 @@ fn sandbox(given: &SandboxGiven, seen: &SandboxSeen) -> Value {
         "backend": given.backend,
         "image": given.image,
         "held": given.held,
-        "missing": given.missing,
+        "missing": given.missing_with_limits(),
         "hostsRefused": seen.hosts_refused,
         "withheld": given.withheld,
+        "notes": given.notes_with(seen),
     })
 }
 

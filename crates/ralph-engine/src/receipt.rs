@@ -2,12 +2,13 @@
 //! One of a run is bound to its journal by the head of the checksum chain.
 
 mod map;
+mod markdown;
 mod skill;
 mod stories;
 
 pub use map::{ReceiptMap, mark};
+pub use markdown::obeyed_words;
 use ralph_agents::Client;
-use ralph_rules::counting::counted;
 use ralph_rules::ending::{Ending, Reason};
 use ralph_rules::grade::Grade;
 use ralph_rules::objection::Objection;
@@ -19,7 +20,6 @@ use ralph_store::{Head, IterationRow};
 use ralph_tree::{Index, Kind, side_by_side};
 use serde::{Deserialize, Serialize};
 pub use skill::ReceiptSkill;
-use std::fmt::Write;
 pub use stories::{ReceiptStory, stories_of};
 
 /// A receipt.
@@ -87,6 +87,15 @@ pub struct Receipt {
     pub iterations: Vec<ReceiptIteration>,
     /// The journal it stands on.
     pub chain: Option<JournalHead>,
+    /// What the sandbox does not limit or could not do, although it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_held: Vec<String>,
+    /// Hosts that the sandbox refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts_refused: Vec<String>,
+    /// Settings by which other programs run something, as the run made or changed them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub obeyed: Vec<String>,
     /// The client whose session did the work: it was alive while ralph verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -276,6 +285,9 @@ pub fn of_run(
         cost_usd: state.budget.spent.usd(),
         cost_is_complete: state.budget.unpriced == 0,
         sandbox: start.map(|s| s.sandbox.clone()).unwrap_or_default(),
+        not_held: not_held_of(state),
+        hosts_refused: state.sandbox.hosts_refused.clone(),
+        obeyed: state.trees.obeyed.iter().cloned().collect(),
         no_snapshot: no_snapshot_of(state),
         iterations: rows.iter().map(line).collect(),
         chain: start.zip(head).map(|(s, head)| JournalHead {
@@ -300,6 +312,12 @@ pub fn session_of(state: &State) -> Option<String> {
 /// What a receipt says of a session.
 pub fn session_words(client: &str) -> String {
     format!("the agent's session in {client} was alive while ralph verified, and could still change files")
+}
+
+fn not_held_of(state: &State) -> Vec<String> {
+    let given = state.start.as_ref().and_then(|start| start.contained.as_deref());
+    let notes = given.map(|given| given.notes_with(&state.sandbox));
+    notes.unwrap_or_default().into_iter().map(ToOwned::to_owned).collect()
 }
 
 fn no_snapshot_of(state: &State) -> Vec<ReceiptNoSnapshot> {
@@ -389,104 +407,4 @@ impl Receipt {
             None => 1,
         }
     }
-
-    /// For people.
-    pub fn markdown(&self) -> String {
-        let mut text = format!("# Receipt: {}\n\n", self.verdict.replace('_', " "));
-        let mut row = |name: &str, value: &str| {
-            let _ = writeln!(text, "- **{name}**: {value}");
-        };
-        let some = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".into());
-        if let Some(reason) = &self.reason {
-            row("ended", reason);
-        }
-        row("base", &some(&self.base));
-        row("head", &some(&self.head));
-        row("tree", &self.tree);
-        row("diff", &format!("{} ({})", some(&self.diff_hash), counted(self.files_changed, "file")));
-        for reason in &self.reasons {
-            row("why", reason);
-        }
-        let sets = [
-            ("work", &self.changes.work),
-            ("checks", &self.changes.oracle),
-            ("either", &self.changes.ambiguous),
-            ("outside", &self.changes.outside),
-            ("around", &self.changes.around),
-        ];
-        for (set, files) in sets.iter().filter(|(_, files)| !files.is_empty()) {
-            row(set, &files.join(", "));
-        }
-        for sign in &self.signs {
-            row("look at", &format!("{}:{}: the work {}: `{}`", sign.path, sign.line, sign.what, sign.text));
-        }
-        for (name, value) in self.skill.iter().flat_map(ReceiptSkill::rows) {
-            row(name, &value);
-        }
-        for story in &self.stories {
-            let state = story.proof.map_or_else(|| story.state.replace('_', " "), |grade| grade.to_string());
-            row("story", &format!("{}: {state}", story.title));
-        }
-        for review in &self.reviews {
-            let said = review.verdict.clone().unwrap_or_else(|| format!("no verdict, {}", review.why));
-            row("review", &format!("{}: {said}, ${:.4}", review.agent, review.cost_usd));
-            for finding in &review.findings {
-                row("finding", finding);
-            }
-        }
-        let unknown = if self.cost_is_complete { "" } else { ", a part of it unknown" };
-        let iterations = counted(self.iterations.len(), "iteration");
-        // Without a run there is nothing to pay for.
-        if self.reason.is_some() {
-            row("cost", &format!("${:.4}{unknown}, {iterations}", self.cost_usd));
-        }
-        for ReceiptNoSnapshot { iteration, why } in &self.no_snapshot {
-            row("undo", &format!("no snapshot before iteration {iteration}: {why}"));
-        }
-        row("sandbox", &self.sandbox);
-        if let Some(client) = &self.session {
-            row("session", &session_words(client));
-        }
-        if let Some(chain) = &self.chain {
-            row("journal", &format!("run {}, record {}, {}", chain.run, chain.seq, chain.hash));
-        }
-        text.push_str(&self.verifications());
-        text.extend(self.map.iter().map(ReceiptMap::markdown));
-        text
-    }
-}
-
-impl Receipt {
-    /// A table of every verification.
-    fn verifications(&self) -> String {
-        let mut text = String::from("\n| command | check | passed | exit | seconds | tests |\n");
-        text.push_str("|---|---|---|---|---|---|\n");
-        for ran in &self.commands {
-            let exit = ran.exit.map_or_else(|| "–".into(), |code| code.to_string());
-            let tests = tests_of(ran.counts);
-            let command = ran.command.replace('|', "\\|");
-            let (check, passed) = (&ran.check, if ran.passed { "yes" } else { "no" });
-            let _ = writeln!(
-                text,
-                "| `{command}` | {check} | {passed} | {exit} | {}.{} | {tests} |",
-                ran.ms / 1000,
-                ran.ms % 1000 / 100
-            );
-        }
-        for room in &self.rooms {
-            let (passed, tests) = (if room.passed { "yes" } else { "no" }, tests_of(room.counts));
-            let (what, ms) = (room.sets.words(), room.ms);
-            let _ = writeln!(
-                text,
-                "| all | {what} | {passed} | – | {}.{} | {tests} |",
-                ms / 1000,
-                ms % 1000 / 100
-            );
-        }
-        text
-    }
-}
-
-fn tests_of(counts: Option<Counts>) -> String {
-    counts.map_or_else(|| "–".into(), |c| format!("{} of {}", c.passed, c.total))
 }

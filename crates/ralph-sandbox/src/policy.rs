@@ -21,3 +21,4 @@ pub use facts::{AgentNeeds, Entry, EntryKind, Facts};
 pub use planned::{Copied, Planned, plan_for_agent, plan_for_verification};
 pub use secrets::{MIXED, SECRETS, holds_credentials};
 pub use settings::{Container, HomeView, Mode, NetworkRule, Settings, VerifyNetwork};
+pub use workspace::is_obeyed;

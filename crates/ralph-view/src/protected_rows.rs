@@ -1,5 +1,7 @@
-//! What the receipt says about protected paths: what was restored, what was not, and where the other version is now.
+//! What the receipt says about protected paths: what was restored, what was not, and where the other version is now; and
+//! which settings of other programs the run changed.
 
+use ralph_engine::receipt::obeyed_words;
 use ralph_rules::record::Violation;
 use ralph_rules::state::State;
 use std::collections::BTreeSet;
@@ -21,6 +23,8 @@ pub fn protected_rows(state: &State) -> Vec<(&'static str, String)> {
     if let Some(folder) = trees.quarantine.as_ref().filter(|_| !rows.is_empty()) {
         rows.push(("quarantine", format!("the agent's version: {folder}")));
     }
+    let obeyed = listed(trees.obeyed.iter().cloned());
+    rows.extend(obeyed.map(|names| ("read first", obeyed_words(&names))));
     rows
 }
 
@@ -72,5 +76,13 @@ mod tests {
         assert_eq!(rows[0], ("restored", restored.into()));
         assert_eq!(rows[1], ("left as is", "migrations/1.sql (in a commit 0123456789)".into()));
         assert_eq!(rows[2], ("quarantine", "the agent's version: /q/001.1".into()));
+    }
+
+    #[test]
+    fn what_other_programs_obey_is_to_be_read_first() {
+        let mut state = State::default();
+        state.trees.obeyed = [".envrc", ".vscode/tasks.json"].map(ToOwned::to_owned).into();
+        let value = ".envrc, .vscode/tasks.json: other programs run what these files say";
+        assert_eq!(protected_rows(&state), [("read first", value.into())]);
     }
 }

@@ -68,6 +68,9 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
     for host in &state.sandbox.hosts_refused {
         row("refused", host);
     }
+    for note in state.start.iter().filter_map(|start| start.contained.as_ref()).flat_map(|it| &it.notes) {
+        row("not held", note);
+    }
     if let Some(client) = session_of(state) {
         row("session", &session_words(&client));
     }

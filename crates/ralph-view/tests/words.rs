@@ -86,6 +86,7 @@ fn changed_files_are_counted_and_the_first_named() {
         let fact = Inspected {
             files,
             changed: names(files as usize),
+            obeyed: Vec::new(),
             plan: None,
             violations: Vec::new(),
             ..inspected()

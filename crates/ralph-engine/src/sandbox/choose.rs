@@ -2,7 +2,7 @@
 
 use super::contain::Prepared;
 use super::{CalledAgent, Program, SandboxDeps, Surroundings, WorkspacePlaces, call_dirs, container};
-use ralph_rules::record::{CONTAINER, NotHeld, SandboxGiven};
+use ralph_rules::record::{CONTAINER, NO_BACKEND, NotHeld, SandboxGiven};
 use ralph_sandbox::policy::{Mode, NetworkRule, Settings, VerifyNetwork};
 use ralph_sandbox::{Backend, Held, Promise, probe};
 use std::path::Path;
@@ -144,7 +144,7 @@ pub fn kept(
         "namespaces" => Backend::Namespaces,
         BWRAP => match &given.program {
             Some(program) => Backend::Bwrap(program.into()),
-            None => return Ok(None),
+            None => return Err(unknown(wish, given)),
         },
         "landlock" => Backend::Landlock,
         CONTAINER => {
@@ -154,11 +154,21 @@ pub fn kept(
             };
             Backend::Container(container::kept(wish, given, workspace).map_err(refused)?)
         }
-        _ => return Ok(None),
+        NO_BACKEND => return Ok(None),
+        _ => return Err(unknown(wish, given)),
     };
     // What the killed process left; after the containers, which use the directories.
     call_dirs::remove_left(&wish.surroundings.home);
     Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(wish, backend) }))
+}
+
+/// The run had a sandbox that this ralph cannot build: without one, its programs would not be contained as it was said.
+fn unknown(wish: &SandboxWish, given: &SandboxGiven) -> NoSandbox {
+    let why = format!(
+        "the run began in a sandbox of the kind {:?}, which this version does not know",
+        given.backend
+    );
+    NoSandbox { mode: mode_name(wish.settings.mode), why }
 }
 
 /// In their order of preference.

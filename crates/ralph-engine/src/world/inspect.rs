@@ -6,8 +6,9 @@ use crate::observation::Observation;
 use crate::protection;
 use crate::step_context::StepContext;
 use crate::story_plan::StoryPlan;
-use ralph_rules::record::{Inspected, Seen};
-use ralph_tree::{changes, git_facts};
+use ralph_rules::record::{Inspected, ObeyedChange, Seen};
+use ralph_sandbox::policy::is_obeyed;
+use ralph_tree::{Entry, Index, Kind, TreePath, changes, git_facts, side_by_side};
 
 /// Most file names kept in the record.
 const NAMES: usize = 100;
@@ -32,8 +33,22 @@ pub fn inspect(ctx: &StepContext) -> Observation {
         oracle: Vec::new(),
         marker: marker(ctx),
         plan: ctx.start.plan.as_ref().map(|given| bound_files::seen(given, redactor)),
+        obeyed: obeyed(ctx, &before, &after),
     })
     .into()
+}
+
+/// What changed of the settings by which other programs run something. A walk has no files that git ignores.
+fn obeyed(ctx: &StepContext, before: &Index, after: &Index) -> Vec<ObeyedChange> {
+    let is_file = |entry: &Entry<'_>| entry.kind != Kind::Directory;
+    let change = |(old, new): (Option<Entry<'_>>, Option<Entry<'_>>)| {
+        let (old, new) = (old.filter(is_file), new.filter(is_file));
+        let path = new.or(old).map(|entry| entry.path).filter(|path| is_obeyed(path))?;
+        let same = old.map(|it| (it.kind, it.hash)) == new.map(|it| (it.kind, it.hash));
+        let path = ctx.deps.redactor.redact(&TreePath::from(path).to_string()).into_owned();
+        (!same).then_some(ObeyedChange { path, gone: new.is_none() })
+    };
+    side_by_side(before, after).filter_map(change).take(NAMES).collect()
 }
 
 /// Whether the marker file exists and changed during the run: a marker left by an earlier run does not count.

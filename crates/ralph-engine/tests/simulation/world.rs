@@ -265,6 +265,7 @@ impl Site {
             oracle: Vec::new(),
             marker: !self.healed() && self.dice.one_in(30),
             plan: self.plan(),
+            obeyed: Vec::new(),
         };
         self.will_tell(20, Seen::Inspected(inspected));
     }

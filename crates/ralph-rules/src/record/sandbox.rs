@@ -41,6 +41,9 @@ pub struct SandboxGiven {
     pub notes: Vec<String>,
 }
 
+/// Between a limit and why nothing enforces it, in a note.
+pub const NOT_LIMITED: &str = ": not limited, ";
+
 /// Something that a sandbox does not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotHeld {
@@ -86,6 +89,21 @@ impl SandboxGiven {
         let missing = ["files", "protected paths", "processes"];
         let missing = missing.map(|what| NotHeld { what: what.into(), why: why.into() }).to_vec();
         SandboxGiven { backend: NO_BACKEND.into(), missing, ..SandboxGiven::default() }
+    }
+
+    /// What it does not hold, with the limits that nothing enforces here.
+    pub fn missing_with_limits(&self) -> Vec<NotHeld> {
+        let limit = |note: &String| {
+            let (what, why) = note.split_once(NOT_LIMITED)?;
+            Some(NotHeld { what: format!("limit of {what}"), why: why.into() })
+        };
+        self.missing.iter().cloned().chain(self.notes.iter().filter_map(limit)).collect()
+    }
+
+    /// What is less than was asked for, with what turned out while programs ran; each once.
+    pub fn notes_with<'a>(&'a self, seen: &'a SandboxSeen) -> Vec<&'a str> {
+        let later = seen.notes.iter().filter(|note| !self.notes.contains(note));
+        self.notes.iter().chain(later).map(String::as_str).collect()
     }
 
     /// Whether anything is contained.

@@ -30,6 +30,19 @@ pub struct Inspected {
     /// How the bound plan stood, where one is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanSeen>,
+    /// What changed of the settings by which editors, shells and agents run programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub obeyed: Vec<ObeyedChange>,
+}
+
+/// A file changed by which other programs run what it says, such as `.envrc`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObeyedChange {
+    /// Path within the workspace.
+    pub path: String,
+    /// It was deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
 }
 
 /// A protected path that changed.

@@ -46,6 +46,8 @@ pub struct Trees {
     pub offences: u32,
     /// What tools changed by themselves and was restored, in the whole run.
     pub by_tools: Vec<Violation>,
+    /// Settings by which other programs run something, as calls made or changed them.
+    pub obeyed: BTreeSet<String>,
     /// Where the latest offending content was quarantined.
     pub quarantine: Option<String>,
     /// The agent wrote the marker file.
@@ -85,6 +87,13 @@ impl Trees {
         self.violations.clear();
         self.violated(&seen.violations);
         self.marker = seen.marker;
+        for change in &seen.obeyed {
+            match change.gone {
+                true => drop(self.obeyed.remove(&change.path)),
+                false if self.obeyed.len() < NAMES => drop(self.obeyed.insert(change.path.clone())),
+                false => {}
+            }
+        }
         for path in &seen.changed {
             if self.all.len() < NAMES {
                 self.all.insert(path.clone());

@@ -262,6 +262,7 @@ impl Journal {
             commits: Vec::new(),
             oracle: Vec::new(),
             marker: false,
+            obeyed: Vec::new(),
             plan: None,
         }
     }

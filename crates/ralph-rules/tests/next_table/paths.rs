@@ -5,7 +5,7 @@ use ralph_rules::ending::Reason;
 use ralph_rules::next::Next;
 use ralph_rules::policy::OnViolation;
 use ralph_rules::prompt::compose;
-use ralph_rules::record::{CheckOutcome, How, Restored, Seen, Violation};
+use ralph_rules::record::{CheckOutcome, How, ObeyedChange, Restored, Seen, Violation};
 use ralph_rules::step::Step;
 
 fn env() -> Vec<Violation> {
@@ -200,4 +200,25 @@ fn a_verification_in_which_a_tool_changes_something_is_not_repeated() {
     restored(&mut journal, &[]);
     journal.prove();
     journal.ended_with(Reason::GatePassed, 0);
+}
+
+#[test]
+fn what_other_programs_obey_is_remembered_until_it_is_gone() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    let change = |path: &str, gone| ObeyedChange { path: path.into(), gone };
+    let rows = [
+        (vec![change(".envrc", false), change(".idea/x.xml", false)], vec![".envrc", ".idea/x.xml"]),
+        (vec![], vec![".envrc", ".idea/x.xml"]),
+        (vec![change(".idea/x.xml", true)], vec![".envrc"]),
+    ];
+    for (changes, left) in rows {
+        journal.admit();
+        journal.says(&more());
+        journal.tree += 1;
+        let mut seen = journal.inspection(1);
+        seen.obeyed = changes;
+        journal.see(Seen::Inspected(seen));
+        journal.verified(CheckOutcome::Failed);
+        assert_eq!(journal.state.trees.obeyed.iter().map(String::as_str).collect::<Vec<_>>(), left);
+    }
 }

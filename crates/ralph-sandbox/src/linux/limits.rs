@@ -1,5 +1,6 @@
 //! How many processes and how much memory a program may have.
 
+use ralph_rules::record::NOT_LIMITED;
 use std::io;
 
 use rustix::process::{Pid, Resource, Rlimit, getuid, setrlimit};
@@ -76,7 +77,7 @@ impl Limits {
         }
         let (groups, missing) = Cgroup::make(&wanted);
         let note =
-            |(controller, why): (Controller, String)| format!("{}: not limited, {why}", controller.what());
+            |(controller, why): (Controller, String)| format!("{}{NOT_LIMITED}{why}", controller.what());
         (Limits(groups), missing.into_iter().map(note).collect())
     }
 

@@ -8,9 +8,17 @@ use std::path::{Path, PathBuf};
 /// ralph's own directory.
 const OWN: &str = ".ralph";
 
-/// Names in the workspace's own directory: ralph's files, and settings by which editors, shells and agents run programs.
-const OBEYED: &[&str] =
-    &[OWN, "ralph.toml", "ralph.local.toml", ".claude", ".codex", ".mcp.json", ".vscode", ".idea", ".envrc"];
+/// ralph's own files, in the workspace's own directory.
+const OWN_FILES: &[&str] = &[OWN, "ralph.toml", "ralph.local.toml"];
+
+/// Settings by which editors, shells and agents run programs.
+const OBEYED: &[&str] = &[".claude", ".codex", ".mcp.json", ".vscode", ".idea", ".envrc"];
+
+/// Whether editors, shells or agents run programs that a file says, by its path in a workspace. They look in any directory
+/// that they are started in.
+pub fn is_obeyed(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| OBEYED.iter().any(|name| name.as_bytes() == part))
+}
 
 /// Names in the home directory by which shells, sessions and git run programs. Read-only where it is the workspace: whatever
 /// is written there runs at the next login.
@@ -42,7 +50,10 @@ const OBEYED_BY_GIT: &[&str] = &["config", "config.worktree", "hooks", "info", "
 /// The read-only paths. `.git` itself is pinned by those inside it, so no other can take its place.
 pub(super) fn mounts(facts: &Facts) -> Vec<Mount> {
     let inside = |path: &PathBuf| *path != facts.workspace && path.starts_with(&facts.workspace);
-    let obeyed = OBEYED.iter().filter(|name| facts.workspace_entries.iter().any(|entry| entry == *name));
+    let obeyed = OWN_FILES
+        .iter()
+        .chain(OBEYED)
+        .filter(|name| facts.workspace_entries.iter().any(|entry| entry == *name));
     let obeyed = obeyed.map(|name| facts.workspace.join(name));
     let start = START_FILES.iter().filter(|_| !facts.home_is_apart()).map(|name| facts.home.join(name));
     let git = facts.git_directories.iter().flat_map(|dir| obeyed_by_git(dir)).chain(start);

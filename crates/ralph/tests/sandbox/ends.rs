@@ -61,3 +61,16 @@ fn the_directories_of_a_sandbox_are_deleted() {
         assert!(kept.iter().all(|dir| !std::path::Path::new(dir).exists()), "{who:?}: {kept:?} is left");
     }
 }
+
+/// What an agent leaves for other programs to run is named; what was there before is not.
+#[test]
+fn settings_that_other_programs_obey_are_named() {
+    let place = Place::new(everybody()[0]);
+    place.scratch.files(&[(".idea/old.xml", "x\n")]);
+    let script =
+        "mkdir -p app/.vscode; echo x > app/.vscode/tasks.json; echo x > .envrc; echo work > done.txt";
+    let done = place.done(script, &[]);
+    assert_eq!(done.result["iterations"], 1, "{}", done.result);
+    let named = serde_json::json!([".envrc", "app/.vscode/tasks.json"]);
+    assert_eq!(done.result["details"]["obeyed"], named, "{}", done.result);
+}
