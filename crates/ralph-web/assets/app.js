@@ -273,7 +273,7 @@ function drawEmpty() {
 async function showHistory() {
   try {
     known.stats = await get(`stats?days=${DAYS}`);
-    if (place.view === 'history') $('main').replaceChildren(historyPage(known.stats, now()));
+    if (place.view === 'history') $('main').replaceChildren(historyPage(known.stats));
     smallChart();
   } catch (error) { failed(error); }
 }
@@ -281,7 +281,7 @@ async function showHistory() {
 function smallChart() {
   if (!list || !known.stats) return;
   list.foot.hidden = false;
-  list.foot.replaceChildren(...smallHistory(known.stats, now()));
+  list.foot.replaceChildren(...smallHistory(known.stats));
 }
 
 /** Older runs than the overview has, a page at a time. */

@@ -13,18 +13,20 @@ export function rateWords(rate, word) {
 
 const approximately = (usd, complete) => `${complete === false ? '~' : ''}${dollars(usd)}`;
 
-/** The last days, oldest first, those without a run included. */
-function lastDays(stats, now) {
+/** The last days, oldest first, those without a run included. Days are the server's, whose zone may be another: it says which
+ * is today, and from there dates are counted as dates. */
+function lastDays(stats) {
   const byDay = new Map((stats.days || []).map((day) => [day.day, day]));
+  const today = Date.parse(`${stats.today}T00:00:00Z`);
   return Array.from({ length: DAYS }, (_, i) => {
-    const day = new Date(now - (DAYS - 1 - i) * 864e5).toISOString().slice(0, 10);
+    const day = new Date(today - (DAYS - 1 - i) * 864e5).toISOString().slice(0, 10);
     return byDay.get(day) || { day, loops: 0, completed: 0, proven: 0, costUSD: 0, provenCostUSD: 0 };
   });
 }
 
 /** The small chart below the list. */
-export function smallHistory(stats, now) {
-  const days = lastDays(stats, now);
+export function smallHistory(stats) {
+  const days = lastDays(stats);
   const most = Math.max(...days.map((day) => day.costUSD), 0.000001);
   const runs = days.reduce((sum, day) => sum + day.loops, 0);
   const words = rateWords(stats.rates?.completed, 'completed');
@@ -48,8 +50,8 @@ function table(caption, heads, rows) {
 
 const agentName = (row) => quoted('span', {}, [row.agent, row.model].filter(Boolean).join(' '));
 
-function daysTable(stats, now) {
-  const days = lastDays(stats, now).reverse();
+function daysTable(stats) {
+  const days = lastDays(stats).reverse();
   const most = Math.max(...days.map((day) => day.costUSD), 0.000001);
   return table('Days', ['Day', 'Runs', 'Completed', 'Proven', 'Cost', 'Proven part of the cost'], days.map((day) => [
     day.day, String(day.loops), String(day.completed), String(day.proven ?? 0), approximately(day.costUSD, day.costIsComplete),
@@ -77,7 +79,7 @@ function counts(entries, words) {
 const section = (title, ...kids) => (kids.some(Boolean) ? h('section', {}, h('h3', {}, title), ...kids) : null);
 
 /** The page. */
-export function historyPage(stats, now) {
+export function historyPage(stats) {
   const o = stats.overall || {};
   const sentences = [
     rateWords(stats.rates?.completed, 'completed'), rateWords(stats.rates?.proven, 'shown to need the work'),
@@ -91,7 +93,7 @@ export function historyPage(stats, now) {
     h('p', { class: 'meta' }, sentences.map((text) => h('span', {}, text))),
     o.loops ? null : h('p', { class: 'lead' }, 'No run of an agent is recorded yet.'),
     scripted ? h('p', { class: 'lead' }, scripted) : null,
-    section(`The last ${DAYS} days`, daysTable(stats, now)),
+    section(`The last ${DAYS} days`, daysTable(stats)),
     section('Agents', stats.byAgent?.length ? agentsTable(stats.byAgent) : null,
       stats.byAgent?.length > 1 ? h('p', { class: 'lead' }, 'Different tasks went to different agents: the figures describe, they do not compare.') : null),
     section('Typical runs, from at least five', stats.estimates?.length ? estimatesTable(stats.estimates) : null),

@@ -8,15 +8,25 @@ use axum::extract::State;
 use axum::http::request::Parts;
 use ralph_engine::clock::utc;
 use ralph_engine::metrics::with_unsettled;
+use ralph_engine::reset_time::day_of;
 use ralph_rules::account::RunAccount;
 use ralph_rules::record::Ms;
 use ralph_store::AccountFilter;
 use ralph_view::statistics::Statistics;
+use serde::Serialize;
 
 /// Days that can be asked for at most.
 const MOST_DAYS: u64 = 3_650;
 /// A day in milliseconds.
 const DAY: Ms = 24 * 3_600_000;
+
+/// The numbers, and which day it is where `days` of them are counted. A browser may be in another zone.
+#[derive(Serialize)]
+struct Dated {
+    today: String,
+    #[serde(flatten)]
+    statistics: Statistics,
+}
 
 /// `GET /api/v1/stats`
 pub async fn statistics(State(app): State<App>, head: Parts) -> Answer {
@@ -29,6 +39,7 @@ pub async fn statistics(State(app): State<App>, head: Parts) -> Answer {
     let from = days.and_then(|days| Ms::try_from(days).ok()).map(|days| utc() - days * DAY);
     let (zone, has_runs) =
         app.reader.board(|board, _| Ok((board.zone().to_owned(), board.store().is_some()))).await?;
+    let today = day_of(utc(), &zone);
     let filter = AccountFilter { workspace: workspace.clone(), from, ..AccountFilter::default() };
     let statistics = match has_runs {
         true => {
@@ -41,7 +52,7 @@ pub async fn statistics(State(app): State<App>, head: Parts) -> Answer {
         false => of_runs(Vec::new(), workspace, &zone),
     };
     json_answer(
-        statistics,
+        Dated { today, statistics },
         &[List::KeepsFirst("/byAgent"), List::KeepsFirst("/bySkill"), List::KeepsFirst("/estimates")],
     )
     .await

@@ -336,6 +336,25 @@ def the_log_stays_where_it_is_read(tests):
         page.clean()
 
 
+def days_are_those_of_the_server(tests):
+    """the history shows the runs of today in the time zone of the server, at any time of the day"""
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # one of the two has another date than UTC
+        with Scene(tests.binary) as scene, Page(tests.driver) as page:
+            scene.env["TZ"] = zone
+            scene.start("importer", "Import the old CSV exports", scripts.fixes(3))
+            page.visit(scene.serve()).wait_card("Completed", "Import the old CSV exports")
+            bars = "return [...document.querySelectorAll('.days i')].map(i => i.title)"
+            page.until("there is a bar for each day", f"return (() => {{ {bars} }})().length === 14")
+            titles = page.run(bars)
+            # A run that was started just before midnight is in the bar before.
+            assert any(": 1 run, 1 completed" in title for title in titles[-2:]), f"{zone}: {titles}"
+            page.go("history")
+            page.wait_text("table", "proven part of the cost".capitalize())
+            rows = page.run("return [...document.querySelectorAll('.history table')][0].innerText.split('\\n').slice(1, 3)")
+            assert any("\t1\t1\t" in row for row in rows), f"{zone}: {rows}"
+            page.clean()
+
+
 def many_iterations_stay_legible(tests):
     """a strip of many iterations scrolls inside; the page does not"""
     with Scene(tests.binary) as scene, Page(tests.driver, width=390, height=844, touch=True) as page:
@@ -430,6 +449,6 @@ def cards_come_within_5_s(tests):
 ALL = [
     a_run_is_seen_from_start_to_receipt, a_cut_stream_is_resumed, a_restarted_server_is_found_again, eight_tabs_all_work,
     controls_reach_the_journal, a_phone_has_two_pages, the_keyboard_is_enough, both_themes, every_place_has_an_address,
-    nothing_moves_under_a_finger, hostile_output_is_text, the_log_stays_where_it_is_read, many_iterations_stay_legible, events_are_read_in_any_pieces,
+    nothing_moves_under_a_finger, hostile_output_is_text, the_log_stays_where_it_is_read, days_are_those_of_the_server, many_iterations_stay_legible, events_are_read_in_any_pieces,
     a_command_can_be_copied_without_permission, an_unreadable_database_is_said, a_token_that_cannot_be_one_is_refused, cards_come_within_5_s,
 ]

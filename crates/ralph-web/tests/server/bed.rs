@@ -32,6 +32,14 @@ impl Bed {
         Bed::on(tempfile::tempdir().unwrap(), false, prepare)
     }
 
+    /// In another time zone.
+    pub fn in_zone(zone: &str) -> Bed {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path().join("state"));
+        let (client, stop, thread) = start(&home, false, zone);
+        Bed { dir, home, client, stop, thread: Some(thread) }
+    }
+
     /// That takes requests to runs.
     pub fn with_control() -> Bed {
         Bed::on(tempfile::tempdir().unwrap(), true, |_| {})
@@ -41,14 +49,14 @@ impl Bed {
     pub fn on(dir: TempDir, allow_control: bool, prepare: impl FnOnce(&Home)) -> Bed {
         let home = Home::at(dir.path().join("state"));
         prepare(&home);
-        let (client, stop, thread) = start(&home, allow_control);
+        let (client, stop, thread) = start(&home, allow_control, "UTC");
         Bed { dir, home, client, stop, thread: Some(thread) }
     }
 
     /// Ends the server and starts another one on the same store.
     pub fn restart(&mut self) {
         self.end();
-        let (client, stop, thread) = start(&self.home, false);
+        let (client, stop, thread) = start(&self.home, false, "UTC");
         (self.client, self.stop, self.thread) = (client, stop, Some(thread));
     }
 
@@ -78,11 +86,11 @@ impl Drop for Bed {
     }
 }
 
-fn start(home: &Home, allow_control: bool) -> (Client, Stop, JoinHandle<()>) {
+fn start(home: &Home, allow_control: bool, zone: &str) -> (Client, Stop, JoinHandle<()>) {
     let token = Token::new().unwrap();
     let server = Server::bind(ServerSettings {
         home: home.clone(),
-        board: BoardSettings { zone: "UTC".into(), ..BoardSettings::default() },
+        board: BoardSettings { zone: zone.into(), ..BoardSettings::default() },
         listen: "127.0.0.1:0".parse().unwrap(),
         hosts: Vec::new(),
         allow_control,

@@ -1,6 +1,8 @@
 //! What is asked for in a query is answered, or refused: nothing is passed over in silence.
 
 use crate::bed::{Bed, row, write};
+use ralph_engine::clock::utc;
+use ralph_engine::reset_time::day_of;
 use ralph_store::RunRow;
 use serde_json::Value;
 
@@ -71,5 +73,18 @@ fn the_lines_of_a_run_are_found_by_the_end_of_its_id() {
         // The stream has begun.
         let mut events = bed.events(&format!("?run={run}"), Some("0"));
         assert!(events.next().is_some(), "{run}");
+    }
+}
+
+/// One of the two zones has another date than UTC at any time of the day.
+#[test]
+fn the_day_is_that_of_the_server_in_whose_zone_days_are_counted() {
+    for zone in ["Pacific/Kiritimati", "Pacific/Pago_Pago"] {
+        let bed = Bed::in_zone(zone);
+        let before = day_of(utc(), zone);
+        let stats = bed.get("/api/v1/stats?days=14").json();
+        let today = stats["today"].as_str().unwrap();
+        assert!(today == before || today == day_of(utc(), zone), "{today}");
+        assert!(stats["days"].is_array(), "{stats}");
     }
 }
