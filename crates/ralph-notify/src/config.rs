@@ -1,8 +1,9 @@
 //! Who gets notes of what, and when not.
 
 use crate::quiet::Quiet;
-use crate::target::Target;
+use crate::target::{Kind, Target};
 use ralph_rules::notice::Event;
+use ralph_rules::record::Ms;
 
 /// Who gets notes of what, and when not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,5 +22,12 @@ impl Config {
     /// The target with this id.
     pub fn target(&self, id: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.id() == id)
+    }
+
+    /// When the quiet hours end that keep back what is due for a target at this moment; none if nothing keeps it back. A
+    /// trace disturbs nobody.
+    pub fn kept_until(&self, target: &Target, at: Ms) -> Option<Ms> {
+        let quiet = self.quiet.filter(|_| !matches!(target.kind, Kind::Traces(_)));
+        quiet?.ends(at, &self.zone)
     }
 }

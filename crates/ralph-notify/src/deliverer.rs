@@ -48,8 +48,8 @@ struct Shared {
     load: Loader,
     traces: Option<TraceMaker>,
     stop: AtomicBool,
-    /// Targets of the configuration as it was read last, by id: a target may get other settings and keep its id.
-    configured: Mutex<BTreeMap<String, Target>>,
+    /// The configuration as it was read last: a target may get other settings and keep its id.
+    configured: Mutex<Config>,
     /// Those that cannot be delivered to from this process.
     unreachable: Mutex<BTreeSet<String>>,
     /// Closed when this ends.
@@ -174,13 +174,11 @@ impl Shared {
 
     /// Takes over the targets with their settings, and starts a thread for each new one.
     fn follow(self: &Arc<Self>, config: &Config, known: &mut Vec<String>, delivery: &Delivery) {
-        let targets: BTreeMap<String, Target> =
-            config.targets.iter().map(|target| (target.id(), target.clone())).collect();
-        let before = std::mem::replace(&mut *locked(&self.configured), targets.clone());
-        if before != targets {
+        let before = std::mem::replace(&mut *locked(&self.configured), config.clone());
+        if before != *config {
             self.poke();
         }
-        for id in targets.into_keys() {
+        for id in config.targets.iter().map(Target::id) {
             if known.contains(&id) {
                 continue;
             }
@@ -224,15 +222,20 @@ impl Shared {
         let mut failures = 0;
         while !self.stopped() {
             // Somebody else may have the variable or the file that is missing here: the rows stay theirs.
-            let target = locked(&self.configured).get(id).cloned();
-            let target = target.filter(|target| target.problem().is_none());
+            let config = locked(&self.configured).clone();
+            let target = config.target(id).filter(|target| target.problem().is_none());
             self.note_reachable(id, target.is_some());
             let Some(target) = target else {
                 self.sleep(CRASHES);
                 continue;
             };
+            // Rows that came due by another way than the end of quiet hours: a note from before them, another attempt.
+            if config.kept_until(target, utc()).is_some() {
+                self.sleep(LOOK);
+                continue;
+            }
             let under_way = InFlight::new(&self.in_flight);
-            let next = delivery.next(&target, None);
+            let next = delivery.next(target, None);
             drop(under_way);
             match next {
                 Ok(Some(_)) => failures = 0,
@@ -266,13 +269,15 @@ impl Shared {
         }
         let now = utc();
         let filter = OutboxFilter { state: Some(OutboxState::Pending), ..OutboxFilter::default() };
-        let (mut reached, unreachable) =
-            (locked(&self.configured).clone(), locked(&self.unreachable).clone());
-        reached.retain(|id, _| !unreachable.contains(id));
+        let (config, unreachable) = (locked(&self.configured).clone(), locked(&self.unreachable).clone());
+        let is_kept = |target| config.kept_until(target, now).is_some();
+        let reached: BTreeMap<String, bool> =
+            config.targets.iter().map(|target| (target.id(), is_kept(target))).collect();
         let mine = |owner: &Option<String>| owner.as_ref().is_some_and(|owner| owner.starts_with(&self.name));
         Ok(store.outbox(&filter)?.iter().any(|entry| {
             let under_way = mine(&entry.owner) && entry.leased_until.is_some_and(|until| until > now);
-            reached.contains_key(&entry.row.target) && (under_way || entry.can_be_leased(now, None))
+            let reached = reached.get(&entry.row.target).filter(|_| !unreachable.contains(&entry.row.target));
+            reached.is_some_and(|kept| under_way || !kept && entry.can_be_leased(now, None))
         }))
     }
 

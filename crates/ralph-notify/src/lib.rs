@@ -43,4 +43,4 @@ pub use signature::sign;
 pub use start_gate::StartGate;
 pub use target::{Address, Kind, Target, Traces, Webhook};
 pub use upkeep::{apply, prune};
-pub use waiting::why_waiting;
+pub use waiting::{next_attempt_of, why_waiting};

@@ -3,7 +3,8 @@
 use crate::receiver::{Behaviour, Receiver};
 use crate::scene::{Scene, appends, webhook};
 use ralph_notify::{
-    Address, Config, Deliverer, Delivery, Kind, Notes, Quiet, Target, Webhook, apply, note_crashes, prune,
+    Address, Config, Deliverer, Delivery, Kind, Notes, Quiet, Target, TraceMaker, Traces, Webhook, apply,
+    note_crashes, prune,
 };
 use ralph_rules::notice::Event;
 use ralph_store::{Batch, Lease, Memory, OutboxFilter, OutboxRow, OutboxState, Row, RunRow, Store};
@@ -184,6 +185,44 @@ fn waiting(id: &str, target: &str, for_quiet_hours: bool) -> OutboxRow {
         body: serde_json::to_string(&note).unwrap(),
         ..OutboxRow::default()
     }
+}
+
+/// Quiet hours that began an hour ago.
+fn quiet_now() -> Option<Quiet> {
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    let of = |hours: i64| (&now + jiff::SignedDuration::from_hours(hours)).strftime("%H:%M").to_string();
+    Quiet::of(&format!("{}-{}", of(-1), of(2)))
+}
+
+/// One that was written before them with nobody there, and one that failed before them: both came due meanwhile.
+#[test]
+fn nothing_but_traces_goes_out_in_quiet_hours() {
+    let scene = Scene::new();
+    let receiver = Receiver::plain(Behaviour::Status(200, ""));
+    let target = webhook(&receiver.url());
+    let endpoint = ralph_engine::redact::Secret::new(format!("{}/traces", receiver.url()));
+    let traces = Target { kind: Kind::Traces(Traces { endpoint, headers: Vec::new(), problem: None }) };
+    scene.add(vec![waiting("1 failed", &target.id(), false)]);
+    let now = ralph_engine::clock::utc();
+    let lease = Lease { owner: "a", target: &target.id(), now, until: now + 9, not_tried_since: None };
+    let store = scene.store();
+    assert_eq!(store.outbox_lease(&lease).unwrap().len(), 1);
+    let retry = ralph_store::Delivery::Retry(now - 60_000);
+    store.outbox_settle((&["1 failed".into()], "a", now), &retry, "answered 503").unwrap();
+    scene.add(vec![waiting("2 fresh", &target.id(), false), waiting("3 trace", &traces.id(), false)]);
+
+    let quiet = Config { quiet: quiet_now(), ..config(vec![target.clone(), traces]) };
+    let make: TraceMaker = Arc::new(|_, _, _| Ok(vec![b"{}".to_vec()]));
+    let load = quiet.clone();
+    let deliverer = Deliverer::start(&scene.home(), Arc::new(move || Some(load.clone())), Some(make));
+    deliverer.finish(Duration::from_secs(60));
+    assert_eq!(scene.states(), [OutboxState::Sent, OutboxState::Pending, OutboxState::Pending]);
+    assert_eq!(receiver.received().len(), 1);
+
+    let over = Config { quiet: None, ..quiet };
+    start(&scene, &Arc::new(Mutex::new(over))).finish(Duration::from_secs(60));
+    assert_eq!(scene.states(), [OutboxState::Sent; 3]);
+    assert_eq!(receiver.received().len(), 3, "each by itself, under the id it has had from the first");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::print::{print, print_json};
 use crate::problem::Problem;
 use crate::show::ago;
 use ralph_engine::clock::utc;
-use ralph_notify::{Config, Target, ended, why_waiting};
+use ralph_notify::{Config, Target, ended, next_attempt_of, why_waiting};
 use ralph_rules::notice::Event;
 use ralph_store::{OutboxEntry, OutboxFilter, OutboxState, Store, StoreError};
 use serde_json::{Value, json};
@@ -62,12 +62,11 @@ fn data(config: &Config, targets: &[Known<'_>], notes: &[OutboxEntry]) -> Value 
     };
     let now = utc();
     let note = |entry: &OutboxEntry| {
-        let pending = entry.state == OutboxState::Pending;
         json!({
             "id": entry.row.id, "run": entry.row.run, "event": entry.row.event, "target": entry.row.target,
             "at": entry.row.at, "state": entry.state.name(), "failures": entry.attempts,
             "waits": why_waiting(entry, config, now),
-            "nextAttempt": pending.then_some(entry.row.due), "triedAt": entry.tried, "answer": entry.answer,
+            "nextAttempt": next_attempt_of(entry, config, now), "triedAt": entry.tried, "answer": entry.answer,
         })
     };
     json!({
