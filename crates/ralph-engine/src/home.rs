@@ -49,6 +49,11 @@ impl Home {
         ralph_store::open_existing(&self.dir)
     }
 
+    /// As [`Home::store_if_any`], for screens: one that another process has locked is an error at once.
+    pub fn store_at_once(&self) -> Result<Option<Database>, StoreError> {
+        ralph_store::open_existing_at_once(&self.dir)
+    }
+
     /// The state directory, or the nearest one above it that exists: the first run makes the rest in it.
     pub fn nearest_dir(&self) -> PathBuf {
         self.dir.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("/")).to_path_buf()

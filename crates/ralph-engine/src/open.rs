@@ -474,6 +474,12 @@ pub fn drives(who: &str, run: &str) -> bool {
     who.strip_prefix("run ").and_then(|rest| rest.strip_prefix(run)).is_some_and(|rest| rest.starts_with(','))
 }
 
+/// The run that the holder of a lock drives, and its process; none if it is another command.
+pub fn driver(who: &str) -> Option<(&str, u32)> {
+    let (run, pid) = who.strip_prefix("run ")?.split_once(", process ")?;
+    Some((run, pid.parse().ok()?))
+}
+
 /// Takes the locks and ends processes that an earlier run in this workspace left behind.
 fn take_lock(
     home: &Home,

@@ -38,7 +38,7 @@ pub fn read_page(wanted: &PageWanted, home: &Home, texts: &Texts) -> Vec<PageLin
 }
 
 fn read(wanted: &PageWanted, home: &Home, texts: &Texts) -> Result<Vec<PageLine>, Box<dyn Error>> {
-    let store = home.store_if_any()?.ok_or("there is no database")?;
+    let store = home.store_at_once()?.ok_or("there is no database")?;
     let row = store.run(&wanted.run)?.ok_or("the run is gone")?;
     let redacted = |text: &str| (texts.redact)(&row.workspace, text);
     let n = wanted.iteration.unwrap_or(0);

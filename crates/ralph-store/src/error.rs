@@ -98,8 +98,11 @@ pub enum StoreError {
         /// Why.
         why: NoRoom,
     },
-    /// Somebody else held the database for very long.
-    #[error("another process has held the database for {} s. Find it (for example a suspended ralph or an open sqlite3 shell) and end it", waited.as_secs())]
+    /// Somebody else holds the database, for longer than it is waited for.
+    #[error(
+        "the database is locked by another process{}. Find it (for example a suspended ralph or an open sqlite3 shell) and end it",
+        waited_words(*waited)
+    )]
     Busy {
         /// How long was waited.
         waited: Duration,
@@ -184,6 +187,12 @@ fn copy_words(newest: &Option<PathBuf>) -> String {
         Some(path) => format!("Restore {} with `ralph doctor --restore`", path.display()),
         None => "There is no copy of it in copies/ beside it".to_owned(),
     }
+}
+
+/// A screen that tries again every second has waited for nothing worth saying.
+fn waited_words(waited: Duration) -> String {
+    let seconds = waited.as_secs();
+    if seconds > 0 { format!(", for {seconds} s by now") } else { String::new() }
 }
 
 fn kept_words(kept: &Option<PathBuf>) -> String {

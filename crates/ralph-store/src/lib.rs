@@ -26,7 +26,7 @@ pub use error::{BackendError, BackendErrorKind, CommitError, Refusal, StoreError
 pub use ledger::{Booked, Totals, WindowUse};
 pub use memory::Memory;
 pub use model::{AccountFilter, AccountRow, IterationRow, RunFilter, RunRow};
-pub use open::{open, open_existing};
+pub use open::{open, open_existing, open_existing_at_once};
 pub use outbox::{Delivery, Lease, OutboxEntry, OutboxFilter, OutboxRow, OutboxState};
 pub use sqlite::{COPY, DATABASE, Database, Restored, copies, restore};
 pub use store::Store;

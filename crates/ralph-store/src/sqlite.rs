@@ -34,6 +34,7 @@ use ballast::Ballast;
 pub use copies::{COPY, copies};
 use file_identity::FileIdentity;
 use ledger_storage::SqlLedger;
+pub(crate) use open::BUSY_LIMIT;
 pub use restore::{Restored, restore};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -52,6 +53,8 @@ pub struct Database {
     path: PathBuf,
     writer: Mutex<Option<Connection>>,
     reader: Mutex<Option<Connection>>,
+    /// How long reading waits for whoever has the database locked.
+    busy: Duration,
     queue: WriteQueue,
     identity: FileIdentity,
     ballast: Ballast,
@@ -91,7 +94,7 @@ impl Database {
 
     /// Makes `copies/ralph-<date>.db` unless it is there, and keeps the newest seven. `date` is digits and dashes.
     pub fn daily_copy(&self, date: &str) -> Result<Option<PathBuf>, StoreError> {
-        let connection = open::connect(&self.path, false).map_err(|e| self.explain(e))?;
+        let connection = open::connect(&self.path, false, open::BUSY_LIMIT).map_err(|e| self.explain(e))?;
         copies::daily(&connection, &self.path, date).map_err(|e| self.explain(e))
     }
 
@@ -102,10 +105,15 @@ impl Database {
             Some(connection) => connection,
             None => {
                 self.identity.check()?;
-                slot.insert(open::connect(&self.path, true).map_err(|e| self.explain(e))?)
+                slot.insert(open::connect(&self.path, true, self.busy).map_err(|e| self.unread(e))?)
             }
         };
-        f(connection).map_err(|e| self.explain(e))
+        f(connection).map_err(|e| self.unread(e))
+    }
+
+    /// Gives an error of reading its path.
+    fn unread(&self, error: StoreError) -> StoreError {
+        explain::explain(&self.path, self.busy, error)
     }
 }
 
@@ -255,7 +263,7 @@ impl Store for Database {
         self.reading(|c| {
             c.busy_timeout(Duration::from_millis(100))?;
             let emptied = log::empty(c);
-            c.busy_timeout(open::BUSY_LIMIT)?;
+            c.busy_timeout(self.busy)?;
             emptied
         })
     }

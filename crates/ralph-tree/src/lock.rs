@@ -103,6 +103,15 @@ impl WorkspaceLock {
         is_held(&file).then(|| read_text(file).0)
     }
 
+    /// Everybody who holds a lock in the directory `dir` now, in their own words.
+    #[must_use]
+    pub fn holders(dir: &Path) -> Vec<String> {
+        let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let locks = files.filter(|path| path.extension().is_some_and(|name| name == "lock"));
+        let held = locks.filter_map(|path| open(&path, false).ok()).filter(is_held);
+        held.map(|file| read_text(file).0).collect()
+    }
+
     /// Makes sure that nobody holds a lock in the directory `dir`, and keeps it so: nobody takes one before the answer
     /// is dropped.
     pub fn nobody(dir: &Path) -> Result<NobodyWorks, LockError> {

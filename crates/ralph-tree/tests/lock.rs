@@ -22,8 +22,10 @@ fn the_second_is_told_who_the_first_is() {
         other => panic!("{other:?}"),
     }
     assert_eq!(WorkspaceLock::holder(&locks, w.root()).as_deref(), Some("run 0190 pid 17"));
+    assert_eq!(WorkspaceLock::holders(&locks), ["run 0190 pid 17"]);
     drop(first);
     assert_eq!(WorkspaceLock::holder(&locks, w.root()), None);
+    assert!(WorkspaceLock::holders(&locks).is_empty());
     let again = WorkspaceLock::take(&locks, w.root(), "b").unwrap();
     assert_eq!(WorkspaceLock::holder(&locks, w.root()).as_deref(), Some("b"));
     drop(again);

@@ -212,7 +212,7 @@ impl Board {
         match &self.store {
             Some(store) => Ok(store.check_in_place()?),
             None => {
-                self.store = self.home.store_if_any()?;
+                self.store = self.home.store_at_once()?;
                 Ok(())
             }
         }

@@ -83,7 +83,7 @@ impl Reader {
         let work = tokio::task::spawn_blocking(move || {
             // Held for as long as the work takes, even if nobody waits for it any more.
             let _permit = permit;
-            let store = home.store_if_any().map_err(|error| Fault::database(error.to_string()))?;
+            let store = home.store_at_once().map_err(|error| Fault::database(error.to_string()))?;
             let store = store.ok_or_else(|| Fault::not_found("run yet"))?;
             question(&home, &store)
         });

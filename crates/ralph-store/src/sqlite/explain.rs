@@ -7,22 +7,24 @@ use crate::error::{BackendError, BackendErrorKind, CommitError, StoreError};
 use rusqlite::{Error, ErrorCode};
 use rustix::fs::{Access, access};
 use std::path::Path;
+use std::time::Duration;
 
 /// What a commit may add to a file, and what the shared index has at first.
 const ONE_COMMIT: u64 = 64 << 10;
 
 impl Database {
-    /// Gives an error of the backend its path.
+    /// Gives an error of writing its path.
     pub(super) fn explain(&self, error: StoreError) -> StoreError {
-        explain(&self.path, error)
+        explain(&self.path, open::BUSY_LIMIT, error)
     }
 }
 
-pub(super) fn explain(path: &Path, error: StoreError) -> StoreError {
+/// Gives an error of the backend its path; `waited` is how long a busy database was waited for.
+pub(super) fn explain(path: &Path, waited: Duration, error: StoreError) -> StoreError {
     let StoreError::Backend(error) = error else { return error };
     let path = path.to_path_buf();
     match error.kind {
-        BackendErrorKind::Busy => StoreError::Busy { waited: open::BUSY_LIMIT },
+        BackendErrorKind::Busy => StoreError::Busy { waited },
         BackendErrorKind::Full => {
             let why = NoRoom::at(&path, false);
             StoreError::Full { path, why }

@@ -17,8 +17,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Only after this long does a busy database become an error.
-pub(super) const BUSY_LIMIT: Duration = Duration::from_secs(60);
+/// Only after this long does a busy database become an error, unless whoever opens it waits less for reading.
+pub(crate) const BUSY_LIMIT: Duration = Duration::from_secs(60);
 
 /// SqlLedger of log at which a commit folds it by itself: a backstop, housekeeping comes long before.
 const LOG_BACKSTOP_PAGES: i64 = 8192;
@@ -29,8 +29,9 @@ impl Database {
         open_with(dir, schema::STEPS)
     }
 
-    /// Opens the database in `dir` for commands that must not make one; `None` when there is none.
-    pub(crate) fn open_existing(dir: &Path) -> Result<Option<Database>, StoreError> {
+    /// Opens the database in `dir` for commands that must not make one; `None` when there is none. A database that
+    /// somebody else has locked is waited for `busy` long, here and whenever it is read.
+    pub(crate) fn open_existing(dir: &Path, busy: Duration) -> Result<Option<Database>, StoreError> {
         let path = dir.join(DATABASE);
         damage::refuse_other_kinds(&path)?;
         damage::refuse_orphaned_log(&path)?;
@@ -38,7 +39,7 @@ impl Database {
         if fs::metadata(&path).map_or(0, |m| m.len()) == 0 {
             return Ok(None);
         }
-        let store = unlock(dir, schema::STEPS)?;
+        let store = unlock(dir, schema::STEPS, busy)?;
         // Such commands mostly read, and a request or two can open its own connection.
         let connection = store.writer.lock().ok().and_then(|mut slot| slot.take());
         if let (Some(connection), Ok(mut reader)) = (connection, store.reader.lock()) {
@@ -62,7 +63,7 @@ pub(super) fn open_with(dir: &Path, steps: &[&str]) -> Result<Database, StoreErr
     damage::refuse_orphaned_log(&path)?;
     damage::refuse_lost_database(&path)?;
     make_private(&path)?;
-    let store = unlock(dir, steps)?;
+    let store = unlock(dir, steps, BUSY_LIMIT)?;
     store.ballast.ensure();
     Ok(store)
 }
@@ -76,20 +77,21 @@ fn make_private(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens an existing file, checks that it is ours, and lifts it to the newest schema.
-fn unlock(dir: &Path, steps: &[&str]) -> Result<Database, StoreError> {
+fn unlock(dir: &Path, steps: &[&str], busy: Duration) -> Result<Database, StoreError> {
     let path = dir.join(DATABASE);
     let queue = WriteQueue::new(dir.join("ralph.gate"));
-    let opened = connect(&path, false).and_then(|mut c| {
+    let opened = connect(&path, false, busy).and_then(|mut c| {
         let newer = settle_schema(&mut c, &path, &queue, steps)?;
         Ok((c, newer))
     });
     let (connection, newer) =
-        opened.map_err(|e| damage::keep_copy_if_damaged(&path, explain::explain(&path, e)))?;
+        opened.map_err(|e| damage::keep_copy_if_damaged(&path, explain::explain(&path, busy, e)))?;
     Ok(Database {
         identity: FileIdentity::note(&path)?,
         ballast: Ballast::new(dir.join("ralph.ballast")),
         writer: Mutex::new(Some(connection)),
         reader: Mutex::new(None),
+        busy,
         commits: AtomicU64::new(0),
         queue,
         newer,
@@ -98,10 +100,10 @@ fn unlock(dir: &Path, steps: &[&str]) -> Result<Database, StoreError> {
 }
 
 /// A connection with everything set that must hold on each one.
-pub(super) fn connect(path: &Path, only_reads: bool) -> Result<Connection, StoreError> {
+pub(super) fn connect(path: &Path, only_reads: bool, busy: Duration) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let c = Connection::open_with_flags(path, flags)?;
-    c.busy_timeout(BUSY_LIMIT)?;
+    c.busy_timeout(busy)?;
     c.set_prepared_statement_cache_capacity(64);
     // The last one to leave would otherwise fold and delete the log: slow for a command that only reads.
     c.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -205,9 +207,10 @@ mod tests {
         steps.push("create table later(id integer primary key);");
         open_with(dir.path(), &steps).unwrap().commit(&put(0)).unwrap();
 
-        for store in
-            [Database::open(dir.path()).unwrap(), Database::open_existing(dir.path()).unwrap().unwrap()]
-        {
+        for store in [
+            Database::open(dir.path()).unwrap(),
+            Database::open_existing(dir.path(), BUSY_LIMIT).unwrap().unwrap(),
+        ] {
             assert_eq!(store.read("run/a", 0).unwrap().len(), 1);
             let word = store.commit(&put(1)).unwrap_err().to_string();
             assert!(word.contains("read but not written") && word.contains("Update ralph"), "{word}");

@@ -36,7 +36,7 @@ fn is_whole(copy: &Path) -> bool {
     if copy.metadata().is_ok_and(|meta| meta.len() == 0) {
         return false;
     }
-    let checked = open::connect(copy, true).and_then(|c| {
+    let checked = open::connect(copy, true, open::BUSY_LIMIT).and_then(|c| {
         let word: String = c.query_row("pragma integrity_check(1)", [], |row| row.get(0))?;
         Ok(word)
     });

@@ -75,7 +75,7 @@ impl Database {
             Some(connection) => connection,
             None => {
                 self.identity.check()?;
-                slot.insert(open::connect(&self.path, false).map_err(|e| self.explain(e))?)
+                slot.insert(open::connect(&self.path, false, open::BUSY_LIMIT).map_err(|e| self.explain(e))?)
             }
         };
         let _turn = self.queue.enter(write_queue::QUEUE_WAIT);

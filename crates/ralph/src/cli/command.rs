@@ -239,6 +239,7 @@ impl Command {
             Command::Prove(ProveCommand::Verify(_) | ProveCommand::Analyze(_) | ProveCommand::Block(_)) => {
                 Finds::Config
             }
+            Command::Look(LookCommand::Serve(_) | LookCommand::Watch(_)) => Finds::RunsAtOnce,
             Command::Run(_) | Command::Look(_) | Command::Control(_) | Command::Prove(_) => Finds::Runs,
             Command::Other(OtherCommand::Prune(_) | OtherCommand::Redact(_)) => Finds::Runs,
             Command::Other(_) => Finds::CurrentDirectory,

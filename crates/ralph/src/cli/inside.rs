@@ -4,7 +4,8 @@
 use super::hook::known_process;
 use super::{Here, runs};
 use crate::problem::{Code, Problem};
-use ralph_store::{RunFilter, RunRow, Store};
+use ralph_engine::open::driver;
+use ralph_tree::WorkspaceLock;
 
 /// Refuses a command that is for people only.
 pub fn for_people_only(command: &str, here: &Here) -> Result<(), Problem> {
@@ -32,17 +33,14 @@ fn run_of_session(here: &Here) -> Option<String> {
 
 /// The run that this process belongs to: by the mark in its environment, or by an ancestor that drives a run. An agent
 /// can drop the mark, but not its ancestors: where its supervisor is killed, the process that drives the run adopts it.
+/// Who drives a run holds the lock of its workspace: the database is not asked, which may be locked by anybody.
 fn run_around(here: &Here) -> Option<String> {
     if let Some(mark) = &here.env.inside_run {
         return Some(mark.clone());
     }
-    let home = here.home().ok()?;
-    let store = home.store_if_any().ok()??;
-    let open = store.runs(&RunFilter { resumable: Some(true), ..RunFilter::default() }).ok()?;
+    let holders = WorkspaceLock::holders(&here.home().ok()?.locks());
     let ancestors = ralph_os::with_ancestors(rustix::process::getpid());
-    let drives = |row: &RunRow| {
-        let by = |pid: u32| ancestors.iter().any(|above| above.as_raw_pid().unsigned_abs() == pid);
-        row.pid.is_some_and(by) && runs::is_running(row, &home)
-    };
-    open.into_iter().find(drives).map(|row| row.id)
+    let is_above = |pid: u32| ancestors.iter().any(|above| above.as_raw_pid().unsigned_abs() == pid);
+    let driven = holders.iter().filter_map(|who| driver(who));
+    driven.filter(|(_, pid)| is_above(*pid)).map(|(run, _)| run.to_owned()).next()
 }

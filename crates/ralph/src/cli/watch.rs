@@ -11,7 +11,7 @@ use ralph_engine::outcome::{last_ending, outcome};
 use ralph_engine::signals;
 use ralph_monitor::{Texts, WatchError, WatchSettings, terminal};
 use ralph_rules::state::State;
-use ralph_store::{RunRow, Store};
+use ralph_store::{Database, RunRow, Store, StoreError};
 use ralph_view::run_receipt::receipt;
 use std::path::Path;
 
@@ -30,11 +30,19 @@ pub fn watch(args: &Args, here: &Here) -> Result<u8, Problem> {
         show(None, &home, here)?;
         return Ok(0);
     };
-    let row = runs::find(&runs::store(&home)?, Some(wanted), here)?;
+    let row = runs::find(&store(&home)?, Some(wanted), here)?;
     match runs::is_running(&row, &home) {
         true => watch_started(&row.id, here),
         false => show(Some(row.id), &home, here).map(|()| 0),
     }
+}
+
+/// The store, to find a run in. One that another process has locked is waited for, which is said.
+fn store(home: &Home) -> Result<Database, Problem> {
+    if matches!(home.store_at_once(), Err(StoreError::Busy { .. })) {
+        say("The database is locked by another process; waiting for it.\n");
+    }
+    runs::store(home)
 }
 
 /// Shows the monitor for a run that is active. Afterwards it is said how the run ended, or how to see it again.

@@ -15,6 +15,8 @@ pub enum Finds {
     Config,
     /// The nearest with a ralph.toml, or with runs.
     Runs,
+    /// As `Runs`, for screens: a database that is locked is not waited for. They show all runs in any case.
+    RunsAtOnce,
 }
 
 /// The workspace of a command that was typed in this directory; the directory itself if no other is found.
@@ -33,7 +35,11 @@ pub fn find(typed_in: &Path, finds: Finds, home: Option<&Home>, user_home: Optio
             .map_or_else(here, Path::to_path_buf);
     }
     // Outside a repository, only directories that ralph has worked in belong to the user for sure.
-    let store = home.and_then(|home| home.store_if_any().ok().flatten());
+    let open = |home: &Home| match finds {
+        Finds::RunsAtOnce => home.store_at_once(),
+        _ => home.store_if_any(),
+    };
+    let store = home.and_then(|home| open(home).ok().flatten());
     let near = |dir: &&Path| root.is_none() && Some(*dir) != user_home || inside(dir);
     let found = typed_in.ancestors().take_while(near).find(|dir| {
         root.is_some() && has_config(dir) || store.as_ref().is_some_and(|store| has_runs(store, dir))

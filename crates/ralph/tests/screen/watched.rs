@@ -76,6 +76,25 @@ fn all_runs_are_watched_and_one_is_steered() {
 }
 
 #[test]
+fn a_database_that_is_locked_at_the_start_is_said_and_shown_once_it_is_free() {
+    let scratch = detached();
+    ralph(&scratch, &["stop"], &[]);
+    // Keeps everybody else out, readers too.
+    let shell = rusqlite::Connection::open(scratch.state().join("ralph/ralph.db")).unwrap();
+    let keep = "pragma locking_mode = exclusive; begin exclusive; commit";
+    until("the run's process is gone", || shell.execute_batch(keep).is_ok());
+    let mut terminal = Terminal::ralph(scratch, &["watch".into()], (80, 24), &[]);
+    terminal.awaits_that("the database is locked", |seen| {
+        let words = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.contains("is locked by another process").then_some(())
+    });
+    drop(shell);
+    terminal.awaits("Mend the parser");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
 fn the_monitor_follows_the_size_of_its_terminal() {
     let mut terminal = watch(detached(), (120, 40));
     for (size, words) in [

@@ -56,6 +56,37 @@ fn a_signal_removes_the_file_that_leads_the_browser_to_the_page() {
     assert_eq!(files(), 0);
 }
 
+/// A transaction that keeps everybody else out, readers too.
+fn locked(scene: &Scene) -> rusqlite::Connection {
+    let path = scene.scratch.state().join("ralph").join(ralph_store::DATABASE);
+    let shell = rusqlite::Connection::open(path).unwrap();
+    shell.execute_batch("pragma locking_mode = exclusive; begin immediate; commit").unwrap();
+    shell
+}
+
+#[test]
+fn a_database_that_is_locked_at_the_start_is_said_and_shown_once_it_is_free() {
+    let scene = Scene::new();
+    scene.sim("Make a", &["--verify", "test -e a"], "write a x; claim complete");
+    let shell = locked(&scene);
+    let began = Instant::now();
+    let served = Served::start(&scene, &[]);
+    assert!(began.elapsed() < Duration::from_secs(45), "it does not wait until the database is free");
+    let stats = served.get("/api/v1/stats");
+    let overview = served.get("/api/v1/overview");
+    for answer in [&stats, &overview] {
+        assert_eq!(answer.status, 503, "{}", answer.body);
+        assert!(answer.body.contains("the database is locked by another process"), "{}", answer.body);
+    }
+    drop(shell);
+    let until = Instant::now() + SOON;
+    while served.get("/api/v1/overview").status != 200 {
+        assert!(Instant::now() < until, "the database is free");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(served.get("/api/v1/overview").body.contains("Make a"));
+}
+
 #[test]
 fn what_cannot_be_listened_on_is_said_with_what_to_do() {
     let scene = Scene::new();
