@@ -24,6 +24,18 @@ impl Config {
         self.targets.iter().find(|target| target.id() == id)
     }
 
+    /// Which of the `[[notify.to]]` a target is, from 1; none if it is where traces are sent.
+    pub fn number(&self, target: &Target) -> Option<usize> {
+        let place = self.targets.iter().position(|one| one == target)?;
+        (!matches!(target.kind, Kind::Traces(_))).then_some(place + 1)
+    }
+
+    /// What a target is, with its number: two may differ in what is secret alone.
+    pub fn shown(&self, target: &Target) -> String {
+        let number = self.number(target).map(|number| format!("{number} ")).unwrap_or_default();
+        number + &target.shown()
+    }
+
     /// When the quiet hours end that keep back what is due for a target at this moment; none if nothing keeps it back. A
     /// trace disturbs nobody.
     pub fn kept_until(&self, target: &Target, at: Ms) -> Option<Ms> {

@@ -38,13 +38,14 @@ impl PermittedAddresses {
     pub(crate) fn new(allow_private: bool) -> PermittedAddresses {
         PermittedAddresses { allow_private, ..PermittedAddresses::default() }
     }
+}
 
-    fn refusal(&self, plain: bool, ip: IpAddr) -> Option<NotPermitted> {
-        match (is_public(ip), plain) {
-            (true, true) => Some(NotPermitted::PlainOutside),
-            (false, _) if !self.allow_private => Some(NotPermitted::Private),
-            _ => None,
-        }
+/// Why an address is not connected to, if so.
+pub(crate) fn refusal(ip: IpAddr, is_plain: bool, allow_private: bool) -> Option<NotPermitted> {
+    match (is_public(ip), is_plain) {
+        (true, true) => Some(NotPermitted::PlainOutside),
+        (false, _) if !allow_private => Some(NotPermitted::Private),
+        _ => None,
     }
 }
 
@@ -60,7 +61,7 @@ impl Resolver for PermittedAddresses {
         let mut permitted = self.empty();
         let mut refused = None;
         for address in &found {
-            match self.refusal(plain, address.ip()) {
+            match refusal(address.ip(), plain, self.allow_private) {
                 None => permitted.push(*address),
                 why => refused = refused.or(why),
             }

@@ -3,8 +3,10 @@
 
 use crate::message::Format;
 use crate::program;
+use crate::resolve::refusal;
 use crate::secret_file;
 use ralph_engine::redact::Secret;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 /// Who gets notes.
@@ -97,15 +99,20 @@ impl Target {
         }
     }
 
-    /// What it is, without anything that may be secret: of an address only the host.
+    /// What it is, without anything that may be secret: of an address only the host. A webhook has its format with it.
     pub fn shown(&self) -> String {
         match &self.kind {
             Kind::Desktop => "desktop".into(),
             Kind::Command(argv) => format!("command {}", argv.first().map_or("", String::as_str)),
-            Kind::Webhook(Webhook { address: Address::Url(url), .. }) => format!("webhook {}", host(url)),
-            Kind::Webhook(Webhook { address: Address::Variable(name, _), .. }) => format!("webhook ${name}"),
-            Kind::Webhook(Webhook { address: Address::File(path), .. }) => {
-                format!("webhook in {}", path.file_name().unwrap_or_default().to_string_lossy())
+            Kind::Webhook(Webhook { address, format, .. }) => {
+                let place = match address {
+                    Address::Url(url) => host(url),
+                    Address::Variable(name, _) => format!("${name}"),
+                    Address::File(path) => {
+                        format!("in {}", path.file_name().unwrap_or_default().to_string_lossy())
+                    }
+                };
+                format!("webhook {place} ({})", format.name())
             }
             Kind::Traces(traces) => format!("traces {}", host(&traces.endpoint)),
         }
@@ -120,15 +127,20 @@ impl Target {
         }
     }
 
-    /// Why nothing can be delivered from this process, if so: a variable, a file or a secret is missing.
+    /// Why nothing can be delivered from this process, if so: a variable, a file or a secret is missing, or no connection
+    /// to the address would be allowed.
     pub fn problem(&self) -> Option<String> {
         match &self.kind {
             Kind::Desktop | Kind::Command(_) => None,
             Kind::Webhook(webhook) => {
                 let signed = webhook.secret_file.as_ref().map(|file| secret_file::secrets(file));
-                webhook.url().err().or_else(|| signed?.err())
+                let refused = |url: Secret| refused_literal(&url, webhook.allow_private);
+                webhook.url().map_or_else(Some, refused).or_else(|| signed?.err())
             }
-            Kind::Traces(traces) => traces.problem.clone().or_else(|| traces.url().err()),
+            Kind::Traces(traces) => {
+                let refused = |url: Secret| refused_literal(&url, true);
+                traces.problem.clone().or_else(|| traces.url().map_or_else(Some, refused))
+            }
         }
     }
 }
@@ -184,6 +196,22 @@ impl Address {
     }
 }
 
+/// Why nothing would be sent to an address whose host is an IP address or this machine. What a name stands for is known
+/// only when it is connected to, and checked then.
+fn refused_literal(url: &Secret, allow_private: bool) -> Option<String> {
+    let authority = host(url).to_ascii_lowercase();
+    let name = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let ip = match name.trim_end_matches('.') {
+        "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        literal => literal.parse().ok()?,
+    };
+    let is_plain = !url.expose_text().unwrap_or_default().to_ascii_lowercase().starts_with("https:");
+    refusal(ip, is_plain, allow_private).map(|why| why.to_string())
+}
+
 fn host(url: &Secret) -> String {
     let text = url.expose_text().unwrap_or_default();
     let rest = text.split_once("://").map_or("", |(_, rest)| rest);
@@ -215,8 +243,33 @@ mod tests {
         let argv =
             |args: &[&str]| Target { kind: Kind::Command(args.iter().map(|a| (*a).to_owned()).collect()) };
         assert_ne!(argv(&["ab", "c"]).id(), argv(&["a", "bc"]).id());
-        assert_eq!(one.shown(), "webhook example.org");
+        assert_eq!(one.shown(), "webhook example.org (standard)");
         assert!(!format!("{one:?}").contains("secret-path"));
+    }
+
+    #[test]
+    fn an_address_that_is_never_connected_to_is_a_problem() {
+        let table = [
+            ("https://10.0.0.7/hook", false, Some("private network")),
+            ("https://[::1]:8443/hook", false, Some("private network")),
+            ("https://[::ffff:169.254.169.254]/", false, Some("private network")),
+            ("https://LOCALHOST:8443/hook", false, Some("private network")),
+            ("https://10.0.0.7/hook", true, None),
+            ("http://127.0.0.1:8080/hook", true, None),
+            ("http://93.184.216.34/hook", true, Some("http:// is only for private addresses")),
+            ("https://93.184.216.34/hook", false, None),
+            // Known once it is looked up.
+            ("https://intranet.example.org/hook", false, None),
+        ];
+        for (url, allow_private, why) in table {
+            let mut target = webhook(url, Format::Standard);
+            if let Kind::Webhook(webhook) = &mut target.kind {
+                webhook.allow_private = allow_private;
+            }
+            let problem = target.problem();
+            assert_eq!(problem.is_some(), why.is_some(), "{url}: {problem:?}");
+            assert!(problem.unwrap_or_default().contains(why.unwrap_or_default()), "{url}");
+        }
     }
 
     #[test]

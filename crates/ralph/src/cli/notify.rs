@@ -67,8 +67,7 @@ pub fn notify(args: &Args, here: &Here) -> Result<u8, Problem> {
         }
         What::Test => {
             let delivery = delivery(here)?;
-            let attempts =
-                each_at_once(&needed(&wanted)?.targets, |target| Ok(vec![try_now(&delivery, target)]));
+            let attempts = each_at_once(needed(&wanted)?, |target| Ok(vec![try_now(&delivery, target)]));
             report(&attempts?, "No notification target was tested.")
         }
         What::Flush => deliver_all(needed(&wanted)?, read_at, here),
@@ -91,7 +90,7 @@ fn deliver_all(config: &Config, read_at: Ms, here: &Here) -> Result<u8, Problem>
     if let Some(notes) = Notes::of(config) {
         note_crashes(&*delivery.store, &here.home()?, &notes, utc()).map_err(broken)?;
     }
-    let attempts = each_at_once(&config.targets, |target| match target.problem() {
+    let attempts = each_at_once(config, |target| match target.problem() {
         // The rows stay for a process that has what is missing here.
         Some(why) => Ok(vec![Attempt { notes: 0, delivered: false, answer: why }]),
         None => flush(&delivery, target),
@@ -114,17 +113,18 @@ type Attempts = Vec<(String, Vec<Attempt>)>;
 
 /// Asks all targets at once: one that hangs does not hold up the others.
 fn each_at_once(
-    targets: &[Target],
+    config: &Config,
     ask: impl Fn(&Target) -> Result<Vec<Attempt>, StoreError> + Sync,
 ) -> Result<Attempts, Problem> {
     let ask = &ask;
     let asked: Vec<Result<Vec<Attempt>, StoreError>> = std::thread::scope(|threads| {
-        let started: Vec<_> = targets.iter().map(|target| threads.spawn(move || ask(target))).collect();
+        let started: Vec<_> =
+            config.targets.iter().map(|target| threads.spawn(move || ask(target))).collect();
         started.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Ok(Vec::new()))).collect()
     });
     let mut attempts = Vec::new();
-    for (target, answer) in targets.iter().zip(asked) {
-        attempts.push((target.shown(), answer.map_err(|e| runs::broken(&e))?));
+    for (target, answer) in config.targets.iter().zip(asked) {
+        attempts.push((config.shown(target), answer.map_err(|e| runs::broken(&e))?));
     }
     Ok(attempts)
 }

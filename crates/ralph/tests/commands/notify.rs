@@ -119,7 +119,10 @@ fn a_webhook_that_failed_is_flushed_by_the_next_command() {
     let (works, requests) = receiver("200 OK");
     private(&works);
     let flushed = scene.ralph(&["notify", "flush"]);
-    assert_eq!((flushed.code, flushed.out.as_str()), (0, "ok      webhook in hook.url: answered 200\n"));
+    assert_eq!(
+        (flushed.code, flushed.out.as_str()),
+        (0, "ok      1 webhook in hook.url (slack): answered 200\n")
+    );
     assert!(requests.recv().unwrap().contains("{\"text\":\"*ralph: completed in "));
     assert_eq!(listed(&scene)["notes"][0]["state"], "sent");
     // A file that others can read holds no secret.
@@ -151,11 +154,11 @@ fn notes_wait_for_the_end_of_quiet_hours_unless_somebody_asks_for_them() {
     run();
     let until = format!("quiet until {}", quiet.split_once('-').unwrap().1);
     let list = scene.ralph(&["notify", "list"]).out;
-    assert!(list.contains(&format!("command sh, {until}\n")), "{list}");
+    assert!(list.contains(&format!("1 command sh, {until}\n")), "{list}");
     assert_eq!(listed(&scene)["notes"][0]["waits"], until.as_str());
     assert!(!file.exists());
     let flushed = scene.ralph(&["notify", "flush"]);
-    assert_eq!((flushed.code, flushed.out.as_str()), (0, "ok      command sh: done\n"));
+    assert_eq!((flushed.code, flushed.out.as_str()), (0, "ok      1 command sh: done\n"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "note\n");
     assert_eq!(listed(&scene)["notes"][0]["waits"], Value::Null);
     run();
@@ -202,17 +205,47 @@ fn a_test_says_what_each_target_answered() {
     let answer = scene.ralph(&["notify", "test"]);
     assert_eq!(answer.code, 1);
     let lines: Vec<&str> = answer.out.lines().collect();
-    assert_eq!(lines[0], "ok      command true: done");
+    assert_eq!(lines[0], "ok      1 command true: done");
     assert!(
-        lines[1].starts_with("failed  webhook 127.0.0.1:")
+        lines[1].starts_with("failed  2 webhook 127.0.0.1:")
             && lines[1]
                 .ends_with("answered 410 Gone; if it answers a note so, nothing more is sent to this target"),
         "{}",
         lines[1]
     );
-    assert_eq!(lines[2], "failed  webhook $NO_SUCH_HOOK: the variable NO_SUCH_HOOK is not set here");
+    assert_eq!(
+        lines[2],
+        "failed  3 webhook $NO_SUCH_HOOK (standard): the variable NO_SUCH_HOOK is not set here"
+    );
     let list = scene.ralph(&["notify", "list"]);
-    assert!(list.out.contains("webhook $NO_SUCH_HOOK: cannot be reached from here"), "{}", list.out);
+    assert!(
+        list.out.contains("  3  webhook $NO_SUCH_HOOK (standard): cannot be reached from here"),
+        "{}",
+        list.out
+    );
+}
+
+#[test]
+fn targets_that_differ_in_what_is_secret_are_told_apart_and_one_that_cannot_work_is_not_ready() {
+    let scene = Scene::new();
+    let hook = |url: &str, format| format!("[[notify.to]]\nwebhook = \"{url}\"\nformat = \"{format}\"\n");
+    let hooks = [
+        hook("https://hooks.example.com/one", "slack"),
+        hook("https://hooks.example.com/two", "slack"),
+        hook("https://hooks.example.com/two", "ntfy"),
+        hook("https://10.1.2.3/hook", "standard"),
+    ];
+    configure(&scene, &hooks.concat());
+    let list = scene.ralph(&["notify", "list"]).out;
+    for line in [
+        "  1  webhook hooks.example.com (slack): ready",
+        "  2  webhook hooks.example.com (slack): ready",
+        "  3  webhook hooks.example.com (ntfy): ready",
+        "  4  webhook 10.1.2.3 (standard): cannot be reached from here: the address is on this machine or in a private network; set allow_private = true if it is yours",
+    ] {
+        assert!(list.lines().any(|found| found == line), "{line}:\n{list}");
+    }
+    assert_eq!(listed(&scene)["targets"][2]["number"], 3);
 }
 
 #[test]

@@ -56,7 +56,8 @@ fn data(config: &Config, targets: &[Known<'_>], notes: &[OutboxEntry]) -> Value 
         let (target, id) = (known.target, known.target.id());
         let pending = notes.iter().filter(|n| n.row.target == id && n.state == OutboxState::Pending).count();
         json!({
-            "id": id, "kind": target.word(), "name": target.shown(), "pending": pending,
+            "id": id, "number": config.number(target), "kind": target.word(), "name": target.shown(),
+            "pending": pending,
             "problem": known.problem.as_deref().or(known.missing_program), "endedAt": known.ended,
         })
     };
@@ -90,7 +91,7 @@ fn words(config: &Config, targets: &[Known<'_>], notes: &[OutboxEntry]) -> Strin
         let _ = writeln!(text, "Quiet: {quiet} ({})", config.zone);
     }
     let now = utc();
-    for (nth, known) in targets.iter().enumerate() {
+    for known in targets {
         let state = match (&known.problem, known.missing_program, known.ended) {
             (Some(problem), _, _) => format!("cannot be reached from here: {problem}"),
             (_, Some(missing), _) => missing.into(),
@@ -100,7 +101,8 @@ fn words(config: &Config, targets: &[Known<'_>], notes: &[OutboxEntry]) -> Strin
             ),
             _ => "ready".into(),
         };
-        let _ = writeln!(text, "{:>3}  {}: {}", nth + 1, plain(&known.target.shown()), plain(&state));
+        let number = config.number(known.target).map(|number| number.to_string()).unwrap_or_default();
+        let _ = writeln!(text, "{number:>3}  {}: {}", plain(&known.target.shown()), plain(&state));
     }
     for (state, heading) in [
         (OutboxState::Pending, "Waiting"),
@@ -121,7 +123,7 @@ fn words(config: &Config, targets: &[Known<'_>], notes: &[OutboxEntry]) -> Strin
 
 fn line(entry: &OutboxEntry, config: &Config, now: i64) -> String {
     let row = &entry.row;
-    let target = config.target(&row.target).map_or_else(|| row.target.clone(), Target::shown);
+    let target = config.target(&row.target).map_or_else(|| row.target.clone(), |target| config.shown(target));
     let what = format!("{:<9} {:<9} run {}", ago(now - row.at), row.event, runs::short(&row.run));
     let said = why_waiting(entry, config, now).or_else(|| {
         let times = if entry.attempts > 1 { format!(" ({} times)", entry.attempts) } else { String::new() };
