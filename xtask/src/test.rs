@@ -18,10 +18,10 @@ pub fn test(summary: &mut Summary) -> Done {
     lint(summary)?;
     release_build(summary)?;
     sandbox_programs(summary)?;
-    optional_programs(summary);
-    checkers(summary);
+    let checkers = all_of([optional_programs(summary), checkers(summary)]);
     let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--", "--skip", KILL_MATRIX]);
     let done = [
+        checkers,
         summary.tests("tests", with_binary(&mut tests)),
         summary.tests("kill matrix", &mut kill_matrix()),
         summary.tests("simulation", &mut simulation()),
@@ -47,22 +47,31 @@ fn sandbox_programs(summary: &mut Summary) -> Done {
 }
 
 /// Panel and monitor are also driven in tmux, the shell library is run by busybox, and the API and its metrics are checked by
-/// Schemathesis and promtool. Where one of them cannot be installed its tests are skipped, and counted.
-fn optional_programs(summary: &mut Summary) {
+/// Schemathesis and promtool. Where one of them cannot be installed its tests are skipped, and counted; in CI they fail.
+fn optional_programs(summary: &mut Summary) -> Done {
+    let mut done = Ok(());
     for (program, asked) in [("tmux", "-V"), ("busybox", "--help")] {
         let there = Command::new(program).arg(asked).output().is_ok_and(|output| output.status.success());
         if !there {
             let install =
                 format!("apt-get install -y {program} || (apt-get update && apt-get install -y {program})");
-            // The tests themselves say that they were skipped.
-            let _ = summary.attempt(&format!("install {program}"), Command::new("sh").args(["-c", &install]));
+            let install =
+                summary.attempt(&format!("install {program}"), Command::new("sh").args(["-c", &install]));
+            done = done.and(needed_in_ci(install));
         }
     }
+    done
 }
 
-/// Others' programs that look at the server of `ralph serve`; where they cannot be installed their tests are skipped.
-fn checkers(summary: &mut Summary) {
-    let _ = summary.attempt("install checkers", &mut Command::new(root().join("tools/install-checkers")));
+/// Others' programs that look at the server of `ralph serve`.
+fn checkers(summary: &mut Summary) -> Done {
+    let install = &mut Command::new(root().join("tools/install-checkers"));
+    needed_in_ci(summary.attempt("install checkers", install))
+}
+
+/// Elsewhere the tests themselves say that they were skipped.
+fn needed_in_ci(done: Done) -> Done {
+    if std::env::var_os("CI").is_some() { done } else { Ok(()) }
 }
 
 /// Hours, not minutes: run before a release.

@@ -17,5 +17,5 @@ pub use older_kernel::{Refused, on_older_kernel};
 pub use podman::{PODMAN_SETTINGS, podman_settings, small_image};
 pub use procs::procs_with_tag;
 pub use scratch::{Scratch, outside_tmp};
-pub use skip::{SKIPS_FILE, skip};
+pub use skip::{SKIPS_FILE, skip, skip_outside_ci};
 pub use tidy::tidy;

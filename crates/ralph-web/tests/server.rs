@@ -13,3 +13,5 @@ mod hostile_requests;
 mod streams;
 #[path = "server/trouble.rs"]
 mod trouble;
+#[path = "server/without_token.rs"]
+mod without_token;

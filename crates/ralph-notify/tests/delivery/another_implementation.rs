@@ -43,8 +43,9 @@ fn python(scene: &Scene) -> Option<String> {
 fn another_implementation_accepts_what_a_receiver_got() {
     let scene = Scene::new();
     let Some(python) = python(&scene) else {
-        ralph_testkit::skip("the Python package standardwebhooks cannot be installed here");
-        return;
+        return ralph_testkit::skip_outside_ci(
+            "the Python package standardwebhooks cannot be installed here",
+        );
     };
     let receiver = Receiver::plain(Behaviour::Status(204, ""));
     let Kind::Webhook(plain) = webhook(&receiver.url()).kind else { unreachable!() };

@@ -2,7 +2,7 @@
 
 use super::panels::WORKS;
 use super::terminal::run_args;
-use ralph_testkit::{Scratch, skip};
+use ralph_testkit::{Scratch, skip_outside_ci};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ impl Drop for Tmux {
 pub fn is_there() -> bool {
     let there = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
     if !there {
-        skip("tmux is not installed");
+        skip_outside_ci("tmux is not installed");
     }
     there
 }
