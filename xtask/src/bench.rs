@@ -18,6 +18,7 @@ pub fn bench(summary: &mut Summary) -> Done {
         ("gate of the sandbox", "ralph-sandbox", "gate_bench"),
         ("reader", "ralph-agents", "reader_bench"),
         ("redaction", "ralph-engine", "redact_bench"),
+        ("monitor", "ralph-monitor", "monitor_bench"),
         ("whole product", "ralph", "product_bench"),
     ] {
         let which = ["run", "--quiet", "--release", "--package", package, "--example", example];

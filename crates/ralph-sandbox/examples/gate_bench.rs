@@ -2,7 +2,6 @@
 //! `cargo run --release -p ralph-sandbox --example gate_bench [-- MEGABYTES]`
 #![allow(
     missing_docs,
-    clippy::print_stdout,
     clippy::unwrap_used,
     clippy::panic,
     clippy::cast_precision_loss,
@@ -10,11 +9,14 @@
 )]
 
 use ralph_sandbox::gate::{Gate, SystemResolver, send_listener};
+use ralph_testkit::{Limit, Table};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::Instant;
 
 const ROUNDS: usize = 7;
+/// MB/s that must pass the gate.
+const LEAST: f64 = 300.0;
 const MEGABYTE: usize = 1_000_000;
 const CHUNK: usize = 256 * 1024;
 /// Requests one after another, each over a connection of its own.
@@ -31,18 +33,27 @@ fn main() {
     let direct = || TcpStream::connect(server).unwrap();
     let through = || tunnel(gate, server.port());
 
-    report("download", "MB/s", || download(direct(), megabytes), || download(through(), megabytes));
-    report("upload", "MB/s", || upload(direct(), megabytes), || upload(through(), megabytes));
-    report("connections", "per s", || connections(direct), || connections(through));
+    let (mut table, rate, per_s) = (Table::start(), ("MB/s", Some(LEAST)), ("per s", None));
+    let table = &mut table;
+    report(table, "download", rate, || download(direct(), megabytes), || download(through(), megabytes));
+    report(table, "upload", rate, || upload(direct(), megabytes), || upload(through(), megabytes));
+    report(table, "connections", per_s, || connections(direct), || connections(through));
 }
 
-/// The median of each, measured in turn, and their ratio.
-fn report(what: &str, unit: &str, direct: impl Fn() -> f64, through: impl Fn() -> f64) {
+/// The median of each, measured in turn.
+fn report(
+    table: &mut Table,
+    what: &str,
+    (unit, least): (&str, Option<f64>),
+    direct: impl Fn() -> f64,
+    through: impl Fn() -> f64,
+) {
     let (mut plain, mut gated): (Vec<f64>, Vec<f64>) = (0..ROUNDS).map(|_| (direct(), through())).unzip();
     plain.sort_by(f64::total_cmp);
     gated.sort_by(f64::total_cmp);
     let (plain, gated) = (plain[ROUNDS / 2], gated[ROUNDS / 2]);
-    println!("{what:12} direct {plain:7.0} {unit}   gate {gated:7.0} {unit}   ratio {:.2}", gated / plain);
+    table.row(&format!("{what}, direct"), plain, &Limit::Beside(gated), unit);
+    table.row(&format!("{what}, gate"), gated, &least.map_or(Limit::Beside(plain), Limit::Least), unit);
 }
 
 /// A server: after `d` and a length it sends so many bytes; after `u` it reads to the end and says `.`.

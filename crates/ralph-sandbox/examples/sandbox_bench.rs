@@ -3,7 +3,7 @@
 //! `cargo run --release -p ralph-sandbox --example sandbox_bench [ROUNDS [DIR]]`. It works in DIR, or else beside itself, which
 //! must not be below `/tmp` or `/var/tmp`. The programs run one after the other in every
 //! round, so that whatever else the machine does meets all of them; the figure is the median.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use ralph_sandbox::{Backend, Ids, LayerFallback, Mount, Network, Plan};
+use ralph_testkit::{Limit, Table};
 
 const BWRAP: &str = "/usr/bin/bwrap";
 const CACHES: [&str; 6] =
@@ -33,8 +34,9 @@ fn main() -> ExitCode {
     let rounds = first.and_then(|word| word.to_str()?.parse().ok()).unwrap_or(40);
     let beside = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let scene = Scene::new(&args.next().map_or(beside, PathBuf::from));
-    measure_starts(&scene, rounds);
-    measure_kills(&scene);
+    let mut table = Table::start();
+    measure_starts(&scene, rounds, &mut table);
+    measure_kills(&scene, &mut table);
     ExitCode::SUCCESS
 }
 
@@ -159,7 +161,7 @@ fn bare_bwrap(workspace: &Path) {
 
 type Run<'a> = Box<dyn Fn() + 'a>;
 
-fn measure_starts(scene: &Scene, rounds: usize) {
+fn measure_starts(scene: &Scene, rounds: usize, table: &mut Table) {
     let plans = [
         ("namespaces, whole plan", Backend::Namespaces, FEW, 2.0),
         ("namespaces, 200 protected", Backend::Namespaces, MANY, 3.0),
@@ -186,15 +188,17 @@ fn measure_starts(scene: &Scene, rounds: usize) {
             }
         }
     }
-    let bare = percentile(&mut times[1], 50);
-    println!("{:<28} {:>8} {:>8} {:>8} {:>6}", "", "p50 ms", "p95 ms", "ratio", "bar");
+    let bare = millis(percentile(&mut times[1], 50));
     for ((name, bar, _), times) in runs.iter().zip(&mut times) {
-        let (p50, p95) = (percentile(times, 50), percentile(times, 95));
-        let bar = bar.map_or(String::new(), |bar| format!("{bar:.1}"));
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        let ratio = p50.as_secs_f64() / bare.as_secs_f64();
-        println!("{name:<28} {:>8.2} {:>8.2} {ratio:>8.2} {bar:>6}", ms(p50), ms(p95));
+        let (p50, p95) = (millis(percentile(times, 50)), millis(percentile(times, 95)));
+        let limit = bar.map_or(Limit::Beside(bare), |bar| Limit::Most(bare * bar));
+        table.row(&format!("{name}, p50"), p50, &limit, "ms");
+        table.note(&format!("{:.2} times bare bwrap; p95 {p95:.2} ms", p50 / bare));
     }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 fn percentile(times: &mut [Duration], percent: usize) -> Duration {
@@ -203,7 +207,7 @@ fn percentile(times: &mut [Duration], percent: usize) -> Duration {
 }
 
 /// From the kill of the supervisor until nobody of its tree is left.
-fn measure_kills(scene: &Scene) {
+fn measure_kills(scene: &Scene, table: &mut Table) {
     // Every process of the tree has the number in its arguments.
     let tag = format!("1000.{}", std::process::id());
     let script = format!("for i in 1 2 3 4 5 6 7 8 9 10; do setsid sleep {tag} & done; wait");
@@ -226,8 +230,10 @@ fn measure_kills(scene: &Scene) {
             }
             times.push(began.elapsed());
         }
-        let (p50, most) = (percentile(&mut times, 50), times.iter().max().unwrap());
-        println!("last process after a kill, {name}: p50 {p50:.1?}, most {most:.1?} (bar 100 ms)");
+        let most = times.iter().max().copied().unwrap_or_default();
+        let what = format!("last process after a kill, {name}");
+        table.row(&format!("{what}, p50"), millis(percentile(&mut times, 50)), &Limit::Beside(100.0), "ms");
+        table.row(&format!("{what}, most"), millis(most), &Limit::Most(100.0), "ms");
     }
 }
 

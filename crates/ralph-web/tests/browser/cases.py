@@ -430,9 +430,9 @@ def a_token_that_cannot_be_one_is_refused(tests):
 
 
 def cards_come_within_5_s(tests):
-    """the first cards come soon"""
+    """the first cards come soon, also with 1,000 runs"""
     with Scene(tests.binary) as scene, Page(tests.driver) as page:
-        scene.start("importer", "Import the old CSV exports", scripts.fixes(3))
+        scene.copies_of(scene.start("importer", "Import the old CSV exports", scripts.fixes(3)), 999)
         server = scene.serve()
         page.visit(server).wait_card("Completed", "Import the old CSV exports")
         times = []
@@ -441,7 +441,8 @@ def cards_come_within_5_s(tests):
             page.open(server.url)
             page.wait_card("Completed", "Import the old CSV exports")
             times.append(page.run("return performance.getEntriesByName('cards')[0]?.startTime ?? -1"))
-        tests.note(f"first cards after {sorted(times)[2]:.0f} ms (median of 5; aim: 300)")
+        median = sorted(times)[2]
+        tests.note(f"first cards of 1,000 runs after {median:.0f} ms (median of 5; limit: 300): {'held' if median <= 300 else 'over'}")
         assert sorted(times)[2] < 5000
         page.clean()
 

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -113,6 +114,19 @@ class Scene:
         if wait:
             self.ended(run)
         return run
+
+    def copies_of(self, run, count):
+        """As many older runs that ended as this one did, each in a workspace of its own: their rows, which is all that lists read."""
+        database = sqlite3.connect(os.path.join(self.env["XDG_STATE_HOME"], "ralph", "ralph.db"), timeout=WAIT_S)
+        with database:
+            for table, key in (("run", "id"), ("iteration", "run")):
+                columns = [column[1] for column in database.execute(f"pragma table_info({table})")]
+                for n in range(count):
+                    copy = f"00000000-0000-7000-8000-{n:012}"
+                    changed = {key: "?1", "workspace": "workspace || ?1"}
+                    values = ", ".join(changed.get(column, column) for column in columns)
+                    database.execute(f"insert into {table}({', '.join(columns)}) select {values} from {table} where {key} = ?2", (copy, run))
+        database.close()
 
     def ended(self, run):
         return self.until(f"run {run} ends", lambda: self.status(run).get("result"))

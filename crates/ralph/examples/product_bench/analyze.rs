@@ -3,8 +3,8 @@
 use crate::floors::{cat, spawn};
 use crate::place::Place;
 use crate::stats::p50;
-use crate::table::{Limit, Table};
 use crate::talk;
+use ralph_testkit::{Limit, Table};
 use std::path::Path;
 use std::process::{Command, Stdio};
 

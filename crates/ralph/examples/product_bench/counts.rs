@@ -3,7 +3,7 @@
 
 use crate::gap::{AGENT, FILES};
 use crate::place::Place;
-use crate::table::{Limit, Table};
+use ralph_testkit::{Limit, Table};
 use std::path::Path;
 use std::process::{Command, Stdio};
 

@@ -4,7 +4,7 @@
 use crate::floors::{durable_write, spawned};
 use crate::place::Place;
 use crate::stats::{p50, share};
-use crate::table::{Limit, Table};
+use ralph_testkit::{Limit, Table};
 use std::path::Path;
 
 /// Files of the repository.

@@ -19,16 +19,15 @@ mod prompt;
 mod sizes;
 mod start;
 mod stats;
-mod table;
 mod talk;
 
+use ralph_testkit::Table;
 use std::process::ExitCode;
-use table::Table;
 
 fn main() -> ExitCode {
     let binary = place::binary();
     println!("{}", binary.display());
-    let mut table = Table::new();
+    let mut table = Table::start();
     start::measure(&binary, &mut table);
     gap::measure(&binary, &mut table);
     counts::measure(&binary, &mut table);

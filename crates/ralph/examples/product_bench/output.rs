@@ -4,8 +4,8 @@
 use crate::floors::cat;
 use crate::place::Place;
 use crate::stats::{millis, p50};
-use crate::table::{Limit, Table};
 use crate::talk;
+use ralph_testkit::{Limit, Table};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! ralph's own words around the user's text, in the second iteration after a verification that failed.
 
 use crate::place::{Place, TASK};
-use crate::table::{Limit, Table};
+use ralph_testkit::{Limit, Table};
 use std::path::Path;
 
 const EVIDENCE: &str = "boom 4711";

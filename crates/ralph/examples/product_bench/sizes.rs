@@ -3,7 +3,7 @@
 
 use crate::place::Place;
 use crate::stats::{p50, timed};
-use crate::table::{Limit, Table};
+use ralph_testkit::{Limit, Table};
 use serde_json::Value;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::floors::spawn;
 use crate::stats::p50;
-use crate::table::{Limit, Table};
+use ralph_testkit::{Limit, Table};
 use std::path::Path;
 
 const TIMES: usize = 100;

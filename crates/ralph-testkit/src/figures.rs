@@ -1,11 +1,15 @@
-//! One aligned table, a line as soon as its figure is known.
+//! The figures of a benchmark in one aligned table, a line as soon as its figure is known, each beside its limit with a word
+//! for how they compare. Times are only reported: no benchmark fails because a machine is busy.
+#![allow(clippy::print_stdout)]
 
 /// The figures so far.
+#[derive(Debug)]
 pub struct Table {
     counts_hold: bool,
 }
 
 /// What a figure is held against.
+#[derive(Clone, Copy, Debug)]
 pub enum Limit {
     /// It may be at most this.
     Most(f64),
@@ -19,7 +23,8 @@ pub enum Limit {
 
 impl Table {
     /// Prints the head.
-    pub fn new() -> Table {
+    #[must_use]
+    pub fn start() -> Table {
         println!("{:<54} {:>9} {:>11} {:>6}  unit", "figure", "measured", "limit", "ratio");
         Table { counts_hold: true }
     }
@@ -33,8 +38,8 @@ impl Table {
         };
         let ratio = if bound == 0.0 { "-".to_string() } else { format!("{:.2}", measured / bound) };
         let verdict = match holds {
-            Some(true) => "ok",
-            Some(false) => "OVER",
+            Some(true) => "held",
+            Some(false) => "over",
             None => "",
         };
         let bound = format!("{sign} {}", number(bound));
@@ -48,6 +53,7 @@ impl Table {
     }
 
     /// No count is over its limit.
+    #[must_use]
     pub fn counts_hold(&self) -> bool {
         self.counts_hold
     }
