@@ -102,4 +102,6 @@ pub struct WorkspacePlaces {
     pub git_files: Vec<PathBuf>,
     /// The directory of the workspace's own repository where it lies elsewhere; absolute.
     pub git_elsewhere: Vec<PathBuf>,
+    /// The names in the workspace's own directory, of which those that other programs obey are read-only.
+    pub entries: Vec<String>,
 }

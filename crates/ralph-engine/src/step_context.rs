@@ -22,7 +22,7 @@ use ralph_tree::{Index, Tree, TreePath, WalkError, is_own_file};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What steps have in common.
@@ -86,6 +86,8 @@ pub struct StepContext {
     pub(crate) story_baseline: Mutex<Option<Arc<Baseline>>>,
     /// The verify commands that apply now, and whether they are those of a story.
     pub(crate) scope: Mutex<Scope>,
+    /// The names in the workspace before the first program of this process.
+    first_entries: OnceLock<Vec<String>>,
     latest: Mutex<Latest>,
 }
 
@@ -129,6 +131,7 @@ impl StepContext {
             home: home.clone(),
             rooms: home.rooms(Path::new(&start.workspace)),
             package_cache: home.package_cache(Path::new(&start.workspace)),
+            first_entries: OnceLock::new(),
             pending_restore: home.pending_restore(Path::new(&start.workspace)),
             start,
             place,
@@ -265,10 +268,12 @@ impl StepContext {
     /// What of the workspace the programs of a step must not write, as it was walked last.
     pub fn read_only_places(&self) -> WorkspacePlaces {
         match &self.sandbox {
-            Some(_) => WorkspacePlaces {
-                plan_file: self.plan_in_workspace(),
-                ..WorkspacePlaces::of(&self.workspace, &self.index())
-            },
+            Some(_) => {
+                let now = WorkspacePlaces::of(&self.workspace, &self.index());
+                // What the agent makes itself it may go on to write: its end names it.
+                let entries = self.first_entries.get_or_init(|| now.entries.clone()).clone();
+                WorkspacePlaces { plan_file: self.plan_in_workspace(), entries, ..now }
+            }
             None => WorkspacePlaces::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! The words for every number, fact and decision, shared by everything that shows a run.
 
 use crate::plain::plain;
+use crate::refused_hosts::refused_hosts;
 use jiff::tz::TimeZone;
 use ralph_agents::Client;
 use ralph_rules::counting::counted;
@@ -394,8 +395,9 @@ fn call_words(call: &CallEnded) -> Vec<String> {
 }
 
 /// What a sandbox refused a program, or could not do for it.
-fn sandbox_words(seen: &SandboxSeen) -> Vec<String> {
-    let hosts = seen.hosts_refused.iter().map(|host| format!("the sandbox refused {host}"));
+pub(crate) fn sandbox_words(seen: &SandboxSeen) -> Vec<String> {
+    let hosts =
+        refused_hosts(&seen.hosts_refused).into_iter().map(|hosts| format!("the sandbox refused {hosts}"));
     let notes = seen.notes.iter().map(|note| format!("sandbox: {note}"));
     hosts.chain(notes).collect()
 }

@@ -32,6 +32,7 @@ pub mod plain;
 mod protected_rows;
 pub mod put_away;
 pub mod record_json;
+mod refused_hosts;
 pub mod requests;
 pub mod run_detail;
 pub mod run_lines;

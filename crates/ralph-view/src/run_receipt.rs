@@ -4,6 +4,7 @@ use crate::fact_text::{clock_words, money, seconds};
 use crate::next_steps::next_steps;
 use crate::plain::plain;
 use crate::protected_rows::protected_rows;
+use crate::refused_hosts::refused_hosts;
 use crate::run_state::short_id;
 use crate::style::Style;
 use ralph_engine::outcome::Outcome;
@@ -65,8 +66,8 @@ pub fn receipt(outcome: &Outcome, state: &State, style: Style) -> String {
         row("undo", &undo);
     }
     row("sandbox", &sandbox(outcome, state));
-    for host in &state.sandbox.hosts_refused {
-        row("refused", host);
+    for hosts in refused_hosts(&state.sandbox.hosts_refused) {
+        row("refused", &hosts);
     }
     for note in state.start.iter().filter_map(|start| start.contained.as_ref()).flat_map(|it| &it.notes) {
         row("not held", note);

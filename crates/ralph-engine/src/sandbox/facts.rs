@@ -46,7 +46,7 @@ pub(super) fn facts(
         path: surroundings.path.clone(),
         variables_with_keys: variables_with_keys(&surroundings.env),
         env: surroundings.env.clone(),
-        workspace_entries: names_in(&workspace),
+        workspace_entries: places.entries.clone(),
         protected: inside(&places.protected),
         plan_file: places.plan_file.as_ref().filter(|_| program.agent.is_some()).map(|it| workspace.join(it)),
         git_directories,
@@ -186,11 +186,6 @@ fn with_credentials(home: &Path) -> Vec<PathBuf> {
         bytes.is_ok_and(|bytes| holds_credentials(relative.0, &String::from_utf8_lossy(&bytes)))
     };
     MIXED.iter().filter(holds).map(|(relative, _)| home.join(relative)).collect()
-}
-
-fn names_in(dir: &Path) -> Vec<String> {
-    let names = fs::read_dir(dir).into_iter().flatten().flatten();
-    names.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 fn listing(dir: &Path) -> Option<Vec<Entry>> {

@@ -44,8 +44,14 @@ impl WorkspacePlaces {
             git_directories: inside,
             git_files: files.map(|entry| path_of(entry.path)).collect(),
             git_elsewhere: elsewhere,
+            entries: names_in(&root),
         }
     }
+}
+
+fn names_in(dir: &Path) -> Vec<String> {
+    let names = fs::read_dir(dir).into_iter().flatten().flatten();
+    names.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// What the configuration of git or a protected link names in the workspace, where it exists; links themselves are left to

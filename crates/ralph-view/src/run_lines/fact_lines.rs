@@ -1,7 +1,9 @@
 //! The lines that a fact adds to a run's screen: what was found, verified, reviewed or asked for.
 
 use super::RunLines;
-use crate::fact_text::{clock_words, fact_words, no_snapshot_words, planned_words, review_words, seconds};
+use crate::fact_text::{
+    clock_words, fact_words, no_snapshot_words, planned_words, review_words, sandbox_words, seconds,
+};
 use crate::plain::plain;
 use crate::run_state::short_id;
 use ralph_rules::record::{Asked, Check, CheckOutcome, Ms, Planned, Request, Seen, Verified};
@@ -69,7 +71,7 @@ impl RunLines {
             Check::WithBaselineOracle => "with the original tests: ",
         };
         let lines = fact_words(seen);
-        let about_sandbox = seen.sandbox().map_or(0, |it| it.hosts_refused.len() + it.notes.len());
+        let about_sandbox = seen.sandbox().map_or(0, |it| sandbox_words(it).len());
         let results = lines.len().saturating_sub(about_sandbox);
         for (n, words) in lines.into_iter().enumerate() {
             let passed = verified.results.get(n).is_some_and(|result| result.how == CheckOutcome::Passed);

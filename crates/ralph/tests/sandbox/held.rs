@@ -198,3 +198,22 @@ fn a_part_of_a_repository_in_home_has_its_history_and_what_lies_beside_it() {
         assert!(whole.contains("whole"), "{who:?}: only the workspace is written");
     }
 }
+
+/// Settings that other programs obey are read-only if they were there; what the agent made itself it may correct.
+#[test]
+fn an_agent_may_correct_the_settings_that_it_made() {
+    for who in everybody() {
+        let place = Place::new(who);
+        place.scratch.files(&[(".idea/old.xml", "old\n")]);
+        let agent = place.scratch.root().join("agent.sh");
+        let script = "cat > /dev/null; mkdir -p .vscode; echo \"$RALPH_ITERATION\" > .vscode/tasks.json || exit 1\n\
+            echo evil > .idea/old.xml && exit 1; test $RALPH_ITERATION = 1 || echo work > done.txt; echo 'it works'\n";
+        fs::write(&agent, script).unwrap();
+        let mut command = place.ralph(&["run", "Work", "--agent", "command", "--json", "--max-cost", "5"]);
+        command.args(["--max-iterations", "2", "--verify", "sh check.sh", "--", "sh"]).arg(&agent);
+        let done = place.finished(&mut command);
+        assert_eq!(done.result["iterations"], 2, "{who:?}: {} {}", done.result, done.agent);
+        assert_eq!(place.scratch.read(".vscode/tasks.json"), "2\n", "{who:?}: {}", done.agent);
+        assert_eq!(place.scratch.read(".idea/old.xml"), "old\n", "{who:?}");
+    }
+}
