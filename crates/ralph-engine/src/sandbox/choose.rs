@@ -98,7 +98,11 @@ pub fn choose(wish: &SandboxWish, site: &Site<'_>) -> Result<Choice, NoSandbox> 
                     lacks.map_or(String::new(), ToString::to_string)
                 ));
             }
-            Err(why) => whys.push(format!("{}: {why}", name(&backend))),
+            // A program says its own name first.
+            Err(why) => {
+                let said = format!("{}: ", name(&backend));
+                whys.push(format!("{said}{}", why.strip_prefix(&said).unwrap_or(&why)));
+            }
         }
     }
     let why = whys.join("; ");
