@@ -211,7 +211,7 @@ fn nothing_but_traces_goes_out_in_quiet_hours() {
     store.outbox_settle((&["1 failed".into()], "a", now), &retry, "answered 503").unwrap();
     scene.add(vec![waiting("2 fresh", &target.id(), false), waiting("3 trace", &traces.id(), false)]);
 
-    let quiet = Config { quiet: quiet_now(), ..config(vec![target.clone(), traces]) };
+    let quiet = Config { quiet: quiet_now(), ..config(vec![target, traces]) };
     let make: TraceMaker = Arc::new(|_, _, _| Ok(vec![b"{}".to_vec()]));
     let load = quiet.clone();
     let deliverer = Deliverer::start(&scene.home(), Arc::new(move || Some(load.clone())), Some(make));
