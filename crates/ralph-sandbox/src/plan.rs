@@ -75,8 +75,10 @@ pub struct Plan {
     /// The directory shown as `/tmp` and `/var/tmp`; made for one call and deleted after it.
     pub tmp: PathBuf,
     /// Everything else, in order: first what lies outside the workspace, then the workspace itself, then what lies inside
-    /// it. A path that does not exist is passed over. A symbolic link is followed, except below a directory that the
-    /// program writes for real: there it could lead anywhere, so the entry is passed over and a note says so.
+    /// it. A path that does not exist is passed over; a layer over one is made where its mount point leaves nothing on the
+    /// user's disk: in a layer, or in something empty. A symbolic link is followed, except below a directory that the
+    /// program writes for real: there it could lead anywhere, so the entry is passed over and a note says so. Links that
+    /// lead to what is shown, and are not seen because something hides them, are made again.
     pub mounts: Vec<Mount>,
     /// What of the network is reached.
     pub network: Network,

@@ -82,7 +82,7 @@ impl Mounts {
     }
 
     fn apply(&mut self, mount: &Mount, tmp: &Path, layers: bool, look: &impl Fn(&Path) -> Option<Kind>) {
-        let Some(kind) = look(place(mount)) else { return };
+        let Some(kind) = look(place(mount)) else { return self.layer_over_nothing(mount, tmp, look) };
         if let Some(link) = self.written_link(place(mount), look) {
             self.notes.push(format!(
                 "{}: passed over, because {} is a link",
@@ -112,6 +112,22 @@ impl Mounts {
         }
     }
 
+    /// A layer whose directory is missing: only its own files are there. Not in a directory of the user's, where the engine would
+    /// make the mount point.
+    fn layer_over_nothing(&mut self, mount: &Mount, tmp: &Path, look: &impl Fn(&Path) -> Option<Kind>) {
+        let Mount::Layer { at, upper, .. } = mount else { return };
+        let is_made = self.nearest(at).is_none_or(|above| is_made(above, tmp));
+        if is_made && self.written_link(at, look).is_none() {
+            self.bind(upper, at, true);
+        }
+    }
+
+    /// The mount that a path lies in.
+    fn nearest(&self, path: &Path) -> Option<&EngineMount> {
+        let above = self.list.iter().filter(|mount| path.starts_with(&mount.at));
+        above.max_by_key(|mount| mount.at.components().count())
+    }
+
     fn without_layer(&mut self, at: &Path, upper: &Path, fallback: LayerFallback) {
         match fallback {
             LayerFallback::ReadOnly => self.bind(at, at, false),
@@ -131,10 +147,7 @@ impl Mounts {
 
     /// Only what is mounted from outside has to be hidden; all other files are the image's, or made for this call.
     fn hide(&mut self, path: &Path, kind: Kind, tmp: &Path) {
-        let above = self.list.iter().filter(|mount| path.starts_with(&mount.at));
-        let above = above.max_by_key(|mount| mount.at.components().count());
-        let is_made = |mount: &EngineMount| matches!(&mount.from, From::Path(from) if from.starts_with(tmp));
-        let covered = above.is_some_and(|mount| !is_made(mount));
+        let covered = self.nearest(path).is_some_and(|mount| !is_made(mount, tmp));
         match kind {
             Kind::Directory if covered => {
                 self.directories.insert(tmp.join(HIDDEN_DIRECTORY));
@@ -196,6 +209,11 @@ impl Mounts {
         self.directories.extend(directories);
         self.files.extend(files);
     }
+}
+
+/// Whether what is mounted was made for this call.
+fn is_made(mount: &EngineMount, tmp: &Path) -> bool {
+    matches!(&mount.from, From::Path(from) if from.starts_with(tmp))
 }
 
 /// Whether the options of an overlay would be read as others.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::FdFlags;
 use rustix::process::getuid;
 
+use super::covers::{Covers, Ground};
 use super::failure::Step as _;
 use super::mount_tree::mount_points_below;
 use super::namespaces::{WRITABLE_PROC, name_resolution};
@@ -34,6 +35,10 @@ pub(super) struct Arguments<'a> {
     /// Whether this bubblewrap can make overlays.
     overlays: bool,
     paths: Paths,
+    /// What the mounts so far cover.
+    covers: Covers,
+    /// Links that were made.
+    links: BTreeSet<PathBuf>,
     /// The system's list of mounts.
     mounts: String,
     /// Outside the workspace.
@@ -60,6 +65,8 @@ impl<'a> Arguments<'a> {
             plan,
             overlays,
             paths: Paths { written: vec![workspace.clone()] },
+            covers: Covers::default(),
+            links: BTreeSet::new(),
             mounts: fs::read_to_string("/proc/self/mountinfo").step("list of mounts")?,
             outside: Vec::new(),
             inside: Vec::new(),
@@ -155,19 +162,61 @@ impl<'a> Arguments<'a> {
         };
         let at = match self.paths.find(path).at(what, path)? {
             Found::At(at) => at,
-            Found::Missing => return Ok(()),
+            Found::Missing => {
+                let words = self.layer_over_nothing(mount, workspace)?;
+                self.outside.extend(words);
+                return Ok(());
+            }
             Found::Link(_) => {
                 self.notes.push(format!("{what} {}: passed over, a symbolic link", path.display()));
                 return Ok(());
             }
         };
         let words = self.words(mount, &at)?;
+        if matches!(mount, Mount::Show(_)) {
+            let links = self.hidden_links(path)?;
+            self.outside.extend(links);
+        }
+        self.covers.add(&at, self.ground(mount, &words));
         if !at.starts_with(workspace) {
             self.outside.extend(words);
         } else if at != workspace {
             self.inside.extend(words);
         }
         Ok(())
+    }
+
+    /// What a mount covers its place with.
+    fn ground(&self, mount: &Mount, words: &[OsString]) -> Ground {
+        match mount {
+            Mount::Hide(_) | Mount::Empty(_) => Ground::Empty,
+            Mount::Layer { fallback: LayerFallback::Upper, .. } => Ground::Layer,
+            Mount::Layer { .. } if words.iter().any(|word| word == "--overlay") => Ground::Layer,
+            _ => Ground::Real,
+        }
+    }
+
+    /// Links on the way to what is shown that are not seen themselves.
+    fn hidden_links(&mut self, path: &Path) -> Result<Vec<OsString>, Failure> {
+        let mut words: Vec<OsString> = Vec::new();
+        for link in self.paths.links(path).at("show", path)? {
+            if self.covers.hide(&link.at) && self.links.insert(link.at.clone()) {
+                words.extend(["--symlink".into(), link.to.into(), link.at.into()]);
+            }
+        }
+        Ok(words)
+    }
+
+    /// A layer whose directory is missing, where its mount point is not made on the user's disk. Only what was written to it is
+    /// seen then, and that is the layer's own directory.
+    fn layer_over_nothing(&mut self, mount: &Mount, workspace: &Path) -> Result<Vec<OsString>, Failure> {
+        let Mount::Layer { at, upper, .. } = mount else { return Ok(Vec::new()) };
+        let place = self.paths.place(at).at("layer", at)?;
+        let Some(at) = place.filter(|at| !at.starts_with(workspace) && self.covers.can_make(at)) else {
+            return Ok(Vec::new());
+        };
+        self.covers.add(&at, Ground::Layer);
+        Ok(vec!["--bind".into(), upper.into(), at.into()])
     }
 
     fn words(&mut self, mount: &Mount, at: &Path) -> Result<Vec<OsString>, Failure> {

@@ -53,15 +53,15 @@ impl Tree {
     ///
     /// `volatile` because an overlay otherwise writes the whole file system of `upper` to the disk when it ends, which takes
     /// as long as everybody else's writes take. What a program has written survives its end, but maybe not a power failure.
-    pub fn new_overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> io::Result<Tree> {
+    pub fn new_overlay(lower: impl AsFd, upper: &OwnedFd, work: &OwnedFd) -> io::Result<Tree> {
         // By descriptor: a path with a colon in it would be read as two. `userxattr` is what an ordinary user may use;
         // root uses the same, so that a layer that is kept can be read by both.
-        let path = |fd: &OwnedFd| format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let path = |fd: BorrowedFd<'_>| format!("/proc/self/fd/{}", fd.as_raw_fd());
         stale_work::set_aside(work);
         let options = [
-            ("lowerdir", path(lower)),
-            ("upperdir", path(upper)),
-            ("workdir", path(work)),
+            ("lowerdir", path(lower.as_fd())),
+            ("upperdir", path(upper.as_fd())),
+            ("workdir", path(work.as_fd())),
             ("index", "off".to_owned()),
             ("userxattr", String::new()),
             ("volatile", String::new()),

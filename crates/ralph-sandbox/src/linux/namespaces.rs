@@ -8,6 +8,7 @@ use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::thread::UnshareFlags;
 
 use super::capabilities::can_mount;
+use super::covers::Covers;
 use super::dev::Nodes;
 use super::failure::Step as _;
 use super::id_maps::{AllIdsMapper, map_own, own_ids};
@@ -15,7 +16,7 @@ use super::limits;
 use super::mount_tree::{Tree, make_private, set_all};
 use super::paths::{Found, Paths, open, open_below, open_own};
 use super::shared_layers::SharedLayers;
-use super::steps::{Applied, Blank, Preparation, Step, copy};
+use super::steps::{Applied, Blank, Preparation, Step, copy, missing_layers};
 use super::sys::{self, NO_DEV, NO_SUID, READ_ONLY};
 use super::workspace::Workspace;
 use crate::report::Failure;
@@ -89,11 +90,15 @@ fn build(plan: &Plan) -> Result<Vec<String>, Failure> {
     let workspace_at = plan.workspace.canonicalize().at("workspace", &plan.workspace)?;
     // While everything can still be reached and written to: hold what is shown again later.
     let nodes = Nodes::hold();
+    let paths = Paths { written: vec![workspace_at.clone()] };
     let mut preparation = Preparation {
-        paths: Paths { written: vec![workspace_at.clone()] },
+        missing_layers: missing_layers(&plan.mounts, &paths),
+        paths,
         workspace: &workspace_at,
         mounts: fs::read_to_string("/proc/self/mountinfo").step("list of mounts")?,
         shared: SharedLayers::of(&plan.mounts),
+        covers: Covers::default(),
+        empty: None,
         steps: base(plan)?,
         notes: Vec::new(),
     };

@@ -54,38 +54,78 @@ impl Paths {
         }
     }
 
-    /// Component by component.
+    /// Where a path leads, or would lead if the rest of it were there. None if it leads through a link that is not followed, or
+    /// through something that this user cannot reach.
+    pub fn place(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        // What is there of it has no link in it, which is nearly always so.
+        let above = path.ancestors().map(open).find(|found| !matches!(found, Err(Errno::NOENT)));
+        if is_plain(path) && matches!(above, Some(Ok(_))) {
+            return Ok(Some(path.to_owned()));
+        }
+        Ok(self.walk(path)?.ok().map(|walked| walked.at))
+    }
+
+    /// The links on the way to where a path leads.
+    pub fn links(&self, path: &Path) -> io::Result<Vec<Link>> {
+        Ok(self.walk(path)?.map(|walked| walked.links).unwrap_or_default())
+    }
+
     fn follow(&self, path: &Path) -> io::Result<Found> {
-        let mut found = PathBuf::from("/");
+        Ok(match self.walk(path)? {
+            Ok(walked) if walked.is_there => Found::At(walked.at),
+            Ok(_) => Found::Missing,
+            Err(found) => found,
+        })
+    }
+
+    /// Component by component.
+    fn walk(&self, path: &Path) -> io::Result<Result<Walked, Found>> {
+        let mut walked = Walked { at: PathBuf::from("/"), links: Vec::new(), is_there: true };
         let mut left: VecDeque<OsString> = names(path).collect();
-        let mut links = 0;
         while let Some(name) = left.pop_front() {
             if name == ".." {
-                found.pop();
+                walked.at.pop();
                 continue;
             }
-            let next = found.join(&name);
+            let next = walked.at.join(&name);
             match readlinkat(CWD, &next, Vec::new()) {
                 Ok(_) if self.written.iter().any(|dir| next.starts_with(dir)) => {
-                    return Ok(Found::Link(next));
+                    return Ok(Err(Found::Link(next)));
                 }
-                Ok(_) if links == MOST_LINKS => return Err(Errno::LOOP.into()),
-                Ok(target) => {
-                    links += 1;
-                    let target = PathBuf::from(os_string(target.into_bytes()));
-                    if target.is_absolute() {
-                        found = PathBuf::from("/");
+                Ok(_) if walked.links.len() == MOST_LINKS => return Err(Errno::LOOP.into()),
+                Ok(to) => {
+                    let to = PathBuf::from(os_string(to.into_bytes()));
+                    if to.is_absolute() {
+                        walked.at = PathBuf::from("/");
                     }
-                    names(&target).rev().for_each(|name| left.push_front(name));
+                    names(&to).rev().for_each(|name| left.push_front(name));
+                    walked.links.push(Link { at: next, to });
                 }
                 // It exists and is not a link.
-                Err(Errno::INVAL) => found = next,
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => return Ok(Found::Missing),
+                Err(Errno::INVAL) => walked.at = next,
+                Err(Errno::NOENT) => (walked.at, walked.is_there) = (next, false),
+                Err(Errno::NOTDIR | Errno::ACCESS) => return Ok(Err(Found::Missing)),
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Found::At(found))
+        Ok(Ok(walked))
     }
+}
+
+/// A link on the way.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    /// Where it is; there is no other link in this path.
+    pub at: PathBuf,
+    /// What it says.
+    pub to: PathBuf,
+}
+
+/// A path that was followed.
+struct Walked {
+    at: PathBuf,
+    links: Vec<Link>,
+    is_there: bool,
 }
 
 fn os_string(bytes: Vec<u8>) -> OsString {
@@ -181,6 +221,10 @@ mod tests {
         assert_eq!(find("work/deep/out/real"), Ok(Found::Link(root.join("work/deep/out"))));
         assert_eq!(find("home/through/real"), Ok(Found::Link(root.join("work/deep/out"))));
         assert_eq!(find("home/round"), Err(Some(Errno::LOOP.raw_os_error())));
+        assert_eq!(paths.place(&root.join("home/link/a/b")).unwrap(), Some(root.join("home/real/a/b")));
+        assert_eq!(paths.place(&root.join("home/through/a")).unwrap(), None);
+        let passed = [Link { at: root.join("home/link"), to: "real".into() }];
+        assert_eq!(paths.links(&root.join("home/link/a")).unwrap(), passed);
     }
 
     #[test]

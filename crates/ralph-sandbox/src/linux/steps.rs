@@ -3,11 +3,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::fstat;
+use rustix::fs::{fstat, symlinkat};
+use rustix::io::Errno;
 
+use super::covers::{Covers, Ground};
 use super::failure::Step as _;
+use super::mount_points;
 use super::mount_tree::{Tree, mount_points_below};
-use super::paths::{Found, Paths, is_dir, open_or_make, open_own};
+use super::paths::{Found, Paths, is_dir, open, open_or_make, open_own};
 use super::shared_layers::SharedLayers;
 use super::sys::{NO_DEV, NO_SUID, READ_ONLY};
 use crate::report::Failure;
@@ -22,6 +25,8 @@ pub(super) enum Step {
     Hide { at: PathBuf, dir: bool },
     /// An empty writable directory of this mode.
     Empty { at: PathBuf, mode: u32 },
+    /// A link, where the one of this machine is not seen.
+    Link { at: PathBuf, to: PathBuf },
     /// Read-only, inside the workspace.
     Protect { at: PathBuf },
 }
@@ -31,7 +36,7 @@ impl Step {
     pub fn at(&self) -> &Path {
         match self {
             Step::Attach { at, .. } | Step::Hide { at, .. } | Step::Empty { at, .. } => at,
-            Step::Protect { at } => at,
+            Step::Protect { at } | Step::Link { at, .. } => at,
         }
     }
 }
@@ -44,6 +49,12 @@ pub(super) struct Preparation<'a> {
     /// The system's list of mounts.
     pub mounts: String,
     pub shared: SharedLayers,
+    /// The layers whose directory is missing, where it would be.
+    pub missing_layers: Vec<PathBuf>,
+    /// What the steps so far cover.
+    pub covers: Covers,
+    /// An empty directory, once it is needed.
+    pub empty: Option<Tree>,
     pub steps: Vec<Step>,
     pub notes: Vec<String>,
 }
@@ -54,7 +65,7 @@ impl Preparation<'_> {
         match mount {
             Mount::Hide(path) => self.hide(path),
             Mount::Empty(path) => self.empty(path),
-            Mount::Show(path) => self.bind("show", path, READ_ONLY).map(drop),
+            Mount::Show(path) => self.show(path),
             Mount::Write(path) => {
                 let written = self.bind("write", path, 0)?;
                 self.paths.written.extend(written);
@@ -89,6 +100,7 @@ impl Preparation<'_> {
 
     fn hide(&mut self, path: &Path) -> Result<(), Failure> {
         if let Some((at, _, dir)) = self.open("hide", path)? {
+            self.covers.add(&at, Ground::Empty);
             self.steps.push(Step::Hide { at, dir });
         }
         Ok(())
@@ -97,6 +109,7 @@ impl Preparation<'_> {
     fn empty(&mut self, path: &Path) -> Result<(), Failure> {
         if let Some((at, fd, _)) = self.open("empty", path)? {
             let mode = fstat(fd).at("empty", path)?.st_mode & 0o777 | 0o700;
+            self.covers.add(&at, Ground::Empty);
             self.steps.push(Step::Empty { at, mode });
         }
         Ok(())
@@ -106,8 +119,23 @@ impl Preparation<'_> {
     fn bind(&mut self, what: &str, path: &Path, attributes: u64) -> Result<Option<PathBuf>, Failure> {
         let Some((at, fd, dir)) = self.open(what, path)? else { return Ok(None) };
         let tree = copy(&fd, attributes).at(what, path)?;
-        self.steps.push(Step::Attach { tree, at: at.clone(), dir });
+        self.attach(tree, at.clone(), dir, Ground::Real);
         Ok(Some(at))
+    }
+
+    fn attach(&mut self, tree: Tree, at: PathBuf, dir: bool, ground: Ground) {
+        self.covers.add(&at, ground);
+        self.steps.push(Step::Attach { tree, at, dir });
+    }
+
+    /// Shows what a path leads to, where it lies, and makes the links that lead there and are not seen.
+    fn show(&mut self, path: &Path) -> Result<(), Failure> {
+        for link in self.paths.links(path).at("show", path)? {
+            if self.covers.hide(&link.at) && !self.steps.iter().any(|step| step.at() == link.at) {
+                self.steps.push(Step::Link { at: link.at, to: link.to });
+            }
+        }
+        self.bind("show", path, READ_ONLY).map(drop)
     }
 
     fn replace(&mut self, from: &Path, path: &Path) -> Result<(), Failure> {
@@ -117,7 +145,7 @@ impl Preparation<'_> {
             return Ok(());
         };
         let tree = copy(&fd, READ_ONLY).at("replace", path)?;
-        self.steps.push(Step::Attach { tree, at, dir });
+        self.attach(tree, at, dir, Ground::Real);
         Ok(())
     }
 
@@ -128,15 +156,18 @@ impl Preparation<'_> {
         work: &Path,
         fallback: LayerFallback,
     ) -> Result<(), Failure> {
-        let Some((at, lower, _)) = self.open("layer", path)? else { return Ok(()) };
+        let Some((at, lower, _)) = self.open("layer", path)? else {
+            return self.layer_over_nothing(path, upper, work);
+        };
         let upper_fd = open_own(upper).at("layer", upper)?;
+        mount_points::make(&at, upper, &self.missing_layers);
         let made = match self.shared.part(&at, upper, work).at("layer", path)? {
             Some(part) => Ok(part),
             None => Tree::new_overlay(&lower, &upper_fd, &open_own(work).at("layer", work)?),
         };
         match made {
             Ok(tree) => {
-                self.steps.push(Step::Attach { tree, at: at.clone(), dir: true });
+                self.attach(tree, at.clone(), true, Ground::Layer);
                 self.show_mounts_below(&at)
             }
             Err(error) => {
@@ -146,12 +177,48 @@ impl Preparation<'_> {
                     LayerFallback::Write => self.bind("layer", path, 0).map(drop),
                     LayerFallback::Upper => {
                         let tree = copy(&upper_fd, 0).at("layer", upper)?;
-                        self.steps.push(Step::Attach { tree, at, dir: true });
+                        self.attach(tree, at, true, Ground::Layer);
                         Ok(())
                     }
                 }
             }
         }
+    }
+
+    /// A layer whose directory is missing. Its mount point is made in what covers the place; where nothing does, it would be made
+    /// on the user's disk, so the layer is passed over.
+    fn layer_over_nothing(&mut self, path: &Path, upper: &Path, work: &Path) -> Result<(), Failure> {
+        let place = self.paths.place(path).at("layer", path)?;
+        let Some(at) = place.filter(|at| !at.starts_with(self.workspace) && self.covers.can_make(at)) else {
+            return Ok(());
+        };
+        let tree = match self.shared.part(&at, upper, work).at("layer", path)? {
+            Some(part) => part,
+            None => self.over_nothing(upper, work).at("layer", path)?,
+        };
+        self.attach(tree, at, true, Ground::Layer);
+        Ok(())
+    }
+
+    /// What an earlier call left in `upper` may say that files below it are deleted, which only an overlay understands. An overlay
+    /// takes time, so one that nobody has written to goes without.
+    fn over_nothing(&mut self, upper: &Path, work: &Path) -> std::io::Result<Tree> {
+        let upper_fd = open_own(upper)?;
+        if std::fs::read_dir(upper)?.next().is_none() {
+            return copy(&upper_fd, 0);
+        }
+        let empty = match self.empty.take() {
+            Some(empty) => empty,
+            None => {
+                let empty = Tree::new_tmpfs("755")?;
+                // Older kernels make overlays only over what is attached somewhere; the new `/dev` covers it.
+                empty.attach(open(Path::new("/dev"))?)?;
+                empty
+            }
+        };
+        let tree = Tree::new_overlay(&empty, &upper_fd, &open_own(work)?);
+        self.empty = Some(empty);
+        tree.or_else(|_| copy(&upper_fd, 0))
     }
 
     /// An overlay shows one file system; what is mounted below it is shown read-only.
@@ -165,11 +232,29 @@ impl Preparation<'_> {
     }
 }
 
+/// Where the directories of layers would be that are missing.
+pub(super) fn missing_layers(mounts: &[Mount], paths: &Paths) -> Vec<PathBuf> {
+    let layers = mounts.iter().filter_map(|mount| match mount {
+        Mount::Layer { at, .. } => paths.place(at).ok().flatten(),
+        _ => None,
+    });
+    layers.filter(|place| matches!(open(place), Err(Errno::NOENT))).collect()
+}
+
 /// A copy of what is at a descriptor, without set-uid programs and devices.
 pub(super) fn copy(fd: impl AsFd, attributes: u64) -> std::io::Result<Tree> {
     let tree = Tree::copy_of(fd)?;
     tree.set(attributes | NO_SUID | NO_DEV)?;
     Ok(tree)
+}
+
+/// Makes a link, in directories that are made if they are missing.
+fn make_link(at: &Path, to: &Path) -> std::io::Result<()> {
+    let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { return Ok(()) };
+    match symlinkat(to, open_or_make(parent, true)?, name) {
+        Err(Errno::EXIST) => Ok(()),
+        made => Ok(made?),
+    }
 }
 
 /// Applies steps outside the workspace and, after it was mounted, those inside.
@@ -206,6 +291,7 @@ impl Applied {
                 hidden.at("hide", &at)
             }
             Step::Empty { at, mode } => self.new_dir(&at, &format!("{mode:o}")).map(drop),
+            Step::Link { at, to } => make_link(&at, &to).at("link", &at),
             Step::Protect { at } => super::workspace::protect(&at),
         }
     }

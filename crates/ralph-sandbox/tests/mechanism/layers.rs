@@ -61,6 +61,52 @@ fn layers_that_lie_alike_share_an_overlay_and_stay_apart() {
     }
 }
 
+/// As `writes_go_to_the_layer_call_after_call`, for a directory that is not there: what covers home has its mount point.
+#[test]
+fn a_layer_over_a_missing_directory_leaves_none_outside() {
+    everywhere(|scene| {
+        scene.make_dir("home/.cache");
+        // Without overlays home itself is not behind a layer in bubblewrap, and empty it is everywhere.
+        let home = match scene.plan.backend {
+            Backend::Namespaces => layer(scene, "home", "layer", LayerFallback::ReadOnly),
+            _ => Mount::Empty(scene.path("home")),
+        };
+        scene.mount(home);
+        for (at, name) in
+            [("home/.cache/uv", "uv"), ("home/.cargo/registry", "cargo"), ("elsewhere/cache", "elsewhere")]
+        {
+            let mount = layer(scene, at, &format!("kept/{name}"), LayerFallback::Upper);
+            scene.mount(mount);
+        }
+        let write = "cd $HOME; for it in .cache/uv .cargo/registry; do echo one > $it/one; done; ls ../elsewhere || echo none";
+        let ran = scene.shell(write);
+        ran.assert(0, "none\n");
+        assert!(ran.notes().is_empty(), "{ran:?}");
+        let read =
+            "cd $HOME; for it in .cache/uv .cargo/registry; do cat $it/one; rm $it/one; ls -A $it; done";
+        scene.shell(read).assert(0, "one\none\n");
+        assert_eq!(fs::read_dir(scene.path("home")).unwrap().count(), 1, "nothing is left in home");
+        assert!(!scene.path("home/.cache/uv").exists() && !scene.path("elsewhere").exists());
+    });
+}
+
+/// What was deleted in the user's directory stays deleted when that directory is gone as well.
+#[test]
+fn what_a_layer_says_is_deleted_is_not_seen_when_its_directory_is_missing() {
+    for who in everybody() {
+        let mut scene = Scene::new(who, Backend::Namespaces);
+        scene.make_file("home/.m2/old", "old");
+        for (at, name) in [("home", "dropped"), ("home/.m2", "kept")] {
+            let mount = layer(&scene, at, name, LayerFallback::Upper);
+            scene.mount(mount);
+        }
+        scene.shell("cd $HOME/.m2; rm old; echo new > new; ls").assert(0, "new\n");
+        fs::remove_dir_all(scene.path("home/.m2")).unwrap();
+        scene.shell("cd $HOME/.m2; ls; echo again > old; cat old new").assert(0, "new\nagain\nnew\n");
+        assert!(!scene.path("home/.m2").exists());
+    }
+}
+
 #[test]
 fn where_no_layer_can_be_made_the_fallback_is_used_and_noted() {
     everywhere(|scene| {

@@ -66,3 +66,35 @@ fn a_link_of_the_user_is_followed() {
         scene.shell("cat $HOME/.ssh/key $HOME/dotfiles/ssh/key; echo end").assert(0, "end\n");
     });
 }
+
+/// A file is found by the path that leads to it outside, also where a link on the way lies in something hidden.
+#[test]
+fn links_that_lead_to_what_is_shown_are_seen() {
+    everywhere(|scene| {
+        scene.make_file("home/dotfiles/v2/gitconfig", "config");
+        scene.make_file("home/dotfiles/v2/other", "secret");
+        scene.make_file("home/tools/real/bin/tool", "tool");
+        scene.make_file("empty/file", "secret");
+        symlink("v2", scene.path("home/dotfiles/current")).unwrap();
+        symlink("dotfiles/current/gitconfig", scene.path("home/.gitconfig")).unwrap();
+        symlink("real", scene.path("home/tools/now")).unwrap();
+        symlink(scene.path("home/tools/now"), scene.path("empty/tools")).unwrap();
+        let at = |name: &str| scene.path(name);
+        let mounts = [
+            Mount::Hide(at("home/dotfiles")),
+            Mount::Hide(at("home/tools")),
+            Mount::Empty(at("empty")),
+            Mount::Show(at("home/.gitconfig")),
+            Mount::Show(at("empty/tools/bin/tool")),
+            Mount::Show(at("empty/tools/bin")),
+        ];
+        scene.plan.mounts.extend(mounts);
+        let script = "cd $HOME; cat .gitconfig dotfiles/v2/gitconfig ../empty/tools/bin/tool; ls dotfiles/v2 ../empty; \
+            echo x > .gitconfig; readlink ../empty/tools dotfiles/current";
+        let ran = scene.shell(script);
+        let links = format!("{}\nv2\n", scene.path("home/tools/now").display());
+        let expected = format!("configconfigtool../empty:\ntools\n\ndotfiles/v2:\ngitconfig\n{links}");
+        assert_eq!((ran.stdout, ran.code), (expected, 0), "{}", ran.stderr);
+        assert_eq!(fs::read_to_string(scene.path("home/dotfiles/v2/gitconfig")).unwrap(), "config");
+    });
+}

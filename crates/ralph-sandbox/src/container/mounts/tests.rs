@@ -169,3 +169,27 @@ fn something_takes_the_place_of_a_layer_that_cannot_be_made() {
         assert_eq!(mounts.notes.len(), 3);
     }
 }
+
+/// A name that begins with `no` does not exist.
+#[test]
+fn a_layer_over_a_missing_directory_is_mounted_where_no_directory_of_the_users_has_to_take_it() {
+    let mounts = plan(vec![
+        layer("/home/u/none", LayerFallback::Upper),
+        Mount::Empty("/home/u".into()),
+        Mount::Show("/home/u/.npm".into()),
+        layer("/home/u/.cache/none", LayerFallback::Upper),
+        layer("/home/u/.npm/none", LayerFallback::Upper),
+        layer("/home/u/link/none", LayerFallback::Upper),
+        layer("/data/none", LayerFallback::Upper),
+    ]);
+    let mounts = Mounts::of(&mounts, true, &looked);
+    let last = [
+        "/home/u <- /state/tmp/.ralph-empty-0",
+        "/home/u/.npm <- /home/u/.npm ro",
+        "/home/u/.cache/none <- /state/up",
+        "/data/none <- /state/up",
+    ];
+    assert_eq!(shown(&mounts).get(2..6), Some(&last.map(str::to_owned)[..]));
+    assert!(mounts.directories.contains(Path::new("/state/tmp/.ralph-empty-0/.cache/none")));
+    assert_eq!(mounts.notes, [""; 0]);
+}
