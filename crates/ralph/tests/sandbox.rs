@@ -2,6 +2,8 @@
 //! as whoever runs the tests and, as root, once more as an ordinary user. A machine without a sandbox fails them.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "sandbox/caches.rs"]
+mod caches;
 #[path = "sandbox/container.rs"]
 mod container;
 #[path = "sandbox/ends.rs"]

@@ -15,6 +15,8 @@ pub struct Cache {
     moved_by: &'static [(&'static str, &'static str)],
     /// It contains programs that are run later, so it is never written for real.
     pub programs: bool,
+    /// Its tool looks there only if the directory above exists, and elsewhere otherwise.
+    if_there: bool,
 }
 
 const fn row(
@@ -22,7 +24,7 @@ const fn row(
     path: &'static str,
     moved_by: &'static [(&'static str, &'static str)],
 ) -> Cache {
-    Cache { name, path, moved_by, programs: false }
+    Cache { name, path, moved_by, programs: false, if_there: false }
 }
 
 const fn with_programs(
@@ -30,7 +32,11 @@ const fn with_programs(
     path: &'static str,
     moved_by: &'static [(&'static str, &'static str)],
 ) -> Cache {
-    Cache { name, path, moved_by, programs: true }
+    Cache { name, path, moved_by, programs: true, if_there: false }
+}
+
+const fn if_there(name: &'static str, path: &'static str) -> Cache {
+    Cache { name, path, moved_by: &[], programs: false, if_there: true }
 }
 
 /// Every cache.
@@ -54,11 +60,11 @@ pub const CACHES: &[Cache] = &[
     with_programs("bun", ".bun/install/cache", &[("BUN_INSTALL", "install/cache")]),
     row("deno", ".cache/deno", &[("DENO_DIR", ""), ("XDG_CACHE_HOME", "deno")]),
     row("composer", ".cache/composer", &[("COMPOSER_CACHE_DIR", ""), ("XDG_CACHE_HOME", "composer")]),
-    row("composer-old", ".composer/cache", &[]),
+    if_there("composer-old", ".composer/cache"),
     with_programs("nuget", ".nuget/packages", &[("NUGET_PACKAGES", "")]),
     row("nuget-http", ".local/share/NuGet", &[("XDG_DATA_HOME", "NuGet")]),
     row("hex", ".hex/packages", &[("HEX_HOME", "packages")]),
-    row("cabal", ".cabal/packages", &[]),
+    if_there("cabal", ".cabal/packages"),
     row("pub", ".pub-cache/hosted", &[("PUB_CACHE", "hosted")]),
     row("zig", ".cache/zig", &[("ZIG_GLOBAL_CACHE_DIR", ""), ("XDG_CACHE_HOME", "zig")]),
     with_programs("bazel", ".cache/bazel", &[("XDG_CACHE_HOME", "bazel")]),
@@ -68,18 +74,18 @@ pub const CACHES: &[Cache] = &[
         &[("PRE_COMMIT_HOME", ""), ("XDG_CACHE_HOME", "pre-commit")],
     ),
     row("ccache", ".cache/ccache", &[("CCACHE_DIR", ""), ("XDG_CACHE_HOME", "ccache")]),
-    row("ccache-old", ".ccache", &[]),
+    if_there("ccache-old", ".ccache"),
     row("sccache", ".cache/sccache", &[("SCCACHE_DIR", ""), ("XDG_CACHE_HOME", "sccache")]),
 ];
 
 impl Cache {
-    /// Where it is here; none where the home directory has nothing of it.
+    /// Where it is here, or will be once something is written to it.
     pub(super) fn place(&self, facts: &Facts) -> Option<PathBuf> {
         let moved = self.moved_by.iter().find_map(|(name, below)| {
             let base = facts.path_variable(name)?;
             Some(if below.is_empty() { base } else { base.join(below) })
         });
-        moved.or_else(|| facts.home_has(self.path).then(|| facts.home.join(self.path)))
+        moved.or_else(|| (!self.if_there || facts.home_has(self.path)).then(|| facts.home.join(self.path)))
     }
 }
 

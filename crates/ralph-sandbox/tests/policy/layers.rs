@@ -83,3 +83,23 @@ fn layers_of_caches_lie_as_the_caches_do() {
     assert_eq!(upper_at(&planned, "/home/u/.cargo/registry"), "/kept/caches/others/cargo-registry");
     assert_eq!(upper_at(&planned, "/home/u/.cargo/registry/pip"), "/kept/caches/others/pip");
 }
+
+/// Whether it is there or not: what is written to it is kept. But a directory that would lead its tool away from its settings is
+/// not made.
+#[test]
+fn caches_that_are_not_there_have_a_layer_too() {
+    let planned = plan_for_agent(&facts(), &Settings::default(), &claude());
+    for (path, expected) in [
+        (".gradle/caches", true),
+        (".cache/uv", true),
+        (".yarn/berry/cache", true),
+        (".ccache", false),
+        (".cabal/packages", false),
+    ] {
+        assert_eq!(!upper_at(&planned, &format!("/home/u/{path}")).is_empty(), expected, "{path}");
+    }
+    let mut facts = facts();
+    facts.listings.get_mut(Path::new("/home/u")).unwrap().extend(crate::surroundings::entries(&[".cabal/"]));
+    let planned = plan_for_agent(&facts, &Settings::default(), &claude());
+    assert!(!upper_at(&planned, "/home/u/.cabal/packages").is_empty());
+}
