@@ -11,6 +11,7 @@ mod container;
 mod facts;
 mod git_places;
 mod layers;
+mod links;
 mod named;
 mod socket_files;
 mod verify;

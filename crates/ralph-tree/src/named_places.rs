@@ -94,7 +94,8 @@ fn expanded(value: &[u8], from: &Path) -> Option<PathBuf> {
 }
 
 /// Every link on the way of a path, and where the way ends. No directory above any of them is a link.
-fn way(path: &Path) -> Vec<PathBuf> {
+#[must_use]
+pub fn way(path: &Path) -> Vec<PathBuf> {
     let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
     let (mut found, mut at) = (Vec::new(), PathBuf::from("/"));
     let mut rest: VecDeque<OsString> = parts(path).into();

@@ -10,6 +10,8 @@ mod container;
 mod ends;
 #[path = "sandbox/held.rs"]
 mod held;
+#[path = "sandbox/linked_home.rs"]
+mod linked_home;
 #[path = "sandbox/modes.rs"]
 mod modes;
 #[path = "sandbox/place.rs"]

@@ -2,6 +2,7 @@
 
 use super::call_dirs::CallDirs;
 use super::layers::KeptLayers;
+use super::links::links;
 use super::socket_files::socket_files;
 use super::{CalledAgent, Program, SandboxDeps, Surroundings};
 use crate::redact::Redactor;
@@ -43,6 +44,7 @@ pub(super) fn facts(
         overlay: deps.layers,
         other_homes: other_homes(&home),
         listings: BTreeMap::default(),
+        links: Vec::new(),
         path: surroundings.path.clone(),
         variables_with_keys: variables_with_keys(&surroundings.env),
         env: surroundings.env.clone(),
@@ -68,6 +70,7 @@ pub(super) fn facts(
         workspace,
         home,
     };
+    facts.links = links(&facts);
     let to_list = facts.to_list(&deps.settings);
     facts.listings =
         to_list.into_iter().filter_map(|dir| Some((listing(&dir)?, dir))).map(|(l, d)| (d, l)).collect();

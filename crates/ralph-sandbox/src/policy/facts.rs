@@ -18,6 +18,8 @@ pub struct Facts {
     pub other_homes: Vec<PathBuf>,
     /// What is in the directories that [`Facts::to_list`](crate::policy::Facts::to_list) names.
     pub listings: BTreeMap<PathBuf, Vec<Entry>>,
+    /// Links that lead into home directories: dot entries, settings, programs of `PATH`, and what is secret.
+    pub links: Vec<Link>,
     /// The directories of `PATH`.
     pub path: Vec<PathBuf>,
     /// The environment; the caller drops variables that are not text.
@@ -64,6 +66,17 @@ pub struct Facts {
     pub cache_layers: PathBuf,
     /// For the agent's state in this workspace; kept.
     pub state_layers: PathBuf,
+}
+
+/// A path that is a link, or has one in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The path.
+    pub at: PathBuf,
+    /// What it leads to in the end, a path without links.
+    pub to: PathBuf,
+    /// Where the links on the way lie.
+    pub through: Vec<PathBuf>,
 }
 
 /// An entry of a directory.

@@ -2,9 +2,12 @@
 
 use super::caches::CACHES;
 use super::facts::{AgentNeeds, EntryKind, Facts};
+use super::links::Links;
 use super::programs::{beside_programs, program_paths};
-use super::secrets::{SECRETS, SYSTEM_SECRETS, is_history};
+use super::secret_paths::SecretPaths;
+use super::secrets::SYSTEM_SECRETS;
 use super::settings::{HomeView, Settings};
+use super::sight::Sight;
 use crate::{Backend, LayerFallback, Mount};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,16 +16,17 @@ use std::path::{Path, PathBuf};
 pub(super) struct Home<'a> {
     facts: &'a Facts,
     settings: &'a Settings,
-    /// The agent; none for a verification.
-    needs: Option<&'a AgentNeeds>,
     /// What must be seen, with everything in it.
     kept: Vec<PathBuf>,
+    secret: SecretPaths,
 }
 
 impl<'a> Home<'a> {
+    /// `needs` are the agent's; none for a verification.
     pub fn new(facts: &'a Facts, settings: &'a Settings, needs: Option<&'a AgentNeeds>) -> Home<'a> {
         let kept = kept(facts, settings);
-        Home { facts, settings, needs, kept }
+        let secret = SecretPaths::of(facts, settings, needs, &kept);
+        Home { facts, settings, kept, secret }
     }
 
     /// Everything about home directories, in order.
@@ -34,9 +38,9 @@ impl<'a> Home<'a> {
         for home in self.facts.other_homes.iter().filter(|home| **home != self.facts.home) {
             self.hide_unless_kept(home, &mut mounts);
         }
-        self.view(&mut mounts);
+        let shown = self.view(&mut mounts);
         mounts.extend(self.opened(|_| true));
-        let secrets = self.secrets();
+        let secrets = self.secrets(&shown);
         mounts.extend(secrets.iter().cloned().map(Mount::Hide));
         mounts.extend(self.opened(|path| secrets.iter().any(|secret| path.starts_with(secret))));
         mounts.extend(self.caches());
@@ -52,18 +56,21 @@ impl<'a> Home<'a> {
         readable.chain(writable).collect()
     }
 
-    fn view(&self, mounts: &mut Vec<Mount>) {
-        let home = &self.facts.home;
+    /// Returns what is shown because links lead to it.
+    fn view(&self, mounts: &mut Vec<Mount>) -> Vec<PathBuf> {
+        let (home, links) = (&self.facts.home, Links::new(self.facts, self.settings, &self.secret));
         if !self.facts.home_is_apart() {
-            return;
+            return Vec::new();
         }
         if self.settings.effective_home() == HomeView::None {
             mounts.push(Mount::Empty(home.clone()));
-            if !matches!(self.facts.backend, Backend::Container(_)) {
-                let shown = program_paths(self.facts).into_iter().filter(|path| path.starts_with(home));
-                mounts.extend(outermost(shown).into_iter().map(Mount::Show));
+            if matches!(self.facts.backend, Backend::Container(_)) {
+                return Vec::new();
             }
-            return;
+            let programs = program_paths(self.facts).into_iter();
+            let shown = programs.filter(|path| path.starts_with(home) && links.allow(path));
+            mounts.extend(outermost(shown).into_iter().map(Mount::Show));
+            return links.show(mounts);
         }
         mounts.push(layer(home, &self.facts.home_layer, LayerFallback::ReadOnly));
         if self.settings.effective_home() == HomeView::Tools {
@@ -74,6 +81,7 @@ impl<'a> Home<'a> {
                 }
             }
         }
+        links.show(mounts)
     }
 
     /// Hides a path; where something in it is kept, everything beside that.
@@ -97,42 +105,20 @@ impl<'a> Home<'a> {
         }
     }
 
-    /// Secret paths that would be seen otherwise.
-    fn secrets(&self) -> BTreeSet<PathBuf> {
-        let (facts, home) = (self.facts, &self.facts.home);
-        let rows = SECRETS
-            .iter()
-            .map(|row| row.path)
-            .filter(|path| facts.home_has(path))
-            .map(|path| home.join(path));
-        let entries = facts.listings.get(home).into_iter().flatten();
-        let histories = entries.filter(|entry| is_history(&entry.name)).map(|entry| home.join(&entry.name));
-        let moved = MOVED.iter().filter_map(|name| facts.path_variable(name)).filter(|path| {
-            // `HISTFILE=/dev/null` keeps none, and what is in the workspace is the project's.
-            !path.starts_with("/dev") && !path.starts_with(&facts.workspace)
-        });
-        let own =
-            self.needs.into_iter().flat_map(|needs| needs.state_directories.iter().chain(&needs.state_files));
-        let own: Vec<&PathBuf> = own.collect();
-        let agents = facts.agent_states.iter().filter(|state| !own.contains(state)).cloned();
-        let all = rows.chain(histories).chain(moved).chain(agents);
-        let all =
-            all.chain(facts.with_credentials.iter().cloned()).chain(facts.own_directories.iter().cloned());
-        all.filter(|path| !self.is_opened(path) && self.is_visible(path)).collect()
-    }
-
-    /// Whether the user named this path, or the workspace is in it, and it belongs to no one else.
-    fn is_opened(&self, path: &Path) -> bool {
-        let named = self.settings.readable.iter().chain(&self.settings.writable);
-        let opened = named.map(|named| self.facts.expand(named)).any(|named| named == path);
-        let is_own = self.facts.own_directories.iter().any(|own| own == path);
-        opened || (!is_own && self.facts.workspace.starts_with(path))
+    /// Secret paths that would be seen otherwise; `shown` are directories that are shown because links lead to them.
+    fn secrets(&self, shown: &[PathBuf]) -> BTreeSet<PathBuf> {
+        let copies = shown.iter().flat_map(|dir| SecretPaths::in_shown(self.facts, self.settings, dir));
+        let sight = Sight::of(self.facts, &[]);
+        let is_visible =
+            |path: &&PathBuf| self.is_visible(path, shown) || self.is_visible(&sight.real(path), shown);
+        self.secret.iter().filter(is_visible).cloned().chain(copies).collect()
     }
 
     /// Whether anything of this path is there before it is hidden.
-    fn is_visible(&self, path: &Path) -> bool {
+    fn is_visible(&self, path: &Path, shown: &[PathBuf]) -> bool {
         let empty = self.settings.effective_home() == HomeView::None && self.facts.home_is_apart();
-        !empty || !path.starts_with(&self.facts.home) || self.kept.iter().any(|kept| overlap(path, kept))
+        let mut seen = self.kept.iter().chain(shown);
+        !empty || !path.starts_with(&self.facts.home) || seen.any(|seen| overlap(path, seen))
     }
 
     fn caches(&self) -> Vec<Mount> {
@@ -164,32 +150,20 @@ impl<'a> Home<'a> {
     }
 }
 
-/// Variables that move a directory of secrets.
-const MOVED: &[&str] = &[
-    "GNUPGHOME",
-    "AWS_SHARED_CREDENTIALS_FILE",
-    "AWS_CONFIG_FILE",
-    "KUBECONFIG",
-    "DOCKER_CONFIG",
-    "CLOUDSDK_CONFIG",
-    "AZURE_CONFIG_DIR",
-    "PASSWORD_STORE_DIR",
-    "NETRC",
-    "HISTFILE",
-];
-
 /// A layer over a directory, with its own directories below `base`.
 pub(super) fn layer(at: &Path, base: &Path, fallback: LayerFallback) -> Mount {
     Mount::Layer { at: at.to_path_buf(), upper: base.join("upper"), work: base.join("work"), fallback }
 }
 
 impl Facts {
-    /// The directories whose entries the policy must know: home directories, those that something kept lies in, and those
-    /// beside programs.
+    /// The directories whose entries the policy must know: home directories, those that something kept lies in, those beside
+    /// programs, and what links lead to.
     pub fn to_list(&self, settings: &Settings) -> BTreeSet<PathBuf> {
         let homes = || std::iter::once(&self.home).chain(&self.other_homes);
         let mut found: BTreeSet<PathBuf> =
             std::iter::once(self.home.clone()).chain(beside_programs(self)).collect();
+        // What is secret in what a link leads to stays hidden.
+        found.extend(self.links.iter().map(|link| link.to.clone()));
         for kept in kept(self, settings) {
             let Some(home) = homes().find(|home| kept.starts_with(home)) else { continue };
             let above = kept.ancestors().skip(1).take_while(|dir| dir.starts_with(home));

@@ -50,8 +50,9 @@ const BESIDE_LOCAL_BIN: &[&str] = &[
     "share/mise",
 ];
 
-/// What a small file beside the programs of a toolchain is: needed where home is otherwise empty.
-const SETTINGS: &[&str] = &[".gitconfig", ".config/git", ".npmrc", ".config/pip", ".config/uv", ".rustup"];
+/// What a small file beside the programs of a toolchain is: needed where home is otherwise empty. Relative to it.
+pub const SETTINGS: &[&str] =
+    &[".gitconfig", ".config/git", ".npmrc", ".config/pip", ".config/uv", ".rustup"];
 
 /// What programs need of the home directory. Whatever would show all of it is left out.
 pub(super) fn program_paths(facts: &Facts) -> Vec<PathBuf> {
@@ -65,17 +66,30 @@ pub(super) fn program_paths(facts: &Facts) -> Vec<PathBuf> {
 
 /// Directories whose entries say whether what lies beside a directory of programs belongs to it.
 pub(super) fn beside_programs(facts: &Facts) -> impl Iterator<Item = PathBuf> {
-    let named = facts.path.iter().filter(|dir| is_inside(dir, facts) && has_programs(dir));
+    let linked = facts.links.iter().flat_map(|link| [Some(&*link.to), link.to.parent()]).flatten();
+    let dirs = facts.path.iter().map(PathBuf::as_path).chain(linked);
+    let named = dirs.filter(|dir| is_inside(dir, facts) && has_programs(dir));
     named.filter_map(|dir| dir.parent()).filter(|dir| is_inside(dir, facts)).map(Path::to_path_buf)
 }
 
-fn is_inside(path: &Path, facts: &Facts) -> bool {
+/// Whether a path lies in a home directory, and none in it.
+pub(super) fn is_inside(path: &Path, facts: &Facts) -> bool {
     let homes = || std::iter::once(&facts.home).chain(&facts.other_homes);
     homes().any(|home| path != home && path.starts_with(home)) && !homes().any(|home| home.starts_with(path))
 }
 
 pub(super) fn has_programs(dir: &Path) -> bool {
     dir.file_name().is_some_and(|name| PROGRAM_DIRECTORIES.iter().any(|own| name == *own))
+}
+
+/// Whether a path is one of the settings, or lies in one.
+pub(super) fn is_setting(path: &Path, facts: &Facts) -> bool {
+    SETTINGS.iter().any(|own| path.starts_with(facts.home.join(own)))
+}
+
+/// What belongs to a directory of programs, in home directories.
+pub(super) fn program_roots(dir: &Path, facts: &Facts) -> Vec<PathBuf> {
+    roots(dir, facts).into_iter().filter(|path| is_inside(path, facts)).collect()
 }
 
 /// What belongs to a directory of `PATH`.

@@ -1,5 +1,7 @@
 //! What is secret in a home directory, and why each is hidden. One that a user needs inside is opened by `sandbox.readable`.
 
+use std::path::Path;
+
 /// A path below the home directory that is hidden.
 #[derive(Clone, Copy, Debug)]
 pub struct Secret {
@@ -238,6 +240,20 @@ pub const SYSTEM_SECRETS: &[&str] = &[
 pub(super) fn is_history(name: &str) -> bool {
     name.starts_with('.')
         && ["_history", ".history", "-history", "_hist"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a path has the name of something secret, in whatever directory it lies: `~/dotfiles/.ssh/config`.
+pub(super) fn has_secret_name(path: &Path) -> bool {
+    let is_named = |rest: &Path| {
+        SECRETS.iter().any(|row| row.path.starts_with(['.', '_']) && rest.starts_with(row.path))
+    };
+    let mut rest = path.components();
+    while let Some(part) = rest.next() {
+        if part.as_os_str().to_str().is_some_and(is_history) || is_named(rest.as_path()) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a file of [`MIXED`], named relative to the home directory, holds credentials.

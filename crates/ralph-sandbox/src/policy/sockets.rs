@@ -3,11 +3,9 @@
 
 use super::facts::Facts;
 use super::settings::Settings;
-use crate::{Backend, LayerFallback, Mount};
-use std::path::{Path, PathBuf};
-
-/// A program's own, or empty, in every backend.
-const NOT_SEEN: &[&str] = &["/run", "/tmp", "/var/tmp", "/dev"];
+use super::sight::Sight;
+use crate::{Backend, Mount};
+use std::path::PathBuf;
 
 /// Hides the sockets that these mounts show.
 pub(super) fn hidden_sockets(facts: &Facts, settings: &Settings, mounts: &[Mount]) -> Vec<Mount> {
@@ -17,24 +15,9 @@ pub(super) fn hidden_sockets(facts: &Facts, settings: &Settings, mounts: &[Mount
     }
     let named = settings.readable.iter().chain(&settings.writable).map(|path| facts.expand(path));
     let named: Vec<_> = named.collect();
+    let sight = Sight::of(facts, mounts);
     // One in the workspace too: whoever listens to it before the program starts is outside.
-    let shown = |path: &PathBuf| path.starts_with(&facts.workspace) || is_seen(path, facts, mounts);
+    let shown = |path: &PathBuf| path.starts_with(&facts.workspace) || sight.sees(path);
     let sockets = facts.sockets.iter().filter(|path| !named.contains(path) && shown(path));
     sockets.cloned().map(Mount::Hide).collect()
-}
-
-fn is_seen(path: &Path, facts: &Facts, mounts: &[Mount]) -> bool {
-    let on_the_disk = !matches!(facts.backend, Backend::Container(_));
-    let mut seen = on_the_disk && !NOT_SEEN.iter().any(|dir| path.starts_with(dir));
-    for mount in mounts {
-        let (at, shown) = match mount {
-            Mount::Hide(at) | Mount::Empty(at) | Mount::Replace { at, .. } => (at, false),
-            Mount::Show(at) | Mount::Write(at) | Mount::Protect(at) => (at, true),
-            Mount::Layer { at, fallback, .. } => (at, facts.overlay || *fallback != LayerFallback::Upper),
-        };
-        if path.starts_with(at) {
-            seen = shown;
-        }
-    }
-    seen
 }

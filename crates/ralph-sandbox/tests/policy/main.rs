@@ -4,6 +4,7 @@
 mod container;
 mod environment;
 mod layers;
+mod links;
 mod paths;
 mod sockets;
 mod surroundings;

@@ -1,7 +1,7 @@
 //! A user's machine and an agent, and what a plan makes of a path.
 
 use Seen::{Dropped, Gone, Hidden, Kept, ReadOnly, Written};
-use ralph_sandbox::policy::{AgentNeeds, Entry, EntryKind, Facts, Planned};
+use ralph_sandbox::policy::{AgentNeeds, Entry, EntryKind, Facts, Link, Planned};
 use ralph_sandbox::{Backend, Mount};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,30 @@ pub fn seen(planned: &Planned, path: &str) -> Seen {
         }
     }
     seen
+}
+
+/// A link of the home directory.
+pub fn link(at: &str, to: &str) -> Link {
+    let [at, to] = [at, to].map(|below| PathBuf::from("/home/u").join(below));
+    Link { through: vec![at.clone()], at, to }
+}
+
+/// A plan as it is built: every path leads where its links do.
+pub fn followed(planned: &Planned, links: &[Link]) -> Planned {
+    let mut planned = planned.clone();
+    for mount in &mut planned.plan.mounts {
+        let (Mount::Hide(at) | Mount::Empty(at) | Mount::Show(at) | Mount::Write(at) | Mount::Protect(at)) =
+            mount
+        else {
+            continue;
+        };
+        let above = links.iter().filter(|link| at.starts_with(&link.at));
+        if let Some(link) = above.max_by_key(|link| link.at.components().count()) {
+            let below = at.strip_prefix(&link.at).unwrap();
+            *at = if below == Path::new("") { link.to.clone() } else { link.to.join(below) };
+        }
+    }
+    planned
 }
 
 pub fn entry(name: &str) -> Entry {
@@ -127,6 +151,7 @@ pub fn facts() -> Facts {
         home: "/home/u".into(),
         other_homes: paths(&["/home/v"]),
         listings: listings(),
+        links: Vec::new(),
         path: paths(PATH),
         env: BTreeMap::new(),
         variables_with_keys: Vec::new(),

@@ -4,7 +4,7 @@ use crate::place::{HELD, Place, everybody};
 use std::process::Command;
 
 /// Runs a command where no namespaces can be made and no bubblewrap works: every user namespace is used up.
-fn without_namespaces(command: &Command) -> Command {
+pub fn without_namespaces(command: &Command) -> Command {
     // Inside its own user namespace the limit of further ones can be set to none.
     let script = "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"";
     let mut shell = Command::new("unshare");
