@@ -9,6 +9,7 @@ mod choose;
 mod contain;
 mod container;
 mod facts;
+mod git_configs;
 mod git_places;
 mod layers;
 mod links;

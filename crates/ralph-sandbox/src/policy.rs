@@ -5,6 +5,7 @@ mod caches;
 mod container;
 mod environment;
 mod facts;
+mod git_settings;
 mod home;
 mod links;
 mod network;
@@ -20,7 +21,8 @@ mod workspace;
 
 pub use crate::plan::ContainerEngine;
 pub use environment::EnvChanges;
-pub use facts::{AgentNeeds, Entry, EntryKind, Facts, Link};
+pub use facts::{AgentNeeds, Entry, EntryKind, Facts, GitConfig, Link};
+pub use git_settings::PASSED_GIT_SETTINGS;
 pub use planned::{Copied, Planned, plan_for_agent, plan_for_verification};
 pub use programs::SETTINGS;
 pub use secrets::{MIXED, SECRETS, holds_credentials};

@@ -43,7 +43,7 @@ pub use flags::{ASSUMED, Hidden, SKIPPED};
 pub use git_facts::{GitFacts, git_facts};
 pub use index::{Entry, Index, Kind, Skipped, side_by_side};
 pub use lock::{LockError, NobodyWorks, WorkspaceLock};
-pub use named_places::{named_places, way};
+pub use named_places::{git_settings, named_places, way};
 pub use noise::is_noise_directory;
 pub use odd_places::{check_objects, odd_places};
 pub use own_files::is_own_file;

@@ -63,7 +63,7 @@ impl Named {
             if !self.read.insert(file.clone()) {
                 continue;
             }
-            for (name, value) in settings(&small_file(&file, LARGEST).unwrap_or_default()) {
+            for (name, value) in git_settings(&small_file(&file, LARGEST).unwrap_or_default()) {
                 let beside = config.parent().unwrap_or(top);
                 let included = matches!(name.as_str(), "include.path" | "includeif.path");
                 let from = if included { beside } else { top };
@@ -121,8 +121,9 @@ pub fn way(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The settings of a config as `section.key`, read as git does, up to the first line that it would refuse.
-fn settings(text: &[u8]) -> Vec<(String, Vec<u8>)> {
+/// The settings of a config of git as `section.key`, read as git does, up to the first line that it would refuse.
+#[must_use]
+pub fn git_settings(text: &[u8]) -> Vec<(String, Vec<u8>)> {
     let text: Vec<u8> = String::from_utf8_lossy(text).replace("\r\n", "\n").into_bytes();
     let mut rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text).iter().copied().peekable();
     let (mut all, mut section) = (Vec::new(), String::new());
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn values_are_read_as_git_reads_them() {
         let text = b"# x\n[include]path=a b ; no\n\tPath = \"c;\\\"d\"\n[includeIf \"gitdir:]/\"]\n path = e\\\nf\r\n[Core]\nhooksPath\n";
-        let found = settings(text);
+        let found = git_settings(text);
         let found: Vec<(&str, &[u8])> = found.iter().map(|(n, v)| (n.as_str(), v.as_slice())).collect();
         let expected: [(&str, &[u8]); 4] = [
             ("include.path", b"a b"),

@@ -8,6 +8,8 @@ mod caches;
 mod container;
 #[path = "sandbox/ends.rs"]
 mod ends;
+#[path = "sandbox/git_user.rs"]
+mod git_user;
 #[path = "sandbox/held.rs"]
 mod held;
 #[path = "sandbox/linked_home.rs"]

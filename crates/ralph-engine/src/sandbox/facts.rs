@@ -1,6 +1,7 @@
 //! What the policy of the sandbox decides by, as it is on this machine.
 
 use super::call_dirs::CallDirs;
+use super::git_configs::git_configs;
 use super::layers::KeptLayers;
 use super::links::links;
 use super::socket_files::socket_files;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// A larger file is not one of the settings that may hold credentials.
-const SETTINGS_FILE: u64 = 1 << 20;
+pub(super) const SETTINGS_FILE: u64 = 1 << 20;
 /// Where home directories of others lie.
 const HOMES: &str = "/home";
 /// That of the administrator.
@@ -45,6 +46,7 @@ pub(super) fn facts(
         other_homes: other_homes(&home),
         listings: BTreeMap::default(),
         links: Vec::new(),
+        git_configs: git_configs(surroundings, &git_directories),
         path: surroundings.path.clone(),
         variables_with_keys: variables_with_keys(&surroundings.env),
         env: surroundings.env.clone(),

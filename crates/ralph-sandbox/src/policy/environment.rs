@@ -1,9 +1,11 @@
 //! Which variables a contained program gets.
 
 use super::facts::{AgentNeeds, Facts};
+use super::git_settings::git_variables;
 use super::programs::TOOLCHAIN_VARIABLES;
 use super::settings::{Mode, Settings};
-use crate::Backend;
+use super::sight::Sight;
+use crate::{Backend, Mount};
 use ralph_rules::secret_env::{
     is_number, is_open_address, is_path, is_secret_name, is_secret_value, password_in_address,
 };
@@ -153,6 +155,7 @@ pub(super) fn environment(
     facts: &Facts,
     settings: &Settings,
     needs: Option<&AgentNeeds>,
+    mounts: &[Mount],
 ) -> (EnvChanges, Vec<String>) {
     let passed = Passed { facts, settings, needs };
     let withheld: Vec<String> = facts
@@ -164,10 +167,10 @@ pub(super) fn environment(
     // One place for temporary files, whatever the variable's name.
     let temporary = ["TMP", "TEMP", "TEMPDIR"].into_iter().filter(|name| facts.env.contains_key(*name));
     let remove = withheld.iter().cloned().chain(temporary.map(Into::into)).collect();
-    (EnvChanges { remove, set: set(facts) }, withheld)
+    (EnvChanges { remove, set: set(facts, mounts) }, withheld)
 }
 
-fn set(facts: &Facts) -> Vec<(String, String)> {
+fn set(facts: &Facts, mounts: &[Mount]) -> Vec<(String, String)> {
     let tmp = match facts.backend {
         // It shows no other directory as /tmp.
         Backend::Landlock => facts.tmp.to_string_lossy().into_owned(),
@@ -176,14 +179,9 @@ fn set(facts: &Facts) -> Vec<(String, String)> {
     // The workspace is mounted, so that a repository around it lies behind a border that git does not cross by itself.
     let across = ("GIT_DISCOVERY_ACROSS_FILESYSTEM".to_owned(), "1".to_owned());
     let mut set = vec![("TMPDIR".to_owned(), tmp), across];
-    // A signature needs the user's keys. The user's own settings of this kind stay before ours.
     let count = facts.env.get("GIT_CONFIG_COUNT").filter(|_| !has_secret_git_settings(facts));
-    let count: usize = count.and_then(|count| count.trim().parse().ok()).unwrap_or(0);
-    for (n, key) in ["commit.gpgsign", "tag.gpgsign"].into_iter().enumerate() {
-        set.push((format!("GIT_CONFIG_KEY_{}", count + n), key.to_owned()));
-        set.push((format!("GIT_CONFIG_VALUE_{}", count + n), "false".to_owned()));
-    }
-    set.push(("GIT_CONFIG_COUNT".to_owned(), (count + 2).to_string()));
+    let count = count.and_then(|count| count.trim().parse().ok()).unwrap_or(0);
+    set.extend(git_variables(facts, &Sight::of(facts, mounts), count));
     set
 }
 

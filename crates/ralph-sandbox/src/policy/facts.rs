@@ -20,6 +20,8 @@ pub struct Facts {
     pub listings: BTreeMap<PathBuf, Vec<Entry>>,
     /// Links that lead into home directories: dot entries, settings, programs of `PATH`, and what is secret.
     pub links: Vec<Link>,
+    /// The user's own configurations of git that exist, in the order in which git reads them.
+    pub git_configs: Vec<GitConfig>,
     /// The directories of `PATH`.
     pub path: Vec<PathBuf>,
     /// The environment; the caller drops variables that are not text.
@@ -77,6 +79,16 @@ pub struct Link {
     pub to: PathBuf,
     /// Where the links on the way lie.
     pub through: Vec<PathBuf>,
+}
+
+/// A configuration of git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitConfig {
+    /// The file.
+    pub file: PathBuf,
+    /// Those of its settings that are [passed on](crate::policy::PASSED_GIT_SETTINGS) where it is hidden, without those that the
+    /// workspace's repository has itself.
+    pub settings: Vec<(String, String)>,
 }
 
 /// An entry of a directory.

@@ -66,7 +66,7 @@ fn planned(facts: &Facts, settings: &Settings, needs: Option<&AgentNeeds>) -> Pl
     mounts.extend(workspace::mounts(facts));
     notes.extend(without_layers(facts));
     let (network, hosts) = network(facts, settings, needs);
-    let (mut env, withheld) = environment(facts, settings, needs);
+    let (mut env, withheld) = environment(facts, settings, needs, &mounts);
     let backend = match &facts.backend {
         Backend::Container(it) => Backend::Container(with_variables(it, facts, settings, &mounts, &mut env)),
         other => other.clone(),

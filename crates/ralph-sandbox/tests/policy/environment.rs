@@ -1,11 +1,13 @@
 //! Variables, network and limits.
 
-use crate::surroundings::{claude, facts, strings};
+use crate::surroundings::{claude, entries, facts, link, paths, strings};
 use ralph_sandbox::policy::{
-    Facts, Mode, NetworkRule, Planned, Settings, VerifyNetwork, plan_for_agent, plan_for_verification,
+    Facts, GitConfig, Mode, NetworkRule, Planned, Settings, VerifyNetwork, plan_for_agent,
+    plan_for_verification,
 };
-use ralph_sandbox::{Mount, Network};
+use ralph_sandbox::{Backend, Mount, Network};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Variable and value; whether an agent gets it, an agent in the mode strict, a verification.
 const VARIABLES: &[(&str, &str, [bool; 3])] = &[
@@ -94,6 +96,62 @@ fn git_signs_nothing_and_keeps_the_users_settings() {
             ("commit.gpgsign", "false")
         );
     }
+}
+
+fn config(file: &str, settings: &[(&str, &str)]) -> GitConfig {
+    let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    GitConfig { file: file.into(), settings }
+}
+
+/// What git is told by variables, without that it signs nothing, and the file that it reads.
+fn told(facts: &Facts, settings: &Settings) -> (Vec<String>, Option<String>) {
+    let env = plan_for_agent(facts, settings, &claude()).env.apply(&facts.env);
+    let count: usize = env["GIT_CONFIG_COUNT"].parse().unwrap();
+    let setting = |n: usize| {
+        format!("{}={}", env[&format!("GIT_CONFIG_KEY_{n}")], env[&format!("GIT_CONFIG_VALUE_{n}")])
+    };
+    let all = (0..count).map(setting).filter(|setting| !setting.contains("gpgsign"));
+    (all.collect(), env.get("GIT_CONFIG_GLOBAL").cloned())
+}
+
+#[test]
+fn git_is_told_the_harmless_settings_of_a_file_that_is_hidden() {
+    let (dotted, moved) = ("/home/u/.gitconfig", "/home/u/.config/git/config");
+    let me = [("user.name", "Ada"), ("user.email", "ada@example.org"), ("init.defaultbranch", "main")];
+    let all = strings(&["user.name=Ada", "user.email=ada@example.org", "init.defaultbranch=main"]);
+    let both = [config(moved, &[("user.name", "Old")]), config(dotted, &me)];
+    let name = vec!["user.name=Old".to_owned()];
+    for (configs, hidden, expected, read) in [
+        (vec![config(dotted, &me)], vec![], vec![], None),
+        (vec![config(dotted, &me)], vec![dotted], all.clone(), Some("/dev/null")),
+        (both.to_vec(), vec![dotted], all.clone(), Some(moved)),
+        (both.to_vec(), vec![moved], vec![], Some(dotted)),
+        (vec![both[0].clone(), config(dotted, &me[1..])], vec![moved], name, Some(dotted)),
+        (both.to_vec(), vec![moved, dotted], all, Some("/dev/null")),
+        (vec![config("/home/u/work/gitconfig", &[])], vec![], vec![], Some("/dev/null")),
+    ] {
+        let mut facts = Facts { git_configs: configs, with_credentials: paths(&hidden), ..facts() };
+        facts.listings.get_mut(Path::new("/home/u")).unwrap().extend(entries(&["work/"]));
+        assert_eq!(told(&facts, &Settings::default()), (expected.clone(), None), "{hidden:?}");
+        facts.backend = Backend::Landlock;
+        assert_eq!(told(&facts, &Settings::default()), (expected, read.map(Into::into)), "{hidden:?}");
+    }
+}
+
+#[test]
+fn git_is_told_its_settings_where_a_link_leads_to_a_hidden_file() {
+    let file = config("/home/u/.gitconfig", &[("user.name", "Ada")]);
+    let mut facts = Facts { git_configs: vec![file], ..facts() };
+    facts.listings.get_mut(Path::new("/home/u")).unwrap().extend(entries(&["dotfiles/"]));
+    let mut told = |to: &str, settings: &Settings| {
+        facts.links = vec![link(".gitconfig", to)];
+        told(&facts, settings).0.len()
+    };
+    assert_eq!(told("dotfiles/gitconfig", &Settings::default()), 0, "it is seen");
+    assert_eq!(told("dotfiles/.ssh/gitconfig", &Settings::default()), 1);
+    let hide = Settings { hide: strings(&["~/dotfiles"]), ..Settings::default() };
+    assert_eq!(told("dotfiles/gitconfig", &hide), 1);
+    assert_eq!(told("dotfiles/gitconfig", &Settings { mode: Mode::Strict, ..Settings::default() }), 0);
 }
 
 #[test]

@@ -152,6 +152,7 @@ pub fn facts() -> Facts {
         other_homes: paths(&["/home/v"]),
         listings: listings(),
         links: Vec::new(),
+        git_configs: Vec::new(),
         path: paths(PATH),
         env: BTreeMap::new(),
         variables_with_keys: Vec::new(),
