@@ -5,6 +5,7 @@ use crate::journal;
 use crate::run_state::RunState;
 use ralph_rules::account::RunAccount;
 use ralph_rules::ending::Ending;
+use ralph_rules::fingerprint::Fingerprint;
 use ralph_rules::next::Next;
 use ralph_rules::objection::Objection;
 use ralph_rules::prompt::head;
@@ -150,8 +151,7 @@ impl Memory {
                 Some(why) => {
                     row.decision = why.code();
                     // A failed call has its class instead, and leaves the error of the work as it was.
-                    let error = state.first_error.as_ref().filter(|_| row.failure.is_none());
-                    row.error = error.map(|first| first.hash.clone());
+                    row.error = work_error(state).filter(|_| row.failure.is_none());
                 }
                 None => return false,
             },
@@ -168,6 +168,16 @@ pub fn judgement(decision: &Decision) -> Option<&Objection> {
         Next::Do(Step::Admit { review: false, .. } | Step::Plan { .. }) | Next::Exit(_)
     );
     decision.reasons.first().filter(|_| judged)
+}
+
+/// What the error of the work is known by in other runs: its fingerprint. Checks that fail without a word share one; they
+/// are told apart by their commands.
+fn work_error(state: &State) -> Option<String> {
+    let hash = &state.first_error.as_ref()?.hash;
+    match (hash == Fingerprint::SILENT, state.checks.failing()) {
+        (false, _) => Some(hash.clone()),
+        (true, failing) => failing.map(|result| format!("silent:{}", result.command)),
+    }
 }
 
 /// Failing tests after one more verification. Weakened tests are not fixed tests: with those of the baseline more may fail.

@@ -34,6 +34,9 @@ pub fn fingerprint(text: &str) -> String {
 }
 
 impl Fingerprint {
+    /// The hash of an output without a line: all that failed in silence has it, whatever failed.
+    pub const SILENT: &'static str = "cbf29ce484222325";
+
     /// Takes the signature of a failing output. The order in which lines come does not matter: parallel test
     /// runners shuffle them.
     pub fn of(text: &str) -> Fingerprint {
@@ -260,6 +263,9 @@ mod tests {
     #[test]
     fn it_is_short_and_the_same_for_ever() {
         assert_eq!(fingerprint(""), "cbf29ce484222325 no output");
+        for silent in ["", " \n\t\r\n", "\x1b[0m\n"] {
+            assert_eq!(Fingerprint::of(silent).hash, Fingerprint::SILENT, "{silent:?}");
+        }
         let long = fingerprint(&"error: x ".repeat(10_000));
         assert!(long.len() <= 17 + SHOWN, "{}", long.len());
         assert_eq!(fingerprint("error: exit 3"), fingerprint("error: exit 77"));

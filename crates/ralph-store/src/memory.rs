@@ -292,15 +292,20 @@ impl Store for Memory {
         &self,
         workspace: &str,
         error: &str,
+        before: &str,
         most: u32,
     ) -> Result<Vec<IterationRow>, StoreError> {
         let contents = self.lock();
-        let here =
-            |row: &&IterationRow| contents.runs.get(&row.run).is_some_and(|r| r.workspace == workspace);
-        let all = contents.iterations.values().flat_map(|rows| rows.values());
+        let limit = contents.started(before);
+        let wanted = |run: &str| {
+            let here = contents.runs.get(run).is_some_and(|row| row.workspace == workspace);
+            here && contents.started(run).zip(limit).is_some_and(|(own, limit)| own < limit)
+        };
+        let of_runs = contents.iterations.iter().filter(|(run, _)| wanted(run));
+        let all = of_runs.flat_map(|(_, rows)| rows.values());
         let mut found: Vec<IterationRow> =
-            all.filter(|row| row.error.as_deref() == Some(error)).filter(here).cloned().collect();
-        found.sort_by_key(|row| std::cmp::Reverse((row.at, row.n)));
+            all.filter(|row| row.error.as_deref() == Some(error)).cloned().collect();
+        found.sort_by_key(|row| (contents.started_order(&row.run), Reverse((row.n, row.attempt))));
         found.truncate(index(most.into()));
         Ok(found)
     }

@@ -198,9 +198,10 @@ impl Store for Database {
         &self,
         workspace: &str,
         error: &str,
+        before: &str,
         most: u32,
     ) -> Result<Vec<IterationRow>, StoreError> {
-        self.reading(|c| rows::iterations_with_error(c, workspace, error, most))
+        self.reading(|c| rows::iterations_with_error(c, workspace, error, before, most))
     }
 
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {

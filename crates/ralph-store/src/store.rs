@@ -66,11 +66,13 @@ pub trait Store: Send + Sync {
     fn latest_iteration(&self, run: &str) -> Result<Option<IterationRow>, StoreError> {
         Ok(self.latest_iterations(run, 1)?.pop())
     }
-    /// At most `most` attempts in a workspace that ended with this error, newest first.
+    /// At most `most` attempts in a workspace that ended with this error, newest first: those of runs that were started
+    /// before the run `before`, and none at all if there is no such run.
     fn iterations_with_error(
         &self,
         workspace: &str,
         error: &str,
+        before: &str,
         most: u32,
     ) -> Result<Vec<IterationRow>, StoreError>;
     /// Accounts of runs, newest first.

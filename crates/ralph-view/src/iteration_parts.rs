@@ -154,16 +154,14 @@ pub fn prompt(records: &[Record], n: u32, folder: &Path, most: usize) -> Option<
     Some(PromptText { text, truncated: shown.len() < bytes.len(), pruned: false })
 }
 
-/// The names of the files that an iteration changed.
+/// The names of the files that an iteration changed, all its attempts together.
 pub fn changed_names(records: &[Record], n: u32) -> Vec<String> {
     let inspected = by_iteration(records).filter_map(|(iteration, record)| match &record.fact {
-        Fact::Seen(Seen::Inspected(inspected)) if iteration == n => Some(inspected),
+        Fact::Seen(Seen::Inspected(inspected)) if iteration == n => Some(&inspected.changed),
         _ => None,
     });
-    inspected
-        .last()
-        .map(|inspected| inspected.changed.iter().map(|name| plain(name)).collect())
-        .unwrap_or_default()
+    let mut seen = BTreeSet::new();
+    inspected.flatten().filter(|name| seen.insert(*name)).map(|name| plain(name)).collect()
 }
 
 /// The rows with the rungs that worked, as the journal has them: rows of an earlier ralph do not say.

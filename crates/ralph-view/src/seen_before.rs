@@ -3,6 +3,7 @@
 use crate::iteration_parts::changed_names;
 use crate::run_state::short_id;
 use ralph_engine::journal;
+use ralph_rules::fingerprint::Fingerprint;
 use ralph_store::{IterationRow, Store, StoreError};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -31,18 +32,22 @@ pub struct SeenBefore {
     pub text: String,
 }
 
-/// Earlier runs in a workspace that had this error, newest first; `run` itself is not one of them.
+/// Runs in a workspace that were started before `run` and had this error, newest first.
 pub fn seen_before(
     store: &dyn Store,
     workspace: &str,
     error: &str,
     run: &str,
 ) -> Result<Vec<SeenBefore>, StoreError> {
-    let rows = store.iterations_with_error(workspace, error, LOOKED_AT)?;
+    // Rows of an earlier ralph do not say which check failed without a word: nothing is known to be the same.
+    if error == Fingerprint::SILENT {
+        return Ok(Vec::new());
+    }
+    let rows = store.iterations_with_error(workspace, error, run, LOOKED_AT)?;
     let mut told = BTreeSet::new();
     let mut found = Vec::new();
-    for row in rows.into_iter().filter(|row| row.run != run) {
-        // Newest first: the first row of a run is the last iteration that ended so.
+    for row in rows {
+        // Newest first: the first row of a run is the last attempt that ended so.
         if found.len() < MOST && told.insert(row.run.clone()) {
             found.push(SeenBefore::of(store, &row, error)?);
         }
@@ -52,8 +57,10 @@ pub fn seen_before(
 
 impl SeenBefore {
     fn of(store: &dyn Store, row: &IterationRow, error: &str) -> Result<SeenBefore, StoreError> {
-        let later = store.iterations(&row.run)?.into_iter().find(|later| later.n > row.n);
-        let gone_after = later.filter(|later| is_gone(later, error)).map(|later| later.n);
+        let later = store.iterations(&row.run)?.into_iter();
+        let mut later = later.filter(|later| (later.n, later.attempt) > (row.n, row.attempt));
+        // An attempt that failed says nothing about the error; the one that was made for it instead does.
+        let gone_after = later.find(|later| is_gone(later, error)).map(|later| later.n);
         let changed = match (gone_after, journal::read(store, &row.run)) {
             (Some(n), Ok(records)) => changed_names(&records, n),
             _ => Vec::new(),

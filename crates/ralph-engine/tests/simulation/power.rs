@@ -155,9 +155,10 @@ impl Store for Power {
         &self,
         workspace: &str,
         error: &str,
+        before: &str,
         most: u32,
     ) -> Result<Vec<IterationRow>, StoreError> {
-        self.store.iterations_with_error(workspace, error, most)
+        self.store.iterations_with_error(workspace, error, before, most)
     }
     fn outbox_lease(&self, lease: &Lease<'_>) -> Result<Vec<OutboxEntry>, StoreError> {
         self.store.outbox_lease(lease)

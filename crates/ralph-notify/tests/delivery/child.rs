@@ -149,9 +149,10 @@ impl Store for Dying {
         &self,
         workspace: &str,
         error: &str,
+        before: &str,
         most: u32,
     ) -> Result<Vec<IterationRow>, StoreError> {
-        self.store.iterations_with_error(workspace, error, most)
+        self.store.iterations_with_error(workspace, error, before, most)
     }
     fn accounts(&self, filter: &AccountFilter) -> Result<Vec<AccountRow>, StoreError> {
         self.store.accounts(filter)

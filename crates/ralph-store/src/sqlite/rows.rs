@@ -225,12 +225,16 @@ pub(super) fn iterations_with_error(
     c: &Connection,
     workspace: &str,
     error: &str,
+    before: &str,
     most: u32,
 ) -> Result<Vec<IterationRow>, StoreError> {
     let here = "error = ?1 and run in (select id from run where workspace = ?2)";
-    let mut select =
-        c.prepare_cached(&format!("{ITERATION} where {here} order by at desc, n desc limit ?3"))?;
-    let rows = select.query_map(params![error, workspace, most], iteration_row)?;
+    let earlier = format!("{} < {}", start_position("run"), start_position("?3"));
+    let order = started_order("run");
+    let sql =
+        format!("{ITERATION} where {here} and {earlier} order by {order}, n desc, attempt desc limit ?4");
+    let mut select = c.prepare_cached(&sql)?;
+    let rows = select.query_map(params![error, workspace, before, most], iteration_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

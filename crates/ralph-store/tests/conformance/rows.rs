@@ -153,9 +153,12 @@ pub fn runs_are_found_by_what_is_asked_for(place: &dyn Place) {
 
 pub fn iterations_are_found_by_age_and_by_error(place: &dyn Place) {
     let store = place.open();
-    let runs = [("a", "/w"), ("b", "/w"), ("c", "/x")].map(|(id, workspace)| {
-        Row::Run(Box::new(RunRow { id: id.into(), workspace: workspace.into(), ..RunRow::default() }))
-    });
+    // In the order in which they are started, which neither ids nor clocks follow.
+    for (id, workspace) in [("d", "/w"), ("a", "/w"), ("c", "/x"), ("b", "/w"), ("e", "/w")] {
+        let run = RunRow { id: id.into(), workspace: workspace.into(), ..RunRow::default() };
+        let record = put(&format!("run/{id}"), 0, "{}");
+        store.commit(&Batch { rows: vec![Row::Run(Box::new(run))], ..puts(vec![record]) }).unwrap();
+    }
     let row = |run: &str, n, attempt, at, error: Option<&str>| {
         let error = error.map(str::to_owned);
         Row::Iteration(IterationRow { run: run.into(), n, attempt, at, error, ..IterationRow::default() })
@@ -167,8 +170,11 @@ pub fn iterations_are_found_by_age_and_by_error(place: &dyn Place) {
         row("a", 3, 2, 4, Some("f")),
         row("b", 1, 1, 5, Some("e")),
         row("c", 1, 1, 6, Some("e")),
+        row("d", 1, 1, 9, Some("e")),
+        row("d", 1, 2, 9, Some("e")),
+        row("e", 1, 1, 7, Some("e")),
     ];
-    store.commit(&Batch { rows: runs.into_iter().chain(rows).collect(), ..Batch::default() }).unwrap();
+    store.commit(&Batch { rows: rows.to_vec(), ..Batch::default() }).unwrap();
     let which = |rows: Vec<IterationRow>| {
         rows.into_iter().map(|row| format!("{}{}.{}", row.run, row.n, row.attempt)).collect::<Vec<_>>()
     };
@@ -176,9 +182,22 @@ pub fn iterations_are_found_by_age_and_by_error(place: &dyn Place) {
     assert_eq!(which(store.latest_iterations("a", 9).unwrap()).len(), 4);
     assert!(store.latest_iterations("nobody", 9).unwrap().is_empty());
     assert_eq!(store.latest_iteration("a").unwrap().map(|row| (row.n, row.attempt)), Some((3, 2)));
-    assert_eq!(which(store.iterations_with_error("/w", "e", 9).unwrap()), ["b1.1", "a2.1", "a1.1"]);
-    assert_eq!(which(store.iterations_with_error("/w", "e", 1).unwrap()), ["b1.1"]);
-    assert!(store.iterations_with_error("/w", "other", 9).unwrap().is_empty());
+    let with = |error: &str, before: &str, most| {
+        which(store.iterations_with_error("/w", error, before, most).unwrap())
+    };
+    // What, before which run, how many at most, and what is found.
+    let table: [(&str, &str, u32, &[&str]); 7] = [
+        ("e", "e", 9, &["b1.1", "a2.1", "a1.1", "d1.2", "d1.1"]),
+        ("e", "e", 1, &["b1.1"]),
+        ("e", "b", 9, &["a2.1", "a1.1", "d1.2", "d1.1"]),
+        ("e", "a", 9, &["d1.2", "d1.1"]),
+        ("e", "d", 9, &[]),
+        ("e", "nobody", 9, &[]),
+        ("other", "e", 9, &[]),
+    ];
+    for (error, before, most, found) in table {
+        assert_eq!(with(error, before, most), found, "{error} before {before}");
+    }
 }
 
 pub fn accounts_are_found_by_what_runs_have_in_common(place: &dyn Place) {
