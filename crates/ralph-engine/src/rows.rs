@@ -107,6 +107,26 @@ impl Memory {
 
     /// True when the attempt's row changed.
     fn follow(&mut self, state: &State, record: &Record) -> bool {
+        let changed = self.follow_step(state, record);
+        self.note_wait(state, record) || changed
+    }
+
+    /// Before a wait no step is decided on, and the iteration is over nevertheless: the wait stands for the decision until
+    /// there is one.
+    fn note_wait(&mut self, state: &State, record: &Record) -> bool {
+        let is_open = |row: &&mut IterationRow| {
+            row.decision.is_empty() && row.failure.is_none() && row.progress.is_some()
+        };
+        let Some(row) = self.attempt.as_mut().filter(is_open) else { return false };
+        row.decision = match (&record.fact, RunState::of(state)) {
+            (Fact::Seen(_), now @ (RunState::Paused | RunState::Waiting { .. })) => now.name().to_lowercase(),
+            _ => return false,
+        };
+        row.error = work_error(state);
+        true
+    }
+
+    fn follow_step(&mut self, state: &State, record: &Record) -> bool {
         // A review is no attempt of the agent that works.
         if let Fact::Decided(Decision {
             next: Next::Do(Step::Call { id, rung, review: false, .. }), ..

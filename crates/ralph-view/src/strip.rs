@@ -1,6 +1,7 @@
 //! The strip: a run as a row of bars, one an iteration. Height is cost, fill is what came of it, dots are what is left, a
 //! line is the number of failing tests. Every screen draws it from the same data.
 
+use crate::run_state::RunState;
 use ralph_rules::ending::{Reason, Status};
 use ralph_rules::grade::Grade;
 use ralph_store::{IterationRow, RunRow};
@@ -28,7 +29,7 @@ pub enum BarOutcome {
     Wrong,
     /// A person stopped the run during it.
     Stopped,
-    /// It is under way.
+    /// Its call, inspection or verification is open.
     UnderWay,
 }
 
@@ -150,7 +151,7 @@ fn one_bar(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> Ba
 }
 
 fn outcome(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> BarOutcome {
-    let closed = !row.decision.is_empty();
+    let closed = !row.decision.is_empty() || is_last && is_between_calls(run, row);
     if is_last && is_open && !closed && row.failure.is_none() {
         return BarOutcome::UnderWay;
     }
@@ -172,6 +173,12 @@ fn outcome(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> Ba
         true => BarOutcome::Worked,
         false => BarOutcome::NothingNew,
     }
+}
+
+/// The run waits: no call, inspection or verification is open. Rows of an earlier ralph have no decision for that.
+fn is_between_calls(run: &RunRow, row: &IterationRow) -> bool {
+    let waits = [RunState::Paused, RunState::Waiting { until: None }];
+    row.progress.is_some() && waits.iter().any(|state| state.name() == run.status)
 }
 
 /// The agent's own doing ended the run, or something failed outside of its work.

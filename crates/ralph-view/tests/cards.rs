@@ -1,12 +1,16 @@
 //! Cards and strips as tables: which group, mark, word and sentence a run has, and what came of each iteration. And the
 //! state of every golden journal: rows and journals tell the same one, record by record.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(clippy::cast_possible_truncation)]
 
 mod golden;
+#[path = "../../ralph-rules/tests/journal/mod.rs"]
+mod journal;
 
+use journal::{Journal, more};
 use ralph_engine::rebuild::Rows;
 use ralph_rules::ending::Status;
-use ralph_rules::record::Record;
+use ralph_rules::record::{CheckOutcome, Record, Request};
 use ralph_rules::state::State;
 use ralph_store::{IterationRow, RunRow};
 use ralph_view::card::{Card, CardContext, Group, Tone};
@@ -168,6 +172,13 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
     let worked = IterationRow { progress: Some(true), verified: Some(false), ..judged.clone() };
     let nothing = IterationRow { progress: Some(false), ..judged.clone() };
     let failed = IterationRow { failure: Some("overloaded".into()), ..judged.clone() };
+    let inspected = IterationRow { progress: Some(true), ..under_way.clone() };
+    let idle = IterationRow { progress: Some(false), ..under_way.clone() };
+    let in_state = |state: RunState| RunRow { status: state.name().into(), ..RunRow::default() };
+    let (paused, waiting) = (in_state(RunState::Paused), in_state(RunState::Waiting { until: None }));
+    let (verifying, working) = (in_state(RunState::Verifying), in_state(RunState::Running));
+    let crashed = in_state(RunState::Crashed);
+    let noted = IterationRow { decision: "paused".into(), ..inspected.clone() };
     let ended_by_us = IterationRow { failure: Some("aborted".into()), ..judged.clone() };
     let last_words = IterationRow { failure: Some("unknown".into()), ..judged.clone() };
     let old = IterationRow { files: 3, ..judged };
@@ -178,6 +189,17 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
         (&open, &nothing, true, NothingNew),
         (&open, &failed, true, Wrong),
         (&open, &old, true, Worked),
+        // Under way is only what is open.
+        (&working, &under_way, true, UnderWay),
+        (&working, &inspected, true, UnderWay),
+        (&verifying, &inspected, true, UnderWay),
+        (&paused, &inspected, true, Worked),
+        (&paused, &idle, true, NothingNew),
+        (&paused, &noted, true, Worked),
+        (&waiting, &inspected, true, Worked),
+        (&working, &noted, true, Worked),
+        (&crashed, &noted, false, Worked),
+        (&crashed, &inspected, false, Wrong),
         (&over("gate_passed", Some("proven"), "COMPLETED"), &worked, false, Proven),
         (&over("gate_passed", Some("unbroken"), "COMPLETED"), &worked, false, Worked),
         (&over("PROHIBITED_PATH", None, "ABORTED"), &worked, false, Wrong),
@@ -196,6 +218,39 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
         let strip = Strip::of(run, std::slice::from_ref(row), is_open);
         assert_eq!(strip.bars[0].outcome, outcome, "{run:?} {row:?}");
     }
+}
+
+/// Every row of a run's latest attempt, record by record.
+#[test]
+fn an_iteration_is_over_while_the_run_waits_before_the_next_call() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.later(1_000).admit();
+    let last = |journal: &Journal, is_open| {
+        let rows = Rows::of_records("run", &journal.records);
+        let (run, attempts) = (rows.run.unwrap(), rows.iterations);
+        let bar = Strip::of(&run, &attempts, is_open).bars.pop().unwrap();
+        let row = attempts.last().unwrap();
+        (run.status, row.decision.clone(), row.error.is_some(), bar.outcome)
+    };
+    let told = |status: &str, decision: &str, error, outcome| {
+        (status.to_owned(), decision.to_owned(), error, outcome)
+    };
+    use BarOutcome::*;
+    assert_eq!(last(&journal, true), told("RUNNING", "", false, UnderWay));
+    journal.later(1_000).ask(Request::Pause);
+    assert_eq!(last(&journal, true), told("RUNNING", "", false, UnderWay));
+    journal.later(1_000).says(&more());
+    assert_eq!(last(&journal, true), told("RUNNING", "", false, UnderWay));
+    journal.inspected(true);
+    assert_eq!(last(&journal, true), told("VERIFYING", "", false, UnderWay));
+    journal.verified(CheckOutcome::Failed);
+    assert_eq!(last(&journal, true), told("PAUSED", "paused", true, Worked));
+    // Its process is gone: the iteration was over.
+    assert_eq!(last(&journal, false), told("PAUSED", "paused", true, Worked));
+    journal.later(1_000).ask(Request::Continue);
+    let (status, decision, error, outcome) = last(&journal, true);
+    assert_eq!((status.as_str(), error, outcome), ("RUNNING", true, Worked));
+    assert_ne!(decision, "paused", "why it continues is known now");
 }
 
 #[test]

@@ -89,6 +89,8 @@ impl Fake {
 
     fn iterations(&self) -> Vec<IterationRow> {
         let last = self.spent.len();
+        let waits = matches!(self.state, RunState::Paused | RunState::Waiting { .. });
+        let is_under_way = |at: usize| at + 1 == last && self.state.is_open() && !waits;
         let row = |(at, (cents, files, progress, failing)): (usize, &Spent)| IterationRow {
             run: self.row().id,
             n: u32::try_from(at + 1).unwrap(),
@@ -97,8 +99,12 @@ impl Fake {
             dur_ms: 64_000 + 7_000 * i64::try_from(at).unwrap(),
             cost_micro: cents * 10_000,
             files: *files,
-            verified: Some(false),
-            decision: if at + 1 == last && self.state.is_open() { String::new() } else { "continue".into() },
+            verified: (!is_under_way(at)).then_some(false),
+            decision: match at + 1 == last && waits {
+                true => self.state.name().to_lowercase(),
+                false if is_under_way(at) => String::new(),
+                false => "continue".into(),
+            },
             progress: Some(*progress),
             failing: *failing,
             ..IterationRow::default()
