@@ -3,6 +3,7 @@
 
 use crate::run_state::RunState;
 use ralph_rules::ending::{Reason, Status};
+use ralph_rules::failure::{Class, Reaction};
 use ralph_rules::grade::Grade;
 use ralph_store::{IterationRow, RunRow};
 use serde::Serialize;
@@ -25,7 +26,7 @@ pub enum BarOutcome {
     NothingNew,
     /// The run ended with it, and its work was shown by experiment.
     Proven,
-    /// The call failed, or the run ended with it because of what it did.
+    /// The call failed other than by a limit that is waited for, or the run ended with it because of what it did.
     Wrong,
     /// A person stopped the run during it.
     Stopped,
@@ -160,8 +161,10 @@ fn outcome(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> Ba
     if is_last && cut_off && run.status == Status::Interrupted.name() {
         return BarOutcome::Stopped;
     }
+    let failed = row.failure.as_deref().is_some_and(|class| !is_waited_out(class));
     // One that was cut off was never inspected: it is not known to have brought nothing.
-    if row.failure.is_some() || !closed && !is_open || (is_last && ended_by_what_it_did(run)) {
+    let lost = !closed && row.failure.is_none() && !is_open;
+    if failed || lost || (is_last && ended_by_what_it_did(run)) {
         return BarOutcome::Wrong;
     }
     let shown = run.proof.as_deref().and_then(Grade::of).is_some_and(Grade::shows_work);
@@ -179,6 +182,12 @@ fn outcome(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> Ba
 fn is_between_calls(run: &RunRow, row: &IterationRow) -> bool {
     let waits = [RunState::Paused, RunState::Waiting { until: None }];
     row.progress.is_some() && waits.iter().any(|state| state.name() == run.status)
+}
+
+/// A limit or an outage, which a run waits for: nothing that the iteration did went wrong.
+fn is_waited_out(class: &str) -> bool {
+    let class = serde_json::from_value::<Class>(class.into());
+    class.is_ok_and(|class| class.reaction() == Reaction::Wait)
 }
 
 /// The agent's own doing ended the run, or something failed outside of its work.

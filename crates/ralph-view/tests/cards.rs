@@ -171,7 +171,7 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
     let under_way = IterationRow { decision: String::new(), ..judged.clone() };
     let worked = IterationRow { progress: Some(true), verified: Some(false), ..judged.clone() };
     let nothing = IterationRow { progress: Some(false), ..judged.clone() };
-    let failed = IterationRow { failure: Some("overloaded".into()), ..judged.clone() };
+    let failed = IterationRow { failure: Some("bad_request".into()), ..judged.clone() };
     let inspected = IterationRow { progress: Some(true), ..under_way.clone() };
     let idle = IterationRow { progress: Some(false), ..under_way.clone() };
     let in_state = |state: RunState| RunRow { status: state.name().into(), ..RunRow::default() };
@@ -217,6 +217,44 @@ fn a_bar_is_filled_by_what_came_of_the_iteration() {
     for (run, row, is_open, outcome) in table {
         let strip = Strip::of(run, std::slice::from_ref(row), is_open);
         assert_eq!(strip.bars[0].outcome, outcome, "{run:?} {row:?}");
+    }
+}
+
+#[test]
+fn a_limit_that_is_waited_for_did_not_go_wrong() {
+    use BarOutcome::*;
+    let waiting = RunRow { status: "WAITING".into(), ..RunRow::default() };
+    let gave_up = RunRow { exit_code: Some(1), status: "ABORTED".into(), ..ended("RATE_LIMIT", None) };
+    let crashed = RunRow { status: "CRASHED".into(), ..RunRow::default() };
+    let table = [
+        ("usage_limit", NothingNew),
+        ("rate_limited", NothingNew),
+        ("outage", NothingNew),
+        ("network", NothingNew),
+        ("auth", Wrong),
+        ("billing", Wrong),
+        ("context_too_long", Wrong),
+        ("refusal", Wrong),
+        ("aborted", Wrong),
+        ("unknown", Wrong),
+        ("lost", Wrong),
+    ];
+    for (class, outcome) in table {
+        let row = IterationRow {
+            n: 1,
+            attempt: 1,
+            failure: Some(class.into()),
+            progress: Some(false),
+            ..IterationRow::default()
+        };
+        for (run, is_open) in [(&waiting, true), (&gave_up, false), (&crashed, false)] {
+            let strip = Strip::of(run, std::slice::from_ref(&row), is_open);
+            assert_eq!(strip.bars[0].outcome, outcome, "{class} {}", run.status);
+        }
+        // What it did before the limit counts.
+        let changed = IterationRow { progress: Some(true), ..row };
+        let strip = Strip::of(&waiting, &[changed], true);
+        assert_eq!(strip.bars[0].outcome, if outcome == Wrong { Wrong } else { Worked }, "{class}");
     }
 }
 
