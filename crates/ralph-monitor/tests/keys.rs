@@ -198,7 +198,12 @@ fn pages_are_opened_for_the_run_and_the_iteration_that_is_selected() {
         ("o", PageKind::Transcript, Some(5)),
         ("\tjo", PageKind::Transcript, Some(4)),
         ("\tjj\r", PageKind::Transcript, Some(3)),
-        ("v", PageKind::Verification, Some(5)),
+        // The fifth is under way.
+        ("v", PageKind::Verification, Some(4)),
+        ("v→", PageKind::Verification, Some(5)),
+        ("v←", PageKind::Verification, Some(3)),
+        ("\tv", PageKind::Verification, Some(4)),
+        ("\tjjv", PageKind::Verification, Some(3)),
         ("\tGv", PageKind::Verification, Some(1)),
         ("\tGv→", PageKind::Verification, Some(2)),
         ("i", PageKind::Prompt, Some(5)),
@@ -215,6 +220,14 @@ fn pages_are_opened_for_the_run_and_the_iteration_that_is_selected() {
         assert_eq!(model.page.as_ref().unwrap().wanted, wanted, "{keys}");
     }
     let mut model = model(WIDE);
+    select(&mut model, 0);
+    typed(&mut model, "v");
+    assert_eq!(model.answer.as_ref().unwrap().text, "This is iteration 4; iteration 5 was not verified.");
+    // Where none was, the page says so.
+    model.detail.as_mut().unwrap().iterations.iter_mut().for_each(|iteration| iteration.verified = None);
+    assert_eq!(typed(&mut model, "vv").len(), 1);
+    assert_eq!((model.page.as_ref().unwrap().wanted.iteration, &model.answer), (Some(5), &None));
+    let mut model = self::model(WIDE);
     assert_eq!(typed(&mut model, "?"), [], "the keys need no reading");
     assert_eq!(typed(&mut model, "?"), []);
     assert!(model.page.is_none(), "the key that opened a page closes it");

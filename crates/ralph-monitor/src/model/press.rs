@@ -196,11 +196,9 @@ impl Model {
         exists.then(|| self.show_page(PageWanted { iteration: Some(n), ..wanted }))
     }
 
-    /// Opens a page of the selected run, and of the selected iteration or the newest.
+    /// Opens a page of the selected run, and of the selected iteration or the newest that has one.
     fn open_page(&mut self, kind: PageKind) -> Option<Effect> {
-        let iterations = self.detail.as_ref().map(|detail| detail.iterations.as_slice()).unwrap_or_default();
-        let at = if let Lower::Iterations(at) = self.lower { at } else { 0 };
-        let iteration = iterations.get(at).map(|iteration| iteration.bar.n);
+        let iteration = self.iteration_for(kind);
         let of_iteration = matches!(kind, PageKind::Transcript | PageKind::Verification | PageKind::Prompt);
         if of_iteration && iteration.is_none() {
             self.say("There is no iteration yet.", true);
@@ -209,6 +207,23 @@ impl Model {
         let run = self.selected.clone().unwrap_or_default();
         let effect = self.show_page(PageWanted { kind, run, iteration: iteration.filter(|_| of_iteration) });
         Some(effect).filter(|_| kind != PageKind::Help)
+    }
+
+    /// The iteration that is selected, otherwise the newest. Where the newest was not verified yet, the newest that was is
+    /// shown instead, and said to be.
+    fn iteration_for(&mut self, kind: PageKind) -> Option<u32> {
+        let iterations = self.detail.as_ref().map(|detail| detail.iterations.as_slice()).unwrap_or_default();
+        let at = if let Lower::Iterations(at) = self.lower { at } else { 0 };
+        let wanted = iterations.get(at)?.bar.n;
+        if kind != PageKind::Verification || at > 0 {
+            return Some(wanted);
+        }
+        let verified = iterations.iter().find(|iteration| iteration.verified.is_some());
+        let shown = verified.map_or(wanted, |iteration| iteration.bar.n);
+        if shown != wanted {
+            self.say(format!("This is iteration {shown}; iteration {wanted} was not verified."), false);
+        }
+        Some(shown)
     }
 
     fn show_page(&mut self, wanted: PageWanted) -> Effect {

@@ -15,6 +15,7 @@ use ralph_view::overview::{Overview, Today};
 use ralph_view::run_detail::{EndNote, Expected, IterationView, Meter, NextCommand, RunDetail};
 use ralph_view::run_state::RunState;
 use ralph_view::seen_before::SeenBefore;
+use ralph_view::strip::BarOutcome;
 
 /// 2026-11-17 06:42:10 UTC.
 pub const NOW: Ms = 1_794_897_730_000;
@@ -128,7 +129,7 @@ impl Fake {
         let row = card.run.row.clone();
         let iterations = card.strip.bars.iter().rev().map(|bar| IterationView {
             bar: bar.clone(),
-            verified: Some(false),
+            verified: (bar.outcome != BarOutcome::UnderWay).then_some(false),
             decision: "continue".into(),
             why: "the verify command fails: exit 101".into(),
             failure: None,
