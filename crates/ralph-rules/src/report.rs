@@ -2,8 +2,10 @@
 //! `report/markdown.rs` formats it.
 
 mod markdown;
+mod rate;
 mod typical;
 
+pub use rate::Rate;
 pub use typical::{NotCompleted, Typical};
 
 use crate::account::{RunAccount, Share};
@@ -112,8 +114,10 @@ pub struct Group {
     pub skill: Option<String>,
     /// Runs.
     pub loops: u32,
-    /// Percent completed.
+    /// Percent completed, of all.
     pub completion_rate: f64,
+    /// Completed, of those that are over.
+    pub completed: Rate,
     /// Mean of the completed ones, if there are any.
     pub avg_iterations: Option<f64>,
 }
@@ -239,11 +243,13 @@ fn by_skill(runs: &[RunAccount]) -> Vec<Group> {
     }
     let group = |(skill, runs): (&Option<String>, Vec<&RunAccount>)| {
         let loops = count(runs.len());
+        let over = count(runs.iter().filter(|run| run.status.is_some()).count());
         let completed: Vec<&RunAccount> = runs.into_iter().filter(|run| is_completed(run)).collect();
         Group {
             skill: skill.clone(),
             loops,
             completion_rate: percent(count(completed.len()), loops),
+            completed: Rate::of(count(completed.len()), over),
             avg_iterations: Typical::of(&completed).avg_iterations,
         }
     };

@@ -5,10 +5,10 @@ use crate::run_detail::ENOUGH_RUNS;
 use ralph_engine::clock::utc;
 use ralph_engine::metrics::calendar::{stamp, today};
 use ralph_rules::account::RunAccount;
-use ralph_rules::ending::Status;
+use ralph_rules::ending::{Reason, Status};
 use ralph_rules::estimate::Estimate;
 use ralph_rules::money::Micro;
-use ralph_rules::report::{Agent, Group, Overall, Span, Waste, report};
+use ralph_rules::report::{Agent, Group, Overall, Rate, Span, Waste, report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -43,21 +43,8 @@ pub struct Rates {
     pub completed: Rate,
     /// Proven or tested, of the runs that are over.
     pub proven: Rate,
-}
-
-/// A rate with what is behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Rate {
-    /// So many.
-    pub n: u32,
-    /// Of so many.
-    pub of: u32,
-    /// In percent; 0 of 0 is 0.
-    pub percent: f64,
-    /// Lower end of the 95 % interval, in percent.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
+    /// Stalled, of the runs that are over.
+    pub stalled: Rate,
 }
 
 /// What one agent with one model usually takes.
@@ -102,6 +89,7 @@ impl Statistics {
     pub fn of(runs: &[RunAccount], workspace: Option<String>, scripted: u32, zone: &str) -> Statistics {
         let all = report(runs, &Span::default());
         let over = all.overall.loops.saturating_sub(all.overall.open);
+        let stalled = all.abort_reasons.get(Reason::Stall.name()).copied().unwrap_or(0);
         Statistics {
             v: 1,
             workspace,
@@ -110,6 +98,7 @@ impl Statistics {
             rates: Rates {
                 completed: Rate::of(all.overall.completed, over),
                 proven: Rate::of(all.overall.verified, over),
+                stalled: Rate::of(stalled, over),
             },
             overall: all.overall,
             by_skill: all.by_skill,
@@ -126,23 +115,6 @@ impl Statistics {
     pub fn with_enough_runs(mut self) -> Statistics {
         self.estimates.retain(|usual| usual.runs >= ENOUGH_RUNS);
         self
-    }
-}
-
-impl Rate {
-    /// With Wilson's interval, which also holds for few runs and for none or all of them.
-    pub fn of(n: u32, of: u32) -> Rate {
-        const Z: f64 = 1.96;
-        if of == 0 {
-            return Rate { n, of, percent: 0.0, low: 0.0, high: 100.0 };
-        }
-        let (count, p) = (f64::from(of), f64::from(n.min(of)) / f64::from(of));
-        let middle = p + Z * Z / (2.0 * count);
-        let half = Z * (p * (1.0 - p) / count + Z * Z / (4.0 * count * count)).sqrt();
-        let scale = 1.0 + Z * Z / count;
-        let percent = |x: f64| (x * 1000.0).round() / 10.0;
-        let low = percent(((middle - half) / scale).max(0.0));
-        Rate { n, of, percent: percent(p), low, high: percent(((middle + half) / scale).min(1.0)) }
     }
 }
 
@@ -191,24 +163,4 @@ fn days(runs: &[RunAccount], zone: &str) -> Vec<Day> {
         }
     };
     days.into_iter().skip(skipped).map(day).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_says_how_sure_it_is() {
-        // Wilson's interval as published tables have it.
-        let table = [
-            (0, 0, 0.0, 0.0, 100.0),
-            (0, 5, 0.0, 0.0, 43.4),
-            (5, 5, 100.0, 56.6, 100.0),
-            (7, 9, 77.8, 45.3, 93.7),
-            (50, 100, 50.0, 40.4, 59.6),
-        ];
-        for (n, of, percent, low, high) in table {
-            assert_eq!(Rate::of(n, of), Rate { n, of, percent, low, high });
-        }
-    }
 }

@@ -40,6 +40,8 @@ fn a_day_in_numbers() {
     assert_eq!((all.loops, all.completed, all.verified, all.open), (4, 2, 1, 1));
     assert_eq!((all.completion_rate, all.stall_rate), (50.0, 25.0));
     assert!(!all.completion_on_target && !all.stall_on_target);
+    // The open one says nothing yet.
+    assert_eq!(report.by_skill[0].completed, Rate::of(2, 3));
     // The mean of one and two: the run that stalled after four, and the open one, do not count.
     assert_eq!((all.typical.avg_iterations, all.typical.p95_iterations), (Some(1.5), Some(2)));
     assert_eq!((all.typical.avg_cost, all.typical.p95_cost), (Some(0.875), Some(1.5)));

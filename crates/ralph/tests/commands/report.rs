@@ -1,8 +1,7 @@
 //! What is kept of runs: the metrics line, the receipt, the daily report, the history and the estimate from it.
 
-use crate::scene::{Answer, LIMITS, Scene, sim};
+use crate::scene::{self, Answer, LIMITS, Scene};
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
 
 const RED: &str =
     "test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.0s";
@@ -14,24 +13,9 @@ fn verify(file: &str) -> String {
     format!("if test -f {file}; then echo '{GREEN}'; else echo '{RED}'; false; fi")
 }
 
-/// A scene with a `claude` that does what a script says: runs of `--agent sim` are no part of reports.
-fn with_claude() -> Scene {
-    let mut scene = Scene::new();
-    let bin = scene.scratch.root().join("bin");
-    std::fs::create_dir(&bin).unwrap();
-    let program = bin.join("claude");
-    std::fs::write(&program, format!("#!/bin/sh\nexec {} agent-sim \"$@\"\n", env!("CARGO_BIN_EXE_ralph")))
-        .unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let path = std::env::var("PATH").unwrap_or_default();
-    scene.set("PATH", &format!("{}:{path}", bin.display()));
-    scene
-}
-
+/// A run of a `claude` that does what a script says: those of `--agent sim` are no part of reports.
 fn claude(scene: &Scene, task: &str, more: &[&str], script: &str) -> Answer {
-    let args: Vec<&str> =
-        sim(task, more, script).into_iter().map(|w| if w == "sim" { "claude" } else { w }).collect();
-    scene.ralph(&args)
+    scene.ralph(&scene::claude(task, more, script))
 }
 
 fn proven(scene: &Scene, file: &str) -> Answer {
@@ -54,7 +38,7 @@ fn json(scene: &Scene, args: &[&str]) -> Value {
 
 #[test]
 fn every_run_leaves_one_line_with_every_field_of_the_wrapper() {
-    let scene = with_claude();
+    let scene = Scene::with_claude();
     assert_eq!(proven(&scene, "a").code, 0);
     let line = &lines(&scene)[0];
     for field in [
@@ -94,7 +78,7 @@ fn bent_tests_are_not_fixed() {
 
 #[test]
 fn a_run_that_goes_on_has_its_line_once_and_a_lost_file_is_made_again() {
-    let scene = with_claude();
+    let scene = Scene::with_claude();
     let stopped = scene.sim("Go", &["--max-iterations", "1", "--max-cost", "1"], "say hm; claim progress");
     assert_eq!(stopped.code, 3, "{}", stopped.err);
     assert_eq!(lines(&scene)[0]["abortReason"], "MAX_ITERATIONS");
@@ -108,7 +92,7 @@ fn a_run_that_goes_on_has_its_line_once_and_a_lost_file_is_made_again() {
 
 #[test]
 fn the_days_report_counts_what_was_proven_and_what_it_cost() {
-    let scene = with_claude();
+    let scene = Scene::with_claude();
     let empty = scene.ralph(&["report"]);
     assert!(empty.code == 0 && empty.out.contains("No runs on this day."), "{}", empty.out);
     proven(&scene, "a");
@@ -166,7 +150,7 @@ fn a_day_that_is_none_is_refused() {
 
 #[test]
 fn history_gives_the_estimate_and_the_stats() {
-    let scene = with_claude();
+    let scene = Scene::with_claude();
     let quote = |scene: &Scene| {
         let args = [
             "run",
@@ -195,15 +179,34 @@ fn history_gives_the_estimate_and_the_stats() {
         (Some(2), Some(2))
     );
     let text = scene.ralph(&["stats"]).out;
-    assert!(
-        text.contains("2, 100% completed, 2 proven") && text.lines().all(|l| l.chars().count() <= 80),
-        "{text}"
-    );
+    for line in [
+        "runs         2",
+        "             2 of 2 completed (100%, 95% interval 34% to 100%)",
+        "             2 of 2 proven or tested (100%, 95% interval 34% to 100%)",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line}\n{text}");
+    }
+    assert!(text.contains("\nTYPICAL") && text.lines().all(|l| l.chars().count() <= 80), "{text}");
+    let rates = &stats["rates"];
+    for rate in [&rates["completed"], &rates["proven"], &rates["stalled"], &stats["bySkill"][0]["completed"]]
+    {
+        assert_eq!((rate["of"].as_u64(), rate["high"].as_f64().is_some()), (Some(2), true), "{stats}");
+    }
+    assert_eq!(stats["bySkill"][0]["completed"], rates["completed"]);
+}
+
+#[test]
+fn statistics_say_what_is_behind_a_rate_and_nothing_where_there_is_nothing() {
+    let scene = Scene::with_claude();
+    claude(&scene, "Fix it", &["--verify", "false"], "fail auth");
+    let text = scene.ralph(&["stats"]).out;
+    assert!(text.contains("0 of 1 completed (0%, 95% interval 0% to 79%)"), "{text}");
+    assert!(!text.contains("TYPICAL"), "{text}");
 }
 
 #[test]
 fn the_receipt_has_reported_and_computed_cost_within_a_terminals_width() {
-    let scene = with_claude();
+    let scene = Scene::with_claude();
     proven(&scene, "a");
     let status = json(&scene, &["status", "--json"]);
     let receipt = &status["receipts"][0];
@@ -222,7 +225,7 @@ fn the_receipt_has_reported_and_computed_cost_within_a_terminals_width() {
 
 #[test]
 fn stats_and_report_say_how_often_the_agents_word_was_true() {
-    let scene = with_claude();
+    let scene = Scene::with_claude();
     let script = scene.scratch.root().join("agent.sim");
     let lies_once =
         "[1]\nwrite a one\nclaim progress tests=PASSING files=7\n[2]\nwrite done yes\nclaim complete\n";
@@ -251,7 +254,7 @@ fn stats_and_report_say_how_often_the_agents_word_was_true() {
 
 #[test]
 fn claims_are_counted_once_however_often_a_run_is_resumed() {
-    let scene = with_claude();
+    let scene = Scene::with_claude();
     let limits = ["--max-iterations", "1", "--max-cost", "1"];
     assert_eq!(claude(&scene, "Go", &limits, "append a x; claim progress files=3").code, 3);
     assert_eq!(scene.ralph(&["resume", "--max-iterations", "2"]).code, 3);

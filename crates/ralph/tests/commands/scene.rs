@@ -3,6 +3,7 @@
 use ralph_testkit::{Scratch, tidy};
 use std::ffi::OsStr;
 use std::fmt::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
 /// The limits every run needs.
@@ -31,6 +32,20 @@ impl Scene {
     /// The same with a variable set from here on.
     pub fn set(&mut self, name: &'static str, value: &str) {
         self.env.push((name, value.into()));
+    }
+
+    /// The same, with a program that is called like Claude Code and plays scripts: to ralph it is a real agent.
+    pub fn with_claude() -> Scene {
+        let mut scene = Scene::new();
+        let bin = scene.scratch.root().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        let program = bin.join("claude");
+        let script = format!("#!/bin/sh\nexec {} agent-sim \"$@\"\n", env!("CARGO_BIN_EXE_ralph"));
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        scene.set("PATH", &format!("{}:{path}", bin.display()));
+        scene
     }
 
     /// The command, ready to be started.
@@ -113,6 +128,11 @@ impl From<Output> for Answer {
             err: text(output.stderr),
         }
     }
+}
+
+/// What is typed for a run of the program that [`Scene::with_claude`] has.
+pub fn claude<'a>(task: &'a str, more: &[&'a str], script: &'a str) -> Vec<&'a str> {
+    sim(task, more, script).into_iter().map(|word| if word == "sim" { "claude" } else { word }).collect()
 }
 
 /// What is typed for a run of the scripted agent.

@@ -70,7 +70,11 @@ fn a_skill_leads_a_run_from_its_limits_to_the_receipt() {
     assert_eq!(json(&scene, &["stats", "--json"])["bySkill"][0]["skill"], "ship");
     let stats = scene.ralph(&["stats"]).out;
     let row = stats.lines().find(|line| line.starts_with("ship ")).unwrap_or_default();
-    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["ship", "1", "100%", "2.0"], "{stats}");
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["ship", "1", "1", "of", "1", "21%", "to", "100%", "2.0"],
+        "{stats}"
+    );
     assert!(
         scene.ralph(&["report"]).out.contains("### Ship\n- Runs: 1\n"),
         "{}",

@@ -5,14 +5,19 @@ use crate::plain::plain;
 use crate::style::Style;
 use ralph_rules::counting::counted;
 use ralph_rules::money::Micro;
-use ralph_rules::report::{Agent, Typical};
-use ralph_view::statistics::Statistics;
+use ralph_rules::report::{Agent, Rate, Typical};
+use ralph_view::statistics::{Rates, Statistics};
 use std::fmt::Write;
 
 /// An amount in dollars; `~` marks one that is partly estimated.
 fn usd(amount: f64, complete: bool) -> String {
     let amount = Micro::from_usd(amount).unwrap_or_default();
     format!("{}{amount}", if complete { "" } else { "~" })
+}
+
+/// `50%, 95% interval 24% to 76%`.
+fn interval(rate: Rate) -> String {
+    format!("{:.0}%, 95% interval {:.0}% to {:.0}%", rate.percent, rate.low, rate.high)
 }
 
 /// As a person reads them.
@@ -24,13 +29,15 @@ pub fn text(stats: &Statistics, style: Style) -> String {
         let _ = writeln!(text, "{name:<12} {value}");
     };
     let open = if all.open > 0 { format!(", {} still open", all.open) } else { String::new() };
-    row(
-        "runs",
-        format!(
-            "{}, {:.0}% completed, {} proven or tested{open}",
-            all.loops, all.completion_rate, all.verified
-        ),
-    );
+    row("runs", format!("{}{open}", all.loops));
+    match stats.rates.completed.of {
+        0 => row("", "none has ended".into()),
+        of => {
+            let Rates { completed, proven, .. } = stats.rates;
+            row("", format!("{} of {of} completed ({})", completed.n, interval(completed)));
+            row("", format!("{} of {of} proven or tested ({})", proven.n, interval(proven)));
+        }
+    }
     if stats.scripted_runs > 0 {
         row("", format!("not counted: {}", of_the_scripted_agent(stats.scripted_runs)));
     }
@@ -101,6 +108,21 @@ fn iterations(of: &Typical) -> Option<String> {
 }
 
 fn tables(text: &mut String, stats: &Statistics, style: Style) {
+    typical(text, stats, style);
+    skills(text, stats, style);
+    let head = format!("\n{:<10}  {:>5}  {:>9}  {:>9}", "DAY", "RUNS", "COMPLETED", "COST");
+    let _ = writeln!(text, "{}", style.faint(head));
+    for day in &stats.days {
+        let cost = usd(day.cost, day.cost_is_complete);
+        let _ = writeln!(text, "{:<10}  {:>5}  {:>9}  {cost:>9}", day.day, day.loops, day.completed);
+    }
+}
+
+/// What each agent usually takes, if any run says something about it.
+fn typical(text: &mut String, stats: &Statistics, style: Style) {
+    if stats.estimates.is_empty() {
+        return;
+    }
     let head = format!(
         "\n{:<28}  {:>5}  {:>10}  {:>10}  {:>9}  {:>7}",
         "TYPICAL", "RUNS", "ITER p50", "COST p50", "COST p90", "RUN p90"
@@ -118,13 +140,6 @@ fn tables(text: &mut String, stats: &Statistics, style: Style) {
             it.iterations_p90,
         );
     }
-    skills(text, stats, style);
-    let head = format!("\n{:<10}  {:>5}  {:>9}  {:>9}", "DAY", "RUNS", "COMPLETED", "COST");
-    let _ = writeln!(text, "{}", style.faint(head));
-    for day in &stats.days {
-        let cost = usd(day.cost, day.cost_is_complete);
-        let _ = writeln!(text, "{:<10}  {:>5}  {:>9}  {cost:>9}", day.day, day.loops, day.completed);
-    }
 }
 
 /// Runs by skill, if one was ever used.
@@ -132,12 +147,19 @@ fn skills(text: &mut String, stats: &Statistics, style: Style) {
     if stats.by_skill.iter().all(|group| group.skill.is_none()) {
         return;
     }
-    let head = format!("\n{:<28}  {:>5}  {:>9}  {:>10}", "SKILL", "RUNS", "COMPLETED", "ITER mean");
+    let head = format!(
+        "\n{:<24}  {:>5}  {:>9}  {:>15}  {:>9}",
+        "SKILL", "RUNS", "COMPLETED", "95% INTERVAL", "ITER mean"
+    );
     let _ = writeln!(text, "{}", style.faint(head));
     for group in &stats.by_skill {
-        let skill: String = plain(group.skill.as_deref().unwrap_or("none")).chars().take(28).collect();
+        let skill: String = plain(group.skill.as_deref().unwrap_or("none")).chars().take(24).collect();
         let mean = group.avg_iterations.map_or_else(|| "-".into(), |mean| format!("{mean:.1}"));
-        let rate = format!("{:.0}%", group.completion_rate);
-        let _ = writeln!(text, "{skill:<28}  {:>5}  {rate:>9}  {mean:>10}", group.loops);
+        let Rate { n, of, low, high, .. } = group.completed;
+        let (rate, interval) = match of {
+            0 => ("-".into(), "-".into()),
+            _ => (format!("{n} of {of}"), format!("{low:.0}% to {high:.0}%")),
+        };
+        let _ = writeln!(text, "{skill:<24}  {:>5}  {rate:>9}  {interval:>15}  {mean:>9}", group.loops);
     }
 }
