@@ -67,6 +67,24 @@ fn a_call_has_the_attributes_of_the_conventions() {
 }
 
 #[test]
+fn an_agent_that_reports_no_tokens_has_none_of_their_attributes() {
+    let reported = |usage| {
+        let span = call(|ended| ended.usage = usage);
+        span.keys().filter(|key| key.starts_with("gen_ai.usage.")).count()
+    };
+    assert_eq!(reported(Usage::default()), 0);
+    assert_eq!(reported(Usage { cache_read: 1, ..Usage::default() }), 4);
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.later(1_000).admit();
+    let id = journal.state.calls.id;
+    journal.resume();
+    let (usage, transcript) = (Usage::default(), FileRef::default());
+    journal.see(Seen::CallLost(CallLost { id, charged: Micro(1), usage, outlived: 0, transcript }));
+    let [lost] = named(&journal.records, "invoke_agent").try_into().unwrap();
+    assert!(!lost.keys().any(|key| key.starts_with("gen_ai.usage.")), "{lost:?}");
+}
+
+#[test]
 fn a_call_that_failed_is_an_error_and_one_that_was_ended_is_not() {
     let failure = |class| Some(Failure { class, message: "words".into(), reset_at: None });
     for (class, ended_by, error) in [

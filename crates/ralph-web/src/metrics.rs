@@ -189,7 +189,9 @@ fn shares(out: &mut String, totals: &Totals) {
     family(out, "ralph_calls_total", "counter", "Calls of agents.", calls);
     let costs = totals.shares.iter().map(|(key, share)| (labels(key), share.cost.usd()));
     family(out, "ralph_cost_dollars_total", "counter", "What the calls cost, as far as it is known.", costs);
-    let tokens = totals.shares.iter().flat_map(|(key, share)| {
+    // An agent that does not report them has used tokens nevertheless: nobody knows how many.
+    let reported = totals.shares.iter().filter(|(_, share)| share.usage.total() > 0);
+    let tokens = reported.flat_map(|(key, share)| {
         let Usage { input, output, cache_read, cache_write } = share.usage;
         let kinds =
             [("input", input), ("output", output), ("cache_read", cache_read), ("cache_write", cache_write)];

@@ -85,8 +85,12 @@ impl OpenCall<'_> {
     }
 }
 
-/// The conventions count cached tokens as input, too; ralph counts them apart.
+/// The conventions count cached tokens as input, too; ralph counts them apart. A call that used none at all is one whose
+/// agent did not report them.
 fn tokens(attributes: Attributes, usage: &Usage) -> Attributes {
+    if usage.total() == 0 {
+        return attributes;
+    }
     let input = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     attributes
         .count("gen_ai.usage.input_tokens", input)
