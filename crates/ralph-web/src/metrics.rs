@@ -1,19 +1,21 @@
-//! `/metrics` for Prometheus: totals over all runs, from their accounts. No run is named: every id would be a series of its
-//! own for ever.
+//! `/metrics` for Prometheus: totals over all runs of real agents, from their accounts; scripted runs are in none of them. No
+//! run is named: every id would be a series of its own for ever.
 
 use crate::answer::{Answer, Fault, of_kind};
 use crate::routes::{App, STREAMS};
 use axum::extract::State;
+use ralph_engine::home::Home;
 use ralph_engine::metrics::with_unsettled;
 use ralph_rules::account::{RunAccount, SCRIPTED_AGENT};
 use ralph_rules::ending::Status;
 use ralph_rules::grade::Grade;
 use ralph_rules::money::{Micro, Usage};
-use ralph_store::{AccountFilter, Position, RunFilter, Store};
+use ralph_store::{AccountFilter, Position, RunFilter, Store, StoreError};
+use ralph_view::card::Group;
 use ralph_view::overview::{Overview, Today};
 use ralph_view::plain::plain;
 use ralph_view::run_state::state_of_row;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Pairs of agent and model that have series of their own; the model is what an agent says it is.
@@ -24,6 +26,8 @@ const LABEL: usize = 80;
 /// What is counted over all runs.
 #[derive(Debug, Default)]
 pub struct Totals {
+    /// The runs that nothing else here counts.
+    scripted: BTreeSet<String>,
     /// Runs by the name of their state.
     pub states: BTreeMap<&'static str, u64>,
     /// Runs that were started.
@@ -64,43 +68,63 @@ pub struct Gauges {
 /// `GET /metrics`
 pub async fn metrics(State(app): State<App>) -> Answer {
     let overview: Overview = app.reader.board(|board, now| board.overview(now)).await?;
-    let streams = STREAMS - app.streams.available_permits();
-    let gauges = Gauges {
-        needs_you: overview.counts.needs_you,
-        today: overview.today,
-        position: overview.position,
-        streams,
-    };
     let totals = match overview.cards.is_empty() {
         true => Totals::default(),
         false => {
-            app.reader
-                .store(|home, store| {
-                    let failed = |error: ralph_store::StoreError| Fault::database(error.to_string());
-                    let mut totals = Totals::default();
-                    for row in store.runs(&RunFilter::default()).map_err(failed)? {
-                        *totals.states.entry(state_of_row(&row, home).name()).or_default() += 1;
-                    }
-                    let accounts = with_unsettled(store, &AccountFilter::default()).map_err(failed)?;
-                    accounts.iter().for_each(|account| totals.add(account));
-                    totals.add_up_others();
-                    Ok(totals)
-                })
-                .await?
+            let failed = |error: StoreError| Fault::database(error.to_string());
+            app.reader.store(move |home, store| Totals::read(home, store).map_err(failed)).await?
         }
+    };
+    let gauges = Gauges {
+        needs_you: totals.needing(&overview),
+        today: overview.today,
+        position: overview.position,
+        streams: STREAMS - app.streams.available_permits(),
     };
     Ok(of_kind("text/plain; version=0.0.4; charset=utf-8", text(&totals, gauges)))
 }
 
 impl Totals {
-    /// Adds one run.
+    /// Of all runs in the store.
+    fn read(home: &Home, store: &dyn Store) -> Result<Totals, StoreError> {
+        let mut totals = Totals::default();
+        let mut real = BTreeSet::new();
+        for account in with_unsettled(store, &AccountFilter::default())? {
+            totals.add(&account);
+            if !account.is_scripted() {
+                real.insert(account.run);
+            }
+        }
+        totals.add_up_others();
+        for row in store.runs(&RunFilter::default())? {
+            // A run of an earlier ralph may have no account.
+            if row.agent == SCRIPTED_AGENT && !real.contains(&row.id) {
+                totals.scripted.insert(row.id);
+                continue;
+            }
+            *totals.states.entry(state_of_row(&row, home).name()).or_default() += 1;
+        }
+        Ok(totals)
+    }
+
+    /// How many runs need somebody.
+    fn needing(&self, overview: &Overview) -> usize {
+        let needing = overview.cards.iter().filter(|card| card.group == Group::NeedsYou);
+        let scripted = needing.filter(|card| self.scripted.contains(&card.run.row.id)).count();
+        overview.counts.needs_you.saturating_sub(scripted)
+    }
+
+    /// Adds one run, unless a script played it.
     pub fn add(&mut self, run: &RunAccount) {
+        if run.is_scripted() {
+            return;
+        }
         self.runs += 1;
         self.iterations += u64::from(run.iterations());
         if run.status == Some(Status::Completed) {
             *self.grades.entry(run.grade.map_or("none", Grade::name)).or_default() += 1;
         }
-        // Scripted runs cost nothing.
+        // A ladder may have a script on one of its rungs.
         for share in run.shares.iter().filter(|share| share.agent != SCRIPTED_AGENT) {
             let key = (label(&share.agent), label(share.model.as_deref().unwrap_or_default()));
             self.shares.entry(key).or_default().add(&Share {
@@ -267,6 +291,42 @@ mod tests {
         ] {
             assert!(text.lines().any(|one| one == line), "{line}\nin\n{text}");
         }
+    }
+
+    #[test]
+    fn a_scripted_run_is_in_no_total() {
+        let mut totals = Totals::default();
+        totals.add(&run("claude", "opus"));
+        let scripted =
+            RunAccount { agent: SCRIPTED_AGENT.into(), costs: vec![Micro(1)], ..run(SCRIPTED_AGENT, "") };
+        totals.add(&scripted);
+        // One that has not called anybody yet.
+        totals.add(&RunAccount { shares: Vec::new(), ..scripted });
+        let text = text(&totals, Gauges::default());
+        for line in [
+            "ralph_runs_started_total 1",
+            "ralph_runs_completed_total{proof=\"proven\"} 1",
+            "ralph_iterations_total 0",
+            "ralph_calls_total{agent=\"claude\",model=\"opus\"} 2",
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line}\nin\n{text}");
+        }
+        assert!(!text.contains(SCRIPTED_AGENT), "{text}");
+    }
+
+    #[test]
+    fn tokens_that_nobody_reported_are_not_zero() {
+        let mut totals = Totals::default();
+        let mut silent = run("aider", "");
+        silent.shares[0].usage = Usage::default();
+        totals.add(&silent);
+        let alone = text(&totals, Gauges::default());
+        assert!(!alone.contains("ralph_tokens_total"), "{alone}");
+        totals.add(&run("claude", "opus"));
+        let both = text(&totals, Gauges::default());
+        let named = |agent: &str| both.matches(&format!("ralph_tokens_total{{agent=\"{agent}\"")).count();
+        assert_eq!((named("aider"), named("claude")), (0, 4), "{both}");
+        assert!(both.contains("ralph_calls_total{agent=\"aider\",model=\"\"} 2"), "{both}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What others' programs think: Schemathesis of the API, promtool of the metrics. `tools/install-checkers` installs both.
 
-use super::scene::Scene;
+use super::scene::{Scene, claude};
 use super::served::Served;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,40 @@ fn scene_with_runs() -> Scene {
     scene
 }
 
+/// What the scripted agent did, and as much by one that ralph takes for real.
+fn scene_with_real_runs() -> Scene {
+    let scene = Scene::with_claude();
+    scene.ralph(&claude("Make a", &["--verify", "test -e a"], "write a x; spend 0.04; claim complete"));
+    scene.ralph(&claude("Never ends", &["--fresh", "--verify", "false"], "write b x; claim progress"));
+    scene.sim("Make c", &["--fresh", "--verify", "test -e c"], "write c x; claim complete");
+    scene
+}
+
+#[test]
+fn metrics_leave_scripted_runs_out() {
+    let metrics = Served::start(&scene_with_real_runs(), &[]).get("/metrics").body;
+    for line in
+        ["ralph_runs_started_total 2", "ralph_runs{state=\"completed\"} 1", "ralph_iterations_total 4"]
+    {
+        assert!(metrics.lines().any(|one| one == line), "{line}\n{metrics}");
+    }
+    assert!(
+        metrics.contains("ralph_calls_total{agent=\"claude\"") && !metrics.contains("=\"sim\""),
+        "{metrics}"
+    );
+    let scripted = Served::start(&scene_with_runs(), &[]).get("/metrics").body;
+    for line in ["ralph_runs_started_total 0", "ralph_iterations_total 0", "ralph_runs_needing_attention 0"] {
+        assert!(scripted.lines().any(|one| one == line), "{line}\n{scripted}");
+    }
+    assert!(!scripted.contains("ralph_runs{") && !scripted.contains("ralph_calls_total"), "{scripted}");
+}
+
 #[test]
 fn promtool_takes_the_metrics() {
     let Some(promtool) = checker("promtool") else {
         return ralph_testkit::skip_outside_ci("promtool is not installed (tools/install-checkers)");
     };
-    let scene = scene_with_runs();
-    let metrics = Served::start(&scene, &[]).get("/metrics").body;
-    assert!(metrics.contains("ralph_runs_started_total 2"), "{metrics}");
+    let metrics = Served::start(&scene_with_real_runs(), &[]).get("/metrics").body;
     let mut check = Command::new(promtool);
     check.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut check = check.spawn().unwrap();
