@@ -91,10 +91,11 @@ fn the_database_of_an_active_run_is_not_replaced() {
     let before = std::fs::read(database(&scene)).unwrap();
     let elsewhere = scene.scratch.root().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
-    let lock = WorkspaceLock::take(&state(&scene).join("locks"), &elsewhere, "run abc, process 1").unwrap();
+    let lock =
+        WorkspaceLock::take(&state(&scene).join("locks"), &elsewhere, "run abc, process 2000000000").unwrap();
     let refused = scene.ralph(&["doctor", "--restore"]);
     assert_eq!(refused.code, 73, "{}", refused.err);
-    for words in [elsewhere.to_str().unwrap(), "run abc, process 1", "stop it first"] {
+    for words in [elsewhere.to_str().unwrap(), "run abc, process 2000000000", "stop it first"] {
         assert!(refused.err.contains(words), "{words}: {}", refused.err);
     }
     assert_eq!(std::fs::read(database(&scene)).unwrap(), before);
