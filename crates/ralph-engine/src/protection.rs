@@ -200,7 +200,7 @@ fn obeyed_differently(ctx: &StepContext, was: &GitDir, is: &GitDir) -> Vec<Viola
         return outside.then(|| Violation::new(was.name.clone(), How::Deleted)).into_iter().collect();
     }
     let named = |v: &ralph_tree::Violation| Violation::new(format!("{}/{}", was.name, v.path), how(v.how));
-    let changed = violations(&was.index, &is.index);
+    let changed = is.changed_since(was);
     let judged = changed.iter().map(|v| (v, git_changes::meaning(ctx, was, is, v.path.as_bytes())));
     let blamed = |v: &ralph_tree::Violation| git_changes::blamed_keys(ctx, was, is, v.path.as_bytes());
     let found = judged.filter_map(|(v, meaning)| match meaning {

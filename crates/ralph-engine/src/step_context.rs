@@ -17,6 +17,7 @@ use crate::story_plan::StoryPlan;
 use crate::under_way::UnderWay;
 use crate::watch::Watchers;
 use ralph_rules::record::{Attempt, RunStarted};
+use ralph_sandbox::policy::is_obeyed;
 use ralph_supervisor::Launch;
 use ralph_tree::{Index, Tree, TreePath, WalkError, is_own_file};
 use std::ffi::OsString;
@@ -270,8 +271,10 @@ impl StepContext {
         match &self.sandbox {
             Some(_) => {
                 let now = WorkspacePlaces::of(&self.workspace, &self.index());
-                // What the agent makes itself it may go on to write: its end names it.
-                let entries = self.first_entries.get_or_init(|| now.entries.clone()).clone();
+                // Settings of other programs that the agent makes itself it may go on to write: its end names them.
+                let first = self.first_entries.get_or_init(|| now.entries.clone());
+                let is_read_only = |name: &&String| !is_obeyed(name.as_bytes()) || first.contains(*name);
+                let entries = now.entries.iter().filter(is_read_only).cloned().collect();
                 WorkspacePlaces { plan_file: self.plan_in_workspace(), entries, ..now }
             }
             None => WorkspacePlaces::default(),

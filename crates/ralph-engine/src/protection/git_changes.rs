@@ -136,10 +136,12 @@ impl Change<'_> {
         }
     }
 
-    /// The user has the same file in another repository: a template for new ones has it, or the repository was renamed.
+    /// A repository that is gone had the same file: it was renamed. While it is there, its settings may mean something else
+    /// in a copy: a relative path leads to files of the copy's.
     fn is_known(&self) -> bool {
         let known = self.ctx.protection.repositories();
-        let mut same = known.git_dirs.iter().filter_map(|git_dir| git_dir.index.get(self.path));
+        let gone = known.git_dirs.iter().filter(|git_dir| git_dir.dir.symlink_metadata().is_err());
+        let mut same = gone.filter_map(|git_dir| git_dir.index.get(self.path));
         self.new.is_some_and(|new| same.any(|file| file.hash == new.hash))
     }
 

@@ -1,9 +1,11 @@
 //! Directories besides the workspace with files that must not change, each with an index of these files.
 
 use super::repositories::walk;
-use ralph_tree::{Index, OBEYED, Protect, Repository, Tree};
+use ralph_tree::{How, Index, OBEYED, Protect, Repository, Tree, Violation, violations};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+
+const DOT_GIT: &[u8] = b".git";
 
 /// A directory besides the workspace with files that must not change: a repository's own, such as `.git`, or the rest of
 /// the repository around a workspace that is a part of it.
@@ -26,6 +28,9 @@ pub enum Guards {
     GitObeys,
     /// The same in a repository that was made in this step: before it there was nothing.
     Made,
+    /// A `.git` that was made in this step and leads to a directory that is neither in the workspace nor in a repository
+    /// that was known: nobody knows who writes there.
+    LeadsAway,
     /// Protected paths around the workspace.
     Around {
         /// Where the workspace begins.
@@ -40,6 +45,7 @@ impl GitDir {
     pub fn look(name: String, dir: PathBuf, guards: Guards, earlier: Option<&Index>) -> GitDir {
         let index = match &guards {
             Guards::GitObeys | Guards::Made => obeyed(&dir, earlier),
+            Guards::LeadsAway => Arc::new(walk(&dir, dot_git(), earlier)),
             Guards::Around { workspace, protect } => {
                 let tree = Tree::around(&dir, Protect::clone(protect), workspace);
                 Arc::new(tree.walk(earlier).unwrap_or_default())
@@ -62,6 +68,23 @@ impl GitDir {
         GitDir::look(self.name.clone(), self.dir.clone(), self.guards.clone(), Some(&self.index))
     }
 
+    /// What changed in it since, of what must not.
+    pub fn changed_since(&self, was: &GitDir) -> Vec<Violation> {
+        self.changes_to(&was.index, &self.index)
+    }
+
+    /// The same between two walks of it.
+    pub fn changes_to(&self, was: &Index, is: &Index) -> Vec<Violation> {
+        match self.guards {
+            // For the rest of the product a new `.git` is no violation by itself.
+            Guards::LeadsAway => {
+                let new = is.get(DOT_GIT).filter(|_| was.get(DOT_GIT).is_none());
+                new.map(|entry| Violation { path: entry.path.into(), how: How::Added }).into_iter().collect()
+            }
+            _ => violations(was, is),
+        }
+    }
+
     /// Whether its files are those that git obeys.
     pub fn is_of_git(&self) -> bool {
         matches!(self.guards, Guards::GitObeys | Guards::Made)
@@ -71,6 +94,17 @@ impl GitDir {
     pub fn is_made(&self) -> bool {
         matches!(self.guards, Guards::Made)
     }
+
+    /// Whether it is the rest of the repository around the workspace.
+    pub fn is_around(&self) -> bool {
+        matches!(self.guards, Guards::Around { .. })
+    }
+}
+
+fn dot_git() -> Option<&'static Protect> {
+    static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
+    // A walk passes over `.git` unless something in it is named.
+    GLOBS.get_or_init(|| Protect::new(["/.git", "/.git/HEAD"]).ok()).as_ref()
 }
 
 /// The files in a directory that git obeys; empty if it cannot be read.

@@ -208,7 +208,15 @@ pub const HARMLESS_IN_NEW_REPOSITORIES: &[(&str, Values)] = &[
     ("remote.*.partialclonefilter", Any),
     ("receive.denynonfastforwards", Switch),
     ("receive.denydeletes", Switch),
-    ("receive.denycurrentbranch", OneOf(&["true", "false", "refuse", "warn", "ignore", "updateInstead"])),
+    ("receive.denycurrentbranch", OneOf(&["true", "false", "refuse", "warn", "ignore"])),
+    // What tests give the repositories that they make.
+    ("core.hookspath", OneOf(&["", "/dev/null"])),
+    ("core.fsmonitor", OneOf(&["false"])),
+    ("core.editor", OneOf(&["true", ":"])),
+    ("sequence.editor", OneOf(&["true", ":"])),
+    ("core.pager", OneOf(&["", "cat"])),
+    ("gc.autodetach", Switch),
+    ("protocol.file.allow", OneOf(&["always", "user", "never"])),
     ("uploadpack.allowfilter", Switch),
     ("uploadpack.allowanysha1inwant", Switch),
 ];

@@ -62,6 +62,9 @@ struct Listed {
     /// Which of the directories were made in this step.
     #[serde(default)]
     made: Vec<Vec<u8>>,
+    /// In which of them a `.git` was made that leads away.
+    #[serde(default)]
+    lead_away: Vec<Vec<u8>>,
 }
 
 impl Repositories {
@@ -131,7 +134,7 @@ impl Repositories {
 
     /// The part of the repository around the workspace, if the workspace is a part of one.
     pub fn around(&self) -> Option<&GitDir> {
-        self.git_dirs.last().filter(|git_dir| !git_dir.is_of_git())
+        self.git_dirs.last().filter(|git_dir| git_dir.is_around())
     }
 
     /// The same directories, read again. New ones are found by the workspace's walk, not here.
@@ -155,6 +158,9 @@ impl Repositories {
             let paths = [bytes(&r.own), bytes(&r.common), r.files.clone(), r.within.clone()];
             (r.name.clone(), paths, h.refs.to_text(), h.hidden.paths.clone().into_iter().collect())
         };
+        let dirs = |is: fn(&Guards) -> bool| {
+            self.git_dirs.iter().filter(|it| is(&it.guards)).map(|it| bytes(&it.dir)).collect()
+        };
         let listed = Listed {
             git_dirs: self
                 .git_dirs
@@ -165,9 +171,10 @@ impl Repositories {
             odd: self.histories.iter().map(|history| history.odd.clone()).collect(),
             around: self.around().and_then(|git_dir| match &git_dir.guards {
                 Guards::Around { workspace, protect } => Some((workspace.clone(), protect.globs().to_vec())),
-                Guards::GitObeys | Guards::Made => None,
+                Guards::GitObeys | Guards::Made | Guards::LeadsAway => None,
             }),
-            made: self.git_dirs.iter().filter(|git_dir| git_dir.is_made()).map(|it| bytes(&it.dir)).collect(),
+            made: dirs(|guards| matches!(guards, Guards::Made)),
+            lead_away: dirs(|guards| matches!(guards, Guards::LeadsAway)),
         };
         ralph_os::write_durably(&folder.join(LIST), &serde_json::to_vec(&listed)?)
     }
@@ -179,7 +186,11 @@ impl Repositories {
         let listed: Listed = serde_json::from_slice(&fs::read(folder.join(LIST)).ok()?).ok()?;
         let git_dir = |(n, (name, dir)): (usize, (String, Vec<u8>))| {
             let index = Arc::new(Index::load(&folder.join(format!("{n}.tree")))?);
-            let guards = if listed.made.contains(&dir) { Guards::Made } else { Guards::GitObeys };
+            let guards = match (listed.made.contains(&dir), listed.lead_away.contains(&dir)) {
+                (true, _) => Guards::Made,
+                (_, true) => Guards::LeadsAway,
+                _ => Guards::GitObeys,
+            };
             Some(GitDir { name, dir: path(dir), index, guards })
         };
         let around = match listed.around {

@@ -11,7 +11,9 @@ use crate::verification::tree_copy;
 use ralph_diagnostics::Discard;
 use ralph_rules::record::SandboxSeen;
 use ralph_sandbox::gate::{Gate, HostRule, SystemResolver, proxy_variables};
-use ralph_sandbox::policy::{Copied, Facts, Planned, Settings, plan_for_agent, plan_for_verification};
+use ralph_sandbox::policy::{
+    Copied, Facts, GIT_FILE, Planned, Settings, plan_for_agent, plan_for_verification,
+};
 use ralph_sandbox::{Backend, Mount, Network};
 use ralph_supervisor::{Exit, How, Launch, SandboxLaunch};
 use std::collections::BTreeMap;
@@ -66,6 +68,9 @@ impl SandboxDeps {
             container::label(it, program, &dirs);
         }
         planned.directories.iter().try_for_each(|dir| Home::create_private_dir(dir))?;
+        if let Some(text) = &planned.git_file {
+            std::fs::write(facts.tmp.join(GIT_FILE), text)?;
+        }
         Ok(Prepared { planned, facts, dirs })
     }
 

@@ -46,7 +46,7 @@ pub(super) fn facts(
         other_homes: other_homes(&home),
         listings: BTreeMap::default(),
         links: Vec::new(),
-        git_configs: git_configs(surroundings, &git_directories),
+        git_configs: git_configs(surroundings),
         path: surroundings.path.clone(),
         variables_with_keys: variables_with_keys(&surroundings.env),
         env: surroundings.env.clone(),

@@ -8,23 +8,10 @@ use ralph_tree::git_settings;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The repository of the workspace is among the first.
-const REPOSITORIES: usize = 4;
-
 /// Those that exist, in the order in which git reads them.
-pub(super) fn git_configs(surroundings: &Surroundings, git_directories: &[PathBuf]) -> Vec<GitConfig> {
+pub(super) fn git_configs(surroundings: &Surroundings) -> Vec<GitConfig> {
     let existing = files(surroundings).into_iter().filter(|file| fs::metadata(file).is_ok());
-    let mut found: Vec<GitConfig> =
-        existing.map(|file| GitConfig { settings: passed(&file), file }).collect();
-    if found.iter().any(|config| !config.settings.is_empty()) {
-        let own = git_directories.iter().take(REPOSITORIES);
-        let own = own.flat_map(|dir| ["config", "config.worktree"].map(|name| dir.join(name)));
-        let own: Vec<(String, String)> = own.flat_map(|file| passed(&file)).collect();
-        found.iter_mut().for_each(|config| {
-            config.settings.retain(|(key, _)| !own.iter().any(|(own, _)| own == key));
-        });
-    }
-    found
+    existing.map(|file| GitConfig { settings: passed(&file), file }).collect()
 }
 
 /// Where git looks.

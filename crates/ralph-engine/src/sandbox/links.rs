@@ -42,11 +42,15 @@ fn links_of(
     let secret = secret.flat_map(|path| std::iter::once(path.clone()).chain(entries(&path)));
     let secret = secret.chain(agent_states.iter().cloned());
     let mut found: BTreeMap<PathBuf, Link> = BTreeMap::new();
-    for at in dots.chain(settings).chain(programs).chain(secret) {
-        if !found.contains_key(&at)
-            && let Some(link) = link(&at).filter(|link| is_in_home(&link.to))
-        {
-            found.insert(at, link);
+    let may_be_shown = |link: &Link| {
+        let mut on_the_way = link.through.iter().filter(|it| **it != link.at);
+        !on_the_way.any(|it| is_in_a_workspace(it, own_home)) && !is_whole_repository(link, own_home)
+    };
+    let shown = dots.chain(settings).chain(programs).filter_map(|at| link(&at).filter(may_be_shown));
+    // What a secret link leads to stays hidden, whoever made it.
+    for link in shown.chain(secret.filter_map(|at| link(&at))) {
+        if is_in_home(&link.to) {
+            found.entry(link.at.clone()).or_insert(link);
         }
     }
     found.into_values().collect()
@@ -58,6 +62,19 @@ fn link(at: &Path) -> Option<Link> {
     let to =
         through.pop().filter(|to| to != at && fs::symlink_metadata(to).is_ok_and(|it| !it.is_symlink()))?;
     Some(Link { at: at.to_path_buf(), to, through })
+}
+
+/// Whether an agent of another run may have made a link: it lies in a repository, or where ralph has worked.
+fn is_in_a_workspace(link: &Path, home: &Path) -> bool {
+    let above = link.ancestors().skip(1).take_while(|dir| *dir != home && dir.starts_with(home));
+    above
+        .into_iter()
+        .any(|dir| [".git", ".ralph"].iter().any(|name| dir.join(name).symlink_metadata().is_ok()))
+}
+
+/// Whether all of a repository would be seen: `~/.dotfiles` may have keys under other names in it.
+fn is_whole_repository(link: &Link, home: &Path) -> bool {
+    link.at.parent() == Some(home) && link.to.join(".git").symlink_metadata().is_ok()
 }
 
 fn names_in(dir: &Path) -> BTreeSet<String> {

@@ -109,7 +109,8 @@ fn touched_dirs<'a>(
         half: pending.half_restored(&ctx.workspace),
     }];
     for (was, is) in before.repositories.git_dirs.iter().zip(&seen.repositories.git_dirs) {
-        let touched: Vec<_> = violations(&was.index, &is.index)
+        let touched: Vec<_> = is
+            .changed_since(was)
             .into_iter()
             .filter(|v| was.dir.is_dir() && !is_ordinary(ctx, was, is, v.path.as_bytes()))
             .collect();
@@ -140,7 +141,7 @@ impl TouchedDir<'_> {
         let known: BTreeSet<Vec<u8>> = self.touched.iter().map(|v| v.path.as_bytes().to_vec()).collect();
         // What is in the unreadable directories counts as changed with them.
         let more = match self.git_dir {
-            Some(_) => violations(self.before, &self.now),
+            Some(git_dir) => git_dir.changes_to(self.before, &self.now),
             None => not_checked_out(ctx, self.before, &self.now),
         };
         let more = more.into_iter().filter(|v| !known.contains(v.path.as_bytes()));
@@ -205,7 +206,7 @@ fn still(ctx: &StepContext, before: &Moment) -> Vec<String> {
     let mut still: Vec<String> = files.iter().map(|v| v.path.to_string()).collect();
     for was in &before.repositories.git_dirs {
         let is = was.again();
-        let touched = violations(&was.index, &is.index).into_iter();
+        let touched = is.changed_since(was).into_iter();
         let touched = touched.filter(|v| !is_ordinary(ctx, was, &is, v.path.as_bytes()));
         still.extend(touched.map(|v| format!("{}/{}", was.name, v.path)));
     }

@@ -1,11 +1,10 @@
 //! Which variables a contained program gets.
 
 use super::facts::{AgentNeeds, Facts};
-use super::git_settings::git_variables;
+use super::git_settings::{GIT_FILE, git_variables};
 use super::programs::TOOLCHAIN_VARIABLES;
 use super::settings::{Mode, Settings};
-use super::sight::Sight;
-use crate::{Backend, Mount};
+use crate::Backend;
 use ralph_rules::secret_env::{
     is_number, is_open_address, is_path, is_secret_name, is_secret_value, password_in_address,
 };
@@ -150,12 +149,12 @@ struct Passed<'a> {
     needs: Option<&'a AgentNeeds>,
 }
 
-/// What changes, and the names of the variables that are not passed on.
+/// What changes, and the names of the variables that are not passed on. `reads_git_file`: git reads [`GIT_FILE`].
 pub(super) fn environment(
     facts: &Facts,
     settings: &Settings,
     needs: Option<&AgentNeeds>,
-    mounts: &[Mount],
+    reads_git_file: bool,
 ) -> (EnvChanges, Vec<String>) {
     let passed = Passed { facts, settings, needs };
     let withheld: Vec<String> = facts
@@ -167,10 +166,10 @@ pub(super) fn environment(
     // One place for temporary files, whatever the variable's name.
     let temporary = ["TMP", "TEMP", "TEMPDIR"].into_iter().filter(|name| facts.env.contains_key(*name));
     let remove = withheld.iter().cloned().chain(temporary.map(Into::into)).collect();
-    (EnvChanges { remove, set: set(facts, mounts) }, withheld)
+    (EnvChanges { remove, set: set(facts, reads_git_file) }, withheld)
 }
 
-fn set(facts: &Facts, mounts: &[Mount]) -> Vec<(String, String)> {
+fn set(facts: &Facts, reads_git_file: bool) -> Vec<(String, String)> {
     let tmp = match facts.backend {
         // It shows no other directory as /tmp.
         Backend::Landlock => facts.tmp.to_string_lossy().into_owned(),
@@ -178,10 +177,12 @@ fn set(facts: &Facts, mounts: &[Mount]) -> Vec<(String, String)> {
     };
     // The workspace is mounted, so that a repository around it lies behind a border that git does not cross by itself.
     let across = ("GIT_DISCOVERY_ACROSS_FILESYSTEM".to_owned(), "1".to_owned());
+    let git_file = reads_git_file.then(|| ("GIT_CONFIG_GLOBAL".to_owned(), format!("{tmp}/{GIT_FILE}")));
     let mut set = vec![("TMPDIR".to_owned(), tmp), across];
+    set.extend(git_file);
     let count = facts.env.get("GIT_CONFIG_COUNT").filter(|_| !has_secret_git_settings(facts));
     let count = count.and_then(|count| count.trim().parse().ok()).unwrap_or(0);
-    set.extend(git_variables(facts, &Sight::of(facts, mounts), count));
+    set.extend(git_variables(count));
     set
 }
 

@@ -3,9 +3,11 @@
 use super::container::with_variables;
 use super::environment::{EnvChanges, environment};
 use super::facts::{AgentNeeds, Facts};
+use super::git_settings::git_file;
 use super::home::{Home, layer};
 use super::network::network;
 use super::settings::{Mode, Settings};
+use super::sight::Sight;
 use super::sockets::hidden_sockets;
 use super::{temporary, workspace};
 use crate::{Backend, Ids, LayerFallback, Mount, Plan};
@@ -18,6 +20,8 @@ pub struct Planned {
     pub plan: Plan,
     /// How its environment differs from ralph's own.
     pub env: EnvChanges,
+    /// What to write to [`GIT_FILE`](super::GIT_FILE) in its directory for temporary files before it starts.
+    pub git_file: Option<String>,
     /// Variables that it does not get.
     pub withheld: Vec<String>,
     /// Hosts that the gate allows; empty where there is no gate.
@@ -66,7 +70,8 @@ fn planned(facts: &Facts, settings: &Settings, needs: Option<&AgentNeeds>) -> Pl
     mounts.extend(workspace::mounts(facts));
     notes.extend(without_layers(facts));
     let (network, hosts) = network(facts, settings, needs);
-    let (mut env, withheld) = environment(facts, settings, needs, &mounts);
+    let git_file = git_file(facts, &Sight::of(facts, &mounts));
+    let (mut env, withheld) = environment(facts, settings, needs, git_file.is_some());
     let backend = match &facts.backend {
         Backend::Container(it) => Backend::Container(with_variables(it, facts, settings, &mounts, &mut env)),
         other => other.clone(),
@@ -85,7 +90,7 @@ fn planned(facts: &Facts, settings: &Settings, needs: Option<&AgentNeeds>) -> Pl
         ids: if facts.root && !facts.owns_workspace { Ids::All } else { Ids::Own },
     };
     let (seeds, brought_back) = (state.seeds, state.brought_back);
-    Planned { plan, env, withheld, hosts, directories, seeds, brought_back, notes }
+    Planned { plan, env, git_file, withheld, hosts, directories, seeds, brought_back, notes }
 }
 
 /// The user's own hidden paths, and those that a project adds: last, so that they hold against everything else.

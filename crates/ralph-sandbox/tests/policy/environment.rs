@@ -2,7 +2,7 @@
 
 use crate::surroundings::{claude, entries, facts, link, paths, strings};
 use ralph_sandbox::policy::{
-    Facts, GitConfig, Mode, NetworkRule, Planned, Settings, VerifyNetwork, plan_for_agent,
+    Facts, GIT_FILE, GitConfig, Mode, NetworkRule, Planned, Settings, VerifyNetwork, plan_for_agent,
     plan_for_verification,
 };
 use ralph_sandbox::{Backend, Mount, Network};
@@ -103,38 +103,41 @@ fn config(file: &str, settings: &[(&str, &str)]) -> GitConfig {
     GitConfig { file: file.into(), settings }
 }
 
-/// What git is told by variables, without that it signs nothing, and the file that it reads.
-fn told(facts: &Facts, settings: &Settings) -> (Vec<String>, Option<String>) {
-    let env = plan_for_agent(facts, settings, &claude()).env.apply(&facts.env);
-    let count: usize = env["GIT_CONFIG_COUNT"].parse().unwrap();
-    let setting = |n: usize| {
-        format!("{}={}", env[&format!("GIT_CONFIG_KEY_{n}")], env[&format!("GIT_CONFIG_VALUE_{n}")])
+/// The file that git is told to read, and what it says: the lines that are no section.
+fn told(facts: &Facts, settings: &Settings) -> Option<Vec<String>> {
+    let planned = plan_for_agent(facts, settings, &claude());
+    let env = planned.env.apply(&facts.env);
+    let tmp = if facts.backend == Backend::Landlock { facts.tmp.to_str().unwrap() } else { "/tmp" };
+    let read = planned.git_file.as_ref().map(|_| format!("{tmp}/{GIT_FILE}"));
+    assert_eq!(env.get("GIT_CONFIG_GLOBAL"), read.as_ref());
+    assert_eq!(env["GIT_CONFIG_COUNT"], "2", "variables outrank what a repository says");
+    let lines = |text: &String| {
+        text.lines().filter(|line| line.starts_with('\t')).map(|line| line.trim().to_owned()).collect()
     };
-    let all = (0..count).map(setting).filter(|setting| !setting.contains("gpgsign"));
-    (all.collect(), env.get("GIT_CONFIG_GLOBAL").cloned())
+    planned.git_file.as_ref().map(lines)
 }
 
 #[test]
 fn git_is_told_the_harmless_settings_of_a_file_that_is_hidden() {
     let (dotted, moved) = ("/home/u/.gitconfig", "/home/u/.config/git/config");
-    let me = [("user.name", "Ada"), ("user.email", "ada@example.org"), ("init.defaultbranch", "main")];
-    let all = strings(&["user.name=Ada", "user.email=ada@example.org", "init.defaultbranch=main"]);
+    let me = [("user.name", "Ada \"A\""), ("user.email", "ada@example.org"), ("init.defaultbranch", "main")];
+    let all = ["name = \"Ada \\\"A\\\"\"", "email = \"ada@example.org\"", "defaultbranch = \"main\""];
+    let path = |file: &str| format!("path = \"{file}\"");
+    let include = |file: &str, rest: &[&str]| -> Vec<String> {
+        std::iter::once(path(file)).chain(rest.iter().map(|line| (*line).to_owned())).collect()
+    };
     let both = [config(moved, &[("user.name", "Old")]), config(dotted, &me)];
-    let name = vec!["user.name=Old".to_owned()];
-    for (configs, hidden, expected, read) in [
-        (vec![config(dotted, &me)], vec![], vec![], None),
-        (vec![config(dotted, &me)], vec![dotted], all.clone(), Some("/dev/null")),
-        (both.to_vec(), vec![dotted], all.clone(), Some(moved)),
-        (both.to_vec(), vec![moved], vec![], Some(dotted)),
-        (vec![both[0].clone(), config(dotted, &me[1..])], vec![moved], name, Some(dotted)),
-        (both.to_vec(), vec![moved, dotted], all, Some("/dev/null")),
-        (vec![config("/home/u/work/gitconfig", &[])], vec![], vec![], Some("/dev/null")),
+    for (configs, hidden, expected, landlock) in [
+        (vec![config(dotted, &me)], vec![], None, None),
+        (vec![config(dotted, &me)], vec![dotted], Some(strings(&all)), Some(strings(&all))),
+        (both.to_vec(), vec![dotted], Some(include(moved, &all)), Some(include(moved, &all))),
+        (both.to_vec(), vec![moved], None, Some(include(dotted, &[]))),
+        (both.to_vec(), vec![moved, dotted], Some(strings(&all)), Some(strings(&all))),
     ] {
         let mut facts = Facts { git_configs: configs, with_credentials: paths(&hidden), ..facts() };
-        facts.listings.get_mut(Path::new("/home/u")).unwrap().extend(entries(&["work/"]));
-        assert_eq!(told(&facts, &Settings::default()), (expected.clone(), None), "{hidden:?}");
+        assert_eq!(told(&facts, &Settings::default()), expected, "{hidden:?}");
         facts.backend = Backend::Landlock;
-        assert_eq!(told(&facts, &Settings::default()), (expected, read.map(Into::into)), "{hidden:?}");
+        assert_eq!(told(&facts, &Settings::default()), landlock, "{hidden:?}");
     }
 }
 
@@ -145,13 +148,13 @@ fn git_is_told_its_settings_where_a_link_leads_to_a_hidden_file() {
     facts.listings.get_mut(Path::new("/home/u")).unwrap().extend(entries(&["dotfiles/"]));
     let mut told = |to: &str, settings: &Settings| {
         facts.links = vec![link(".gitconfig", to)];
-        told(&facts, settings).0.len()
+        told(&facts, settings).is_some()
     };
-    assert_eq!(told("dotfiles/gitconfig", &Settings::default()), 0, "it is seen");
-    assert_eq!(told("dotfiles/.ssh/gitconfig", &Settings::default()), 1);
+    assert!(!told("dotfiles/gitconfig", &Settings::default()), "it is seen");
+    assert!(told("dotfiles/.ssh/gitconfig", &Settings::default()));
     let hide = Settings { hide: strings(&["~/dotfiles"]), ..Settings::default() };
-    assert_eq!(told("dotfiles/gitconfig", &hide), 1);
-    assert_eq!(told("dotfiles/gitconfig", &Settings { mode: Mode::Strict, ..Settings::default() }), 0);
+    assert!(told("dotfiles/gitconfig", &hide));
+    assert!(!told("dotfiles/gitconfig", &Settings { mode: Mode::Strict, ..Settings::default() }));
 }
 
 #[test]
