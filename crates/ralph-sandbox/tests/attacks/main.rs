@@ -38,6 +38,7 @@ mod scene;
 mod set_uid;
 mod survivors;
 mod system_calls;
+mod toolchain;
 mod victim;
 mod write_outside;
 

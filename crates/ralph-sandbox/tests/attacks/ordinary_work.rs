@@ -4,8 +4,9 @@ use crate::attack::Who;
 use crate::contained::{Contained, as_each, said};
 use crate::play::bwrap;
 use crate::scene::Scene;
+use crate::toolchain::Toolchain;
 use ralph_sandbox::{Backend, Network, Plan};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs a script in the workspace as the plan says, with a limit that parallel builds do not reach.
 fn done(scene: &Scene, plan: &Plan, script: &str) -> Result<(), String> {
@@ -113,20 +114,14 @@ fn links_and_renames_beside_protected_paths() {
 
 /// cargo of whoever runs the tests, in every backend.
 fn cargo(who: Who) {
-    let cargo = PathBuf::from(std::env::var_os("CARGO").expect("cargo runs the tests"));
-    let scene = Scene::new(who);
-    // By a shell: setpriv itself still has root's rights when it looks for the program.
-    let reached = scene.command("sh").args(["-c", "exec \"$0\" --version"]).arg(&cargo).output();
-    if !reached.is_ok_and(|output| output.status.success()) {
-        return ralph_testkit::skip("another user cannot reach the toolchain of root");
-    }
+    let toolchain = Toolchain::for_user(who);
     let script = format!(
         "export PATH={}:$PATH CARGO_HOME=$TMPDIR/cargo
         mkdir -p hello/src && cd hello && echo 'fn main() {{ println!(\"Hello\") }}' > src/main.rs
         printf '[package]\\nname = \"hello\"\\nedition = \"2024\"\\n[workspace]\\n' > Cargo.toml
         cargo build -q --offline && ./target/debug/hello | grep Hello
         cargo test -q --offline",
-        cargo.parent().unwrap().display()
+        toolchain.programs().display()
     );
     let backends = [Backend::Namespaces, bwrap(), Backend::Landlock].into_iter();
     let wrong: Vec<String> = backends

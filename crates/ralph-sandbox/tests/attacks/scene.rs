@@ -195,7 +195,8 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-fn ground() -> PathBuf {
+/// A directory that is not below `/tmp` and that every user can reach.
+pub fn ground() -> PathBuf {
     outside_tmp(env!("CARGO_TARGET_TMPDIR"))
 }
 
