@@ -39,9 +39,14 @@ pub struct Refs {
     pub branches: BTreeMap<String, String>,
     /// What could not be read, by its shown path, with the reason.
     pub unread: BTreeMap<String, String>,
+    /// Which of those no ref names any more: what is packed or in a table, and was replaced since.
+    pub replaced: BTreeSet<String>,
     /// How long HEAD's and the stash's logs were.
     logs: [u64; 2],
 }
+
+/// What each ref names, while they are read; for a tag in a table also what that points to.
+type Named = BTreeMap<String, Vec<String>>;
 
 const LOGS: [&str; 2] = ["logs/HEAD", "logs/refs/stash"];
 
@@ -49,18 +54,24 @@ impl Refs {
     /// As they stand now.
     #[must_use]
     pub fn read(repository: &Repository) -> Refs {
-        let mut refs = Refs::default();
+        let (mut refs, mut heads, mut current) = (Refs::default(), BTreeSet::new(), BTreeSet::new());
         for (dir, name) in repository.directories() {
-            refs.head(&dir.join("HEAD"), &format!("{name}/HEAD"));
+            let mut named = Named::new();
             // A packed ref may be older than the loose one, which counts.
-            refs.packed(&dir.join("packed-refs"), &format!("{name}/packed-refs"));
-            refs.loose(dir, &name, repository);
-            refs.tables(&dir.join("reftable"), &format!("{name}/reftable"));
+            refs.packed(&dir.join("packed-refs"), &format!("{name}/packed-refs"), &mut named);
+            refs.loose(dir, &name, repository, &mut named);
+            refs.tables(&dir.join("reftable"), &format!("{name}/reftable"), &mut named);
+            current.extend(named.into_values().flatten());
+            heads.extend(refs.head(&dir.join("HEAD"), &format!("{name}/HEAD")));
             for work_tree in fs::read_dir(dir.join("worktrees")).into_iter().flatten().flatten() {
                 let called = shown(work_tree.file_name().as_bytes());
-                refs.head(&work_tree.path().join("HEAD"), &format!("{name}/worktrees/{called}/HEAD"));
+                let called = format!("{name}/worktrees/{called}/HEAD");
+                heads.extend(refs.head(&work_tree.path().join("HEAD"), &called));
             }
         }
+        current.extend(heads.iter().cloned());
+        refs.local.extend(heads);
+        refs.replaced = refs.all().filter(|id| !current.contains(*id)).cloned().collect();
         refs.logs = LOGS.map(|log| length(&repository.own.join(log)));
         refs
     }
@@ -74,7 +85,8 @@ impl Refs {
         let [head, stash] = self.logs;
         let unread: String =
             self.unread.iter().map(|(path, why)| format!("unread {path}\t{why}\n")).collect();
-        let named = lines("local", &self.local) + &lines("remote", &self.remote);
+        let named =
+            lines("local", &self.local) + &lines("remote", &self.remote) + &lines("replaced", &self.replaced);
         let branches: String =
             self.branches.iter().map(|(name, id)| format!("branch {id} {name}\n")).collect();
         format!("{named}{branches}logs {head} {stash}\n{unread}")
@@ -92,6 +104,7 @@ impl Refs {
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["local", id] => refs.local.extend(object_name(id.as_bytes())),
                 ["remote", id] => refs.remote.extend(object_name(id.as_bytes())),
+                ["replaced", id] => refs.replaced.extend(object_name(id.as_bytes())),
                 ["branch", id, name] => {
                     refs.branches.extend(object_name(id.as_bytes()).map(|id| (name.to_owned(), id)));
                 }
@@ -105,6 +118,16 @@ impl Refs {
     /// Everything named.
     pub fn all(&self) -> impl Iterator<Item = &String> {
         self.local.iter().chain(&self.remote)
+    }
+
+    /// Everything that a ref names now.
+    pub fn current(&self) -> impl Iterator<Item = &String> {
+        self.all().filter(|id| !self.replaced.contains(*id))
+    }
+
+    /// The same of the user's own refs.
+    pub fn current_local(&self) -> impl Iterator<Item = &String> {
+        self.local.iter().filter(|id| !self.replaced.contains(*id))
     }
 
     /// What HEAD or the stash named in between, though no ref may name it any more: a commit that was amended away,
@@ -127,9 +150,9 @@ impl Refs {
         found
     }
 
-    fn head(&mut self, path: &Path, called: &str) {
+    fn head(&mut self, path: &Path, called: &str) -> Option<String> {
         let text = self.read_or_note(read_start(path, SMALL, Links::Follow), called);
-        self.local.extend(text.and_then(|text| object_name(text.trim_ascii())));
+        text.and_then(|text| object_name(text.trim_ascii()))
     }
 
     /// What was read; what is there but cannot be read is noted.
@@ -145,7 +168,7 @@ impl Refs {
     }
 
     /// The files below `refs/`. A directory behind a link is not entered, as deep a one as the system allows is.
-    fn loose(&mut self, git_dir: &Path, name: &str, repository: &Repository) {
+    fn loose(&mut self, git_dir: &Path, name: &str, repository: &Repository, named: &mut Named) {
         let mut open = vec!["refs".to_owned()];
         let mut left = MOST_LOOSE;
         while let Some(called) = open.pop() {
@@ -173,6 +196,7 @@ impl Refs {
                     let shown = format!("{name}/{}", shown(called.as_bytes()));
                     let text = self.read_or_note(read_start(&path, SMALL, Links::Follow), &shown);
                     if let Some(id) = text.and_then(|text| object_name(text.trim_ascii())) {
+                        named.insert(called.clone(), vec![id.clone()]);
                         self.add(&called, id);
                     }
                 }
@@ -181,7 +205,7 @@ impl Refs {
     }
 
     /// The tables of the `reftable` format, whether they are listed or not.
-    fn tables(&mut self, dir: &Path, name: &str) {
+    fn tables(&mut self, dir: &Path, name: &str, named: &mut Named) {
         let entries = match fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(error) if is_nothing(&error) => return,
@@ -199,26 +223,39 @@ impl Refs {
             let called = format!("{name}/{}", path.file_name().unwrap_or_default().to_string_lossy());
             let table = read_regular(&path, TABLE, Links::RefuseLast).map_err(|error| error.to_string());
             match table.and_then(|bytes| reftable::refs(&bytes).ok_or_else(|| "it is damaged".into())) {
-                Ok(refs) => refs.iter().for_each(|(called, id)| self.add_bytes(called, id)),
+                Ok(refs) => self.table(&refs, named),
                 Err(why) => drop(self.unread.insert(called, why)),
             }
         }
     }
 
-    fn add_bytes(&mut self, called: &[u8], id: &[u8]) {
-        let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-        if let Some(id) = object_name(hex.as_bytes()) {
-            self.add(&String::from_utf8_lossy(called), id);
+    /// The records of one table, which replace those of earlier ones. One without an object deletes the ref.
+    fn table(&mut self, refs: &[reftable::Named], named: &mut Named) {
+        let mut last = None;
+        for (called, id) in refs {
+            let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            let (id, text) = (object_name(hex.as_bytes()), String::from_utf8_lossy(called));
+            let names = named.entry(text.clone().into_owned()).or_default();
+            if last != Some(called) {
+                names.clear();
+            }
+            names.extend(id.clone());
+            last = Some(called);
+            if let Some(id) = id {
+                self.add(&text, id);
+            }
         }
     }
 
-    fn packed(&mut self, path: &Path, called: &str) {
+    fn packed(&mut self, path: &Path, called: &str, named: &mut Named) {
         let read = read_regular(path, PACKED_REFS, Links::Follow);
         let Some(text) = self.read_or_note(read, called) else { return };
         for line in text.split(|b| *b == b'\n') {
             let mut words = line.splitn(2, |b| *b == b' ');
             if let (Some(id), Some(called)) = (words.next().and_then(object_name), words.next()) {
-                self.add(&String::from_utf8_lossy(called), id);
+                let called = String::from_utf8_lossy(called);
+                named.insert(called.clone().into_owned(), vec![id.clone()]);
+                self.add(&called, id);
             }
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! A table is a header, blocks of records, and a footer. In a block each record's name shares a prefix with the one before.
 
-/// A ref's name and the object it names; where it names two, a tag and what that points to, both.
+/// A ref's name and the object it names; where it names two, a tag and what that points to, both. No object where the
+/// ref is deleted.
 pub(crate) type Named = (Vec<u8>, Vec<u8>);
 
 /// What a record holds besides its name.
@@ -52,7 +53,7 @@ fn records(mut rest: &[u8], id_len: usize, found: &mut Vec<Named>) -> Option<()>
         name.extend_from_slice(take(&mut rest, suffix)?);
         varint(&mut rest)?;
         match kind {
-            DELETED => {}
+            DELETED => found.push((name.clone(), Vec::new())),
             ONE | TWO => {
                 for _ in 0..kind {
                     found.push((name.clone(), take(&mut rest, id_len)?.to_vec()));

@@ -109,6 +109,29 @@ fn branches_name_what_git_says_they_do() {
 }
 
 #[test]
+fn what_no_ref_names_any_more_is_not_current() {
+    for format in [&[][..], &["--ref-format=reftable"]] {
+        let (w, first, repository) = with_a_commit(format);
+        w.git("", &["tag", "-a", "-m", "x", "v1"]);
+        let tag = w.git("", &["rev-parse", "v1"]);
+        w.git("", &["branch", "gone"]);
+        w.git("", &["pack-refs", "--all"]);
+        w.git("", &["commit", "-q", "--amend", "-m", "another"]);
+        w.git("", &["branch", "-D", "-q", "gone"]);
+        let second = w.git("", &["rev-parse", "HEAD"]);
+        let refs = Refs::read(&repository);
+        let current: Vec<&String> = refs.current().collect();
+        assert!(current.contains(&&tag) && current.contains(&&second), "{format:?}: {refs:?}");
+        // What an annotated tag points to is named in a table, but not among packed refs.
+        assert!(refs.all().any(|id| *id == first) && current.contains(&&first) != format.is_empty());
+        w.git("", &["tag", "-d", "v1"]);
+        let refs = Refs::read(&repository);
+        assert!(!refs.current().any(|id| *id == first || *id == tag), "{format:?}: {refs:?}");
+        assert_eq!(Refs::from_text(&refs.to_text()), refs);
+    }
+}
+
+#[test]
 fn what_git_would_wait_on_among_the_objects_is_named() {
     let (w, _, repository) = with_a_commit(&[]);
     check_objects(&repository).unwrap();
