@@ -51,6 +51,8 @@ const MOST_DIRECTORIES: usize = 4096;
 /// How far alternates may lead from one to the next, as in git.
 const ALTERNATES: usize = 5;
 const ALTERNATES_FILE: u64 = 1 << 20;
+/// More directories that a repository borrows objects from are not looked into.
+const MOST_BORROWED: usize = 16;
 
 /// The odd things by their shown paths, each with what it is.
 #[must_use]
@@ -146,6 +148,25 @@ fn check_tree(objects: &Path, left: &mut usize) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Where a repository's objects lie: its own directory of them, and those that it borrows from. What cannot be read is
+/// left out.
+pub(crate) fn object_directories(repository: &Repository) -> Vec<PathBuf> {
+    let mut found = vec![repository.common.join("objects")];
+    let (mut from, mut hops) = (0, 0);
+    while from < found.len() && hops < ALTERNATES {
+        let next: Vec<PathBuf> =
+            found.iter().skip(from).flat_map(|objects| alternates(objects).unwrap_or_default()).collect();
+        from = found.len();
+        hops += 1;
+        for objects in next {
+            if found.len() < MOST_BORROWED && !found.contains(&objects) {
+                found.push(objects);
+            }
+        }
+    }
+    found
 }
 
 /// The directories that `objects/info/alternates` names.
