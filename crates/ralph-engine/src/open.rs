@@ -19,6 +19,7 @@ use crate::moved;
 use crate::observation::Observation;
 use crate::outcome::{Outcome, cut, outcome};
 use crate::place::Place;
+use crate::protection::PACKS;
 use crate::recount::Pricing;
 use crate::reset_time::day_of;
 use crate::run::{Left, Run, Unwritable};
@@ -395,6 +396,9 @@ fn go(
     ctx.index().save(&home.index(&ctx.workspace)).discard("save the index of the workspace");
     tree_copy::remove(&ctx.folder.join(BYTECODE)).discard("remove the bytecode of verifications");
     let goes_on = matches!(left, Ok(Left::HandedOver(_)));
+    if !goes_on {
+        tree_copy::remove(&ctx.folder.join(PACKS)).discard("remove the copies of indexes of packs");
+    }
     // Of a workspace that is lost nothing can be read, and nothing may be written at its path.
     if ctx.place.lost().is_none() && !goes_on {
         take_last_snapshot(home, store, &ctx);

@@ -1,8 +1,9 @@
 //! Protected paths: records the state before every call and every verification, and finds what changed during it; changes
-//! in between are the user's. Three things are compared: protected paths of the workspace, files that git obeys in its
-//! repositories (configuration, hooks), and new commits. What ordinary work changes there is left in place
-//! (`git_changes.rs`, `checkouts.rs`), what tools change by themselves is restored without blame (`tools.rs`). Findings are
-//! kept in the run's folder, so that `world/restore.rs` restores exactly those, also after a crash.
+//! in between are the user's. Four things are compared: protected paths of the workspace, files that git obeys in its
+//! repositories (configuration, hooks), new commits, and the objects of the history (`lost_objects.rs`). What ordinary work
+//! changes there is left in place (`git_changes.rs`, `checkouts.rs`), what tools change by themselves is restored without
+//! blame (`tools.rs`). Findings are kept in the run's folder, so that `world/restore.rs` restores exactly those, also after
+//! a crash.
 
 mod checkouts;
 mod committed;
@@ -17,18 +18,23 @@ mod harmless_looks_and_speed;
 mod hidden_paths;
 mod history;
 mod known_commits;
+mod lost_names;
+mod lost_objects;
 mod made_repositories;
+mod objects;
 mod repeated_changes;
 mod repositories;
 mod settings;
 mod tool_hooks;
 mod tools;
+mod user_commits;
 pub mod user_config;
 
 pub use committed::Committed;
 pub use git_dir::GitDir;
 pub use hidden_paths::{hidden, show};
 pub use history::Touched;
+pub use objects::PACKS;
 pub use repositories::{Repositories, odd_in_repository};
 
 use crate::snapshots::Snapshots;
@@ -37,15 +43,18 @@ use config::Meaning;
 use first_configs::FirstConfigs;
 use git::Git;
 use known_commits::KnownCommits;
+use objects::Objects;
 use ralph_diagnostics::Discard;
 use ralph_os::write_durably;
 use ralph_rules::record::{How, Violation};
 use ralph_tree::{Index, TreePath, violations};
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use user_commits::UserCommits;
 
 /// Name of the state before the current step, in the run's folder.
 pub const BEFORE: &str = "before";
@@ -58,6 +67,8 @@ const NAMES: usize = 1000;
 #[derive(Debug, Default)]
 pub struct Protection {
     latest: Mutex<Arc<Repositories>>,
+    /// The object files when the latest step ended.
+    objects: Mutex<Vec<Objects>>,
 }
 
 /// The state at one moment.
@@ -114,6 +125,13 @@ impl Protection {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(repositories);
     }
 
+    fn look(&self, ctx: &StepContext, files: &Index, earlier: &Repositories) -> Repositories {
+        let mut now = Repositories::look(&ctx.workspace, files, ctx.tree.protect(), earlier);
+        let ended = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        now.objects = Objects::of(&ctx.workspace, &now.histories, &ended);
+        now
+    }
+
     /// Records the state before a step that now begins. Without it, the process after a crash could not tell what the
     /// step changed, and content that is not stored cannot be restored.
     pub fn begin(&self, ctx: &StepContext) {
@@ -123,7 +141,7 @@ impl Protection {
         // state before the loss stays the one to compare with.
         let trusted = !ctx.under_way.loss().happened() || earlier.git_dirs.is_empty();
         let now = match trusted {
-            true => Arc::new(Repositories::look(&ctx.workspace, &files, ctx.tree.protect(), &earlier)),
+            true => Arc::new(self.look(ctx, &files, &earlier)),
             false => earlier,
         };
         for git_dir in &now.git_dirs {
@@ -136,6 +154,8 @@ impl Protection {
         if trusted {
             KnownCommits::load(&ctx.folder).begins(&now, &ctx.folder);
             FirstConfigs::load(&ctx.folder).begins(&now, &ctx.folder);
+            UserCommits::load(&ctx.folder).begins(&now, &ctx.folder);
+            objects::keep_pack_indexes(&now, &ctx.folder);
         }
         // Needed only if ralph crashes during this step.
         Moment::save(ctx, BEFORE, &files, &now).discard("save the state before the step");
@@ -164,22 +184,39 @@ pub fn found(ctx: &StepContext, before: &Index, after: &Arc<Index>) -> Vec<Viola
         commit: Some(touched.commit.clone()).filter(|commit| !commit.is_empty()),
         ..Violation::new(touched.path.clone(), How::InHistory)
     }));
+    let mut lost = lost_objects::lost(ctx, &was, &is);
+    lost.retain(|violation| !all.iter().any(|known| known.path == violation.path));
+    all.extend(lost.iter().cloned());
+    UserCommits::load(&ctx.folder).ended(&is, &ctx.folder);
+    ctx.protection.objects.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&is.objects);
     if !all.is_empty() {
         // Without it, the restore compares with the state it finds then.
         Moment::save(ctx, SEEN, after, &is).discard("save the state after the step");
-        let list = serde_json::to_vec(&commits).unwrap_or_default();
-        write_durably(&ctx.folder.join(COMMITS), &list).discard("save the list of commits");
-        let list = serde_json::to_vec(&checkouts).unwrap_or_default();
-        write_durably(&ctx.folder.join(CHECKOUTS), &list).discard("save the list of checked out files");
+        let lost: Vec<&String> = lost.iter().map(|violation| &violation.path).collect();
+        keep(ctx, COMMITS, &commits);
+        keep(ctx, CHECKOUTS, &checkouts);
+        keep(ctx, LOST, &lost);
     }
     all.truncate(NAMES);
     all
+}
+
+fn keep(ctx: &StepContext, name: &str, list: &impl Serialize) {
+    let list = serde_json::to_vec(list).unwrap_or_default();
+    write_durably(&ctx.folder.join(name), &list).discard("save a list of what was found");
 }
 
 /// Commits that were found, in the run's folder.
 pub const COMMITS: &str = "seen.commits.json";
 /// Files that a checkout made or removed, which are not restored, in the run's folder.
 const CHECKOUTS: &str = "seen.checkouts.json";
+/// Directories of objects that lost some, in the run's folder.
+const LOST: &str = "seen.lost.json";
+
+/// The directories of objects that lost some by the latest check. Nobody can restore these.
+pub fn lost_before(folder: &Path) -> Vec<String> {
+    serde_json::from_slice(&fs::read(folder.join(LOST)).unwrap_or_default()).unwrap_or_default()
+}
 
 /// The files that the latest check took for a checkout's.
 pub fn checked_out_before(folder: &Path) -> BTreeSet<Vec<u8>> {

@@ -9,7 +9,7 @@ use ralph_agents::registry;
 use ralph_engine::outcome::Outcome;
 use ralph_rules::ending::{Reason, Status};
 use ralph_rules::failure::Class;
-use ralph_rules::record::Ms;
+use ralph_rules::record::{How, Ms, Violation};
 use ralph_rules::state::{Phase, State};
 use std::fmt::Write;
 use std::path::Path;
@@ -160,8 +160,20 @@ fn protected(state: &State, short: &str) -> Vec<Step> {
         let what = "write the agent's version back, if it is right".to_owned();
         steps.push((format!("ralph quarantine restore {short}/{case}"), what));
     }
+    if state.trees.violations.iter().any(lost_objects) {
+        steps.push(("git fsck".into(), "list what the repository misses".into()));
+        let what = "get back what a remote has of it; otherwise copy .git/objects from another clone";
+        steps.push(("git fetch --refetch".into(), what.into()));
+    }
     steps.push(("ralph run".into(), "start again, once the task says what to do instead".into()));
     steps
+}
+
+/// Objects that git misses, which nothing restores.
+fn lost_objects(violation: &Violation) -> bool {
+    let path = Path::new(&violation.path);
+    let of_git = path.ends_with("objects") && path.components().any(|part| part.as_os_str() == ".git");
+    of_git && matches!(violation.how, How::Deleted | How::Modified)
 }
 
 /// A repository without a commit has no base, but it can be committed to.

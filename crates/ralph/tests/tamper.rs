@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FILES: &str = include_str!("tamper/files.txt");
 const GIT: &str = include_str!("tamper/git.txt");
+const OBJECTS: &str = include_str!("tamper/objects.txt");
 const AROUND: &str = include_str!("tamper/around.txt");
 const HONEST: &str = include_str!("tamper/honest.txt");
 
@@ -55,6 +56,11 @@ fn git_cannot_be_used_to_get_round_it() {
 }
 
 #[test]
+fn deleted_objects_are_found() {
+    all(OBJECTS, Who::Myself);
+}
+
+#[test]
 fn what_lies_around_a_subdirectory_is_protected() {
     all(AROUND, Who::Myself);
 }
@@ -75,6 +81,13 @@ fn files_of_an_ordinary_user() {
 fn git_of_an_ordinary_user() {
     if let Some(who) = Who::somebody() {
         all(GIT, who);
+    }
+}
+
+#[test]
+fn deleted_objects_of_an_ordinary_user() {
+    if let Some(who) = Who::somebody() {
+        all(OBJECTS, who);
     }
 }
 
@@ -122,7 +135,7 @@ fn there_are_enough_of_them() {
     let (rows, places) = hostile_places::count();
     assert!(rows >= 120 && places >= 40, "{rows} things at {places} places");
     let names: Vec<String> =
-        [FILES, GIT, AROUND].iter().flat_map(|text| read(text)).map(|s| s.name).collect();
+        [FILES, GIT, OBJECTS, AROUND].iter().flat_map(|text| read(text)).map(|s| s.name).collect();
     let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
     assert!(names.len() >= 80 && distinct.len() == names.len(), "{}", names.len());
 }

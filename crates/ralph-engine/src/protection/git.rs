@@ -2,6 +2,7 @@
 //! real one is where its objects lie. No config, hook, attribute, graft, replacement or ref of the agent's is ever read,
 //! because git is never told where they are. Only plumbing that reads objects is run, with a deadline.
 
+use ralph_diagnostics::Discard;
 use ralph_os::{Links, read_regular};
 use ralph_tree::{Repository, check_objects};
 use std::fs;
@@ -18,6 +19,19 @@ const MOST: u64 = 512 << 20;
 
 /// A larger configuration or list of shallow commits is not read.
 const OWN_FILE: u64 = 16 << 20;
+
+/// Error messages beyond this are not kept.
+const MOST_ERRORS: u64 = 64 << 10;
+
+/// What a command of git said.
+pub struct Said {
+    /// It succeeded.
+    pub success: bool,
+    /// Its output, also if it failed in the middle.
+    pub output: Vec<u8>,
+    /// The first of its error messages.
+    pub errors: String,
+}
 
 /// A git that sees one repository's objects and nothing else of it.
 pub struct Git {
@@ -48,18 +62,38 @@ impl Git {
         Ok(Git { program: program.to_owned(), dir: dir.to_owned() })
     }
 
+    /// Lets the history end where this list of shallow commits says, whatever the repository's own says now.
+    pub fn set_shallow(&self, list: Option<&[u8]>) -> io::Result<()> {
+        let path = self.dir.join("shallow");
+        match list {
+            Some(list) => fs::write(path, list),
+            None if path.exists() => fs::remove_file(path),
+            None => Ok(()),
+        }
+    }
+
     /// Runs a command on this input and gives its output; an error says what git said.
     pub fn run(&self, args: &[&str], input: &[u8]) -> io::Result<Vec<u8>> {
+        let said = self.outcome(args, input, DEADLINE)?;
+        if !said.success {
+            let line = said.errors.lines().next().unwrap_or("git failed").to_owned();
+            return Err(io::Error::other(line));
+        }
+        Ok(said.output)
+    }
+
+    /// Runs a command on this input, for at most this long, and gives all it said, whether it succeeded or not.
+    pub fn outcome(&self, args: &[&str], input: &[u8], deadline: Duration) -> io::Result<Said> {
         let mut child = self.command(args).spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (over, ended) = channel::<()>();
         let (out, err) = std::thread::scope(|scope| {
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-            let err = scope.spawn(move || read(stderr, 64 << 10));
+            let err = scope.spawn(move || first_errors(stderr));
             let killed = scope.spawn({
                 let pid = rustix::process::Pid::from_child(&child);
                 move || {
-                    let late = ended.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout);
+                    let late = ended.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout);
                     if late {
                         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
                     }
@@ -69,18 +103,21 @@ impl Git {
             let out = read(stdout, MOST);
             drop(over);
             let late = killed.join().unwrap_or(false);
-            (out.map(|out| (out, late)), err.join().unwrap_or_else(|_| Ok(Vec::new())))
+            (out.map(|out| (out, late)), err.join().unwrap_or_default())
         });
         let status = child.wait()?;
-        let (out, late) = out?;
+        let (output, late) = out?;
         if late {
             return Err(io::Error::other("git timed out"));
         }
-        if !status.success() {
-            let said = String::from_utf8_lossy(&err?).lines().next().unwrap_or("git failed").to_owned();
-            return Err(io::Error::other(said));
-        }
-        Ok(out)
+        Ok(Said { success: status.success(), output, errors: String::from_utf8_lossy(&err).into_owned() })
+    }
+
+    /// What is staged in an index of the repository, as `git ls-files --stage -z` lists it.
+    pub fn staged(&self, index: &Path) -> io::Result<Vec<u8>> {
+        let bytes = read_regular(index, MOST, Links::Follow).map_err(io::Error::from)?;
+        fs::write(self.dir.join("index"), bytes)?;
+        self.run(&["ls-files", "--stage", "-z"], b"")
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -158,4 +195,14 @@ fn read(from: Option<impl Read>, most: u64) -> io::Result<Vec<u8>> {
         }
     }
     Ok(bytes)
+}
+
+/// The first of what git says about errors. The rest is read too: git would end where nobody reads.
+fn first_errors(from: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut from) = from {
+        from.by_ref().take(MOST_ERRORS).read_to_end(&mut bytes).discard("read what git says");
+        io::copy(&mut from, &mut io::sink()).discard("read what git says");
+    }
+    bytes
 }

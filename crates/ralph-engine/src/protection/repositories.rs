@@ -2,6 +2,7 @@
 //! every step that runs an agent or a verify command, and kept in the run's folder for recovery after a crash.
 
 use super::git_dir::{GitDir, Guards};
+use super::objects::Objects;
 use ralph_os::{Links, what_it_is};
 use ralph_tree::{
     Hidden, Index, Protect, REFS, Refs, Repository, Tree, bare_repositories, odd_places, repositories, shown,
@@ -27,6 +28,8 @@ pub struct Repositories {
     pub git_dirs: Vec<GitDir>,
     /// Refs of each repository.
     pub histories: Vec<History>,
+    /// The files that hold their objects; the caller of `look` adds them.
+    pub objects: Vec<Objects>,
 }
 
 /// One repository's refs.
@@ -65,6 +68,9 @@ struct Listed {
     /// In which of them a `.git` was made that leads away.
     #[serde(default)]
     lead_away: Vec<Vec<u8>>,
+    /// Directories of objects by their names, each with the number of the history whose repository has it.
+    #[serde(default)]
+    objects: Vec<(String, usize)>,
 }
 
 impl Repositories {
@@ -143,6 +149,7 @@ impl Repositories {
         Repositories {
             git_dirs: self.git_dirs.iter().map(GitDir::again).collect(),
             histories: self.histories.iter().map(history).collect(),
+            objects: self.objects.iter().map(Objects::again).collect(),
         }
     }
 
@@ -152,6 +159,9 @@ impl Repositories {
         let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
         for (n, git_dir) in self.git_dirs.iter().enumerate() {
             git_dir.index.save_durably(&folder.join(format!("{n}.tree")))?;
+        }
+        for (n, objects) in self.objects.iter().enumerate() {
+            objects.save(folder, n)?;
         }
         let history = |h: &History| {
             let r = &h.repository;
@@ -175,6 +185,11 @@ impl Repositories {
             }),
             made: dirs(|guards| matches!(guards, Guards::Made)),
             lead_away: dirs(|guards| matches!(guards, Guards::LeadsAway)),
+            objects: self
+                .objects
+                .iter()
+                .filter_map(|it| Some((it.name.clone(), self.history_of(it)?)))
+                .collect(),
         };
         ralph_os::write_durably(&folder.join(LIST), &serde_json::to_vec(&listed)?)
     }
@@ -211,7 +226,16 @@ impl Repositories {
         if let (Some(last), Some(guards)) = (git_dirs.last_mut(), around) {
             last.guards = guards;
         }
-        Some(Repositories { git_dirs, histories: listed.histories.into_iter().map(history).collect() })
+        let histories: Vec<History> = listed.histories.into_iter().map(history).collect();
+        let objects = listed.objects.into_iter().enumerate().filter_map(|(n, (name, history))| {
+            Objects::load(folder, n, name, histories.get(history)?.repository.clone())
+        });
+        Some(Repositories { git_dirs, objects: objects.collect(), histories })
+    }
+
+    /// The first history of the repository that has these objects.
+    fn history_of(&self, objects: &Objects) -> Option<usize> {
+        self.histories.iter().position(|history| history.repository == objects.repository)
     }
 
     /// What could be read before and cannot be read now, by its shown path.

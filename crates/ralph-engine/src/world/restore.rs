@@ -87,6 +87,7 @@ fn put_back(ctx: &StepContext, before: &Moment, seen: &Moment, time: (u32, u32))
     protection::show(ctx, &before.repositories);
     let mut left: BTreeSet<String> = commits.into_iter().map(|touched| touched.path).collect();
     left.extend(still(ctx, before));
+    left.extend(protection::lost_before(&ctx.folder));
     Ok((Some(path.display().to_string()), left))
 }
 

@@ -58,13 +58,14 @@ pub struct Violation {
     /// The tool that makes this change by itself, such as husky. The path is restored and the run continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The settings of git that are the violation, without their values: at most one more than is shown.
+    /// The settings of git that are the violation, without their values, or what of the history is lost: at most one more
+    /// than is shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
 }
 
 impl Violation {
-    /// Keys of a config that are shown.
+    /// Settings or losses that are shown.
     pub const KEYS: usize = 3;
 
     /// The path with the settings in it that changed, for people.

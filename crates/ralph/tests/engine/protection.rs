@@ -177,3 +177,21 @@ fn what_is_in_history_ends_the_run_whatever_the_setting() {
     bed.done(&["--max-iterations", "3"]).ends(4, "PROHIBITED_PATH");
     assert_eq!(bed.scratch.git(&["log", "-1", "--format=%s"]), "leak", "refs are left alone");
 }
+
+/// Nobody can restore them, so the run ends here too, says what is lost and what to type.
+#[test]
+fn deleted_objects_of_git_end_the_run_whatever_the_setting() {
+    let bed = Bed::git("run rm -rf .git/objects/??\nclaim progress");
+    may_go_on(&bed);
+    let commit = bed.scratch.git(&["rev-parse", "HEAD"]);
+    let done = bed.done(&["--max-iterations", "3"]);
+    let result = done.ends(4, "PROHIBITED_PATH");
+    assert_eq!(result["details"]["files"][0]["path"], ".git/objects");
+    assert_eq!(result["details"]["files"][0]["how"], "deleted");
+    let lost = format!("left as is  .git/objects (deleted: commit {} of branch", &commit[..10]);
+    for text in [lost.as_str(), "git fsck ", "git fetch --refetch "] {
+        assert!(done.err.contains(text), "{text:?}: {}", done.err);
+    }
+    assert_eq!(done.records("restored")[0]["left"][0], ".git/objects");
+    assert_eq!(Done::of(&mut bed.ralph(&["replay", "--strict"])).code, 0);
+}

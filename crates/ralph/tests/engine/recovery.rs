@@ -36,6 +36,22 @@ fn a_protected_path_touched_by_a_verification_that_a_crash_cut_short_is_seen_too
 }
 
 #[test]
+fn objects_of_git_that_were_deleted_before_a_crash_are_missed_after_it() {
+    for packed in [false, true] {
+        let bed = Bed::git("run rm -rf .git/objects/?? .git/objects/pack/*\nwrite started yes\nhang");
+        if packed {
+            bed.scratch.git(&["gc", "-q"]);
+        }
+        let live = bed.start(&["--verify", "true"]);
+        killed(&bed, live, "started");
+        bed.script("claim complete");
+        let done = Done::of(&mut bed.ralph(&["resume", "--json"]));
+        done.ends(4, "PROHIBITED_PATH");
+        assert_eq!(done.records("inspected")[0]["violations"][0]["path"], ".git/objects");
+    }
+}
+
+#[test]
 fn an_open_breaker_binds_resume_too() {
     let bed = Bed::git("write started yes\nhang");
     let live = bed.start(&GREEN);

@@ -90,6 +90,23 @@ fn what_a_sandbox_does_not_prevent_is_still_detected() {
     assert!(done.result["details"]["quarantine"].is_string(), "{}", done.result);
 }
 
+/// Git deletes objects as well when it packs them, so a sandbox does not keep an agent from it.
+#[test]
+fn objects_of_git_that_an_agent_deletes_end_the_run() {
+    for who in everybody() {
+        let place = Place::new(who);
+        let commit = place.scratch.git(&["-c", "safe.directory=*", "rev-parse", "HEAD"]);
+        let done = place.done("echo work > done.txt; rm -rf .git/objects/??", &[]);
+        assert!(done.sandbox().contains(HELD), "{who:?}: {}", done.sandbox());
+        assert_eq!((done.code, &done.result["reason"]), (4, &"PROHIBITED_PATH".into()), "{}", done.stderr);
+        let file = &done.result["details"]["files"][0];
+        assert_eq!((&file["path"], &file["how"]), (&".git/objects".into(), &"deleted".into()), "{who:?}");
+        let lost = format!("left as is  .git/objects (deleted: commit {} of branch", &commit[..10]);
+        assert!(done.stderr.contains(&lost), "{who:?}: {}", done.stderr);
+        assert!(done.stderr.contains("git fetch --refetch"), "{who:?}: {}", done.stderr);
+    }
+}
+
 #[test]
 fn secrets_are_neither_in_the_environment_nor_on_the_disk() {
     for who in everybody() {

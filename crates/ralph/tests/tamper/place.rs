@@ -148,6 +148,7 @@ impl Place {
             .ralph()
             .args(["-C", scenario.inside.as_deref().unwrap_or(".")])
             .args(["run", "Work", "--agent", "command", "--max-iterations", "1", "--max-cost", "1", "--json"])
+            .args(scenario.verify.iter().flat_map(|command| ["--verify", command.as_str()]))
             .args(["--", "sh"])
             .arg(&agent)
             .stdin(Stdio::null())
@@ -170,10 +171,11 @@ impl Place {
             .iter()
             .map(|file| {
                 let path = file["path"].as_str().unwrap_or_default();
+                let path = path.replace(&*self.scratch.workspace().to_string_lossy(), "TOP");
                 match file["how"].as_str() {
                     Some("in_history") => format!("{path} in a commit"),
                     Some("hidden") => format!("{path} hidden from git"),
-                    _ => path.to_string(),
+                    _ => path,
                 }
             })
             .collect();
@@ -193,6 +195,9 @@ impl Place {
             file.is_some_and(|file| scenario.touched.contains(file))
         };
         let rest: BTreeSet<String> = found.into_iter().filter(|path| !more(path)).collect();
+        if let Some(text) = scenario.told.iter().find(|text| !said(output).contains(text.as_str())) {
+            return Err(format!("`{text}` is not said: {}", said(output)));
+        }
         if rest != scenario.touched {
             return Err(format!("touched {rest:?}, expected {:?}", scenario.touched));
         }

@@ -15,6 +15,10 @@ pub struct Scenario {
     pub does: Vec<String>,
     /// Paths that must be found touched, each with what was done to it where that is told.
     pub touched: BTreeSet<String>,
+    /// Texts that must be said of what was touched.
+    pub told: Vec<String>,
+    /// A verify command.
+    pub verify: Option<String>,
     /// Texts that must lie in quarantine.
     pub holds: Vec<String>,
     /// Paths that may be new, with all below them.
@@ -62,6 +66,8 @@ pub fn read(text: &str) -> Vec<Scenario> {
             "given" => scenario.given.push(rest),
             "does" => scenario.does.push(rest),
             "touched" => drop(scenario.touched.insert(rest)),
+            "told" => scenario.told.push(rest),
+            "verify" => scenario.verify = Some(rest),
             "holds" => scenario.holds.push(rest),
             "leaves" => scenario.leaves.push(rest),
             "loses" => scenario.loses.push(rest),
