@@ -90,7 +90,8 @@ fn an_error_that_earlier_runs_had_names_them_and_what_was_changed() {
         |run: &str, n: u32| format!("run {run} had this error and did not get past it (iteration {n})");
     let (make, cargo) = ("make test", "cargo test");
     // The runs as they were started, the one that is opened, and what it says.
-    let table: Vec<(Vec<(&str, &str, &str)>, &str, Vec<String>)> = vec![
+    type Row = (Vec<(&'static str, &'static str, &'static str)>, &'static str, Vec<String>);
+    let table: Vec<Row> = vec![
         (vec![("one", make, "ef"), ("two", make, "e")], "two", vec![gone("one", 2)]),
         (vec![("one", make, "ee"), ("two", make, "e")], "two", vec![stuck("one", 2)]),
         (vec![("one", make, "eo"), ("two", make, "e")], "two", vec![gone("one", 2)]),
