@@ -101,7 +101,8 @@ fn nothing_is_missed_or_twice_while_fifty_runs_write_and_the_stream_and_the_serv
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     catch_up(&bed, &mut known);
     assert_eq!(known.resets, 0, "nobody was ever too far behind");
-    assert!(known.ids.len() > 100, "{} events came", known.ids.len());
+    // A slow machine makes fewer: what several records change is one event.
+    assert!(known.ids.len() > usize::try_from(RUNS).unwrap(), "{} events came", known.ids.len());
 }
 
 #[test]
