@@ -13,7 +13,9 @@ pub fn outside_tmp(target: &str) -> PathBuf {
     let target = PathBuf::from(target);
     let in_tmp = ["/tmp", "/var/tmp"].iter().any(|tmp| target.starts_with(tmp));
     let reached = target.ancestors().all(|dir| fs::metadata(dir).is_ok_and(|meta| meta.mode() & 0o001 != 0));
-    let is_root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+    // What this process makes is its user's.
+    let made = tempfile::tempdir().and_then(|dir| dir.path().metadata());
+    let is_root = made.is_ok_and(|meta| meta.uid() == 0);
     if is_root && (in_tmp || !reached) { PathBuf::from("/var/lib") } else { target }
 }
 
