@@ -115,7 +115,9 @@ mod tests {
         records.extend([5, 1 << 3, b'c', 0]);
         let found = refs(&table(&records)).unwrap();
         let named = |name: &str, byte| (name.as_bytes().to_vec(), vec![byte; 20]);
-        assert_eq!(found, [named("refs/a", 0xaa), named("refs/b", 0xbb), named("refs/b", 0xcc)]);
+        let deleted = (b"refs/c".to_vec(), Vec::new());
+        let named = [named("refs/a", 0xaa), named("refs/b", 0xbb), named("refs/b", 0xcc), deleted];
+        assert_eq!(found, named);
     }
 
     #[test]
