@@ -1,17 +1,23 @@
 //! Starting and resuming runs: take the workspace's lock, end processes that an earlier run left behind, record what the
 //! run was given, and drive it. Recovery after a crash is part of taking the lock, not a command of its own.
 
+mod error;
 mod files_before;
 mod left_behind;
+mod lock;
 
+pub use self::error::OpenError;
+use self::error::system;
 use self::files_before::{before_the_crash, before_the_loss, files_before};
 use self::left_behind::{keep_receipt, take_last_snapshot};
-use crate::circuit::{self, OpenBreaker, Unusable};
+use self::lock::take_lock;
+pub use self::lock::{PRUNE, driver, drives};
+use crate::circuit;
 use crate::clock::{Clock, utc};
 use crate::drive::drive;
 use crate::event_source::ChannelEvents;
 use crate::home::Home;
-use crate::journal::{self, JournalError};
+use crate::journal;
 use crate::leftovers;
 use crate::live_world::LiveWorld;
 use crate::metrics::MetricsWriter;
@@ -25,8 +31,8 @@ use crate::reset_time::day_of;
 use crate::run::{Left, Run, Unwritable};
 use crate::run_deps::RunDeps;
 use crate::run_spec::RunSpec;
-use crate::sandbox::{self, CalledAgent, NoSandbox, SandboxDeps, Site, WorkspacePlaces};
-use crate::session::{self, Binding, Handover};
+use crate::sandbox::{self, CalledAgent, SandboxDeps, Site, WorkspacePlaces};
+use crate::session::{self, Handover};
 use crate::snapshots::{Snapshots, walk_without_drafts};
 use crate::step_context::StepContext;
 use crate::verification::{BYTECODE, tree_copy};
@@ -42,82 +48,11 @@ use ralph_rules::record::{
 };
 use ralph_rules::state::{Phase, State};
 use ralph_snapshots::PendingRestore;
-use ralph_store::{RunFilter, Store, StoreError};
-use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WalkError, WorkspaceLock, git_facts};
-use std::io;
+use ralph_store::{RunFilter, Store};
+use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WorkspaceLock, git_facts};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Why a run did not start, or stopped abruptly.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Another run is active in this workspace.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The workspace's breaker is open.
-    #[error("the breaker of this workspace is open: {}", .0.why)]
-    CircuitOpen(Box<OpenBreaker>),
-    /// There is no such run.
-    #[error("there is no run {0}")]
-    NoSuchRun(String),
-    /// A session works on a run in this workspace.
-    #[error("run {} is in a session of {} here (process {})", .0.run, .0.client, .0.process.pid)]
-    InSession(Box<Binding>),
-    /// The run is over for good.
-    #[error("run {run} is over: {reason}")]
-    Over {
-        /// Which run.
-        run: String,
-        /// How it ended.
-        reason: String,
-    },
-    /// A protected glob cannot be read.
-    #[error(transparent)]
-    Glob(#[from] BadGlob),
-    /// The workspace cannot be read.
-    #[error(transparent)]
-    Walk(#[from] WalkError),
-    /// The store cannot be opened or read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The journal cannot be read.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The journal cannot be written.
-    #[error(transparent)]
-    Unwritable(#[from] Unwritable),
-    /// The journal could no longer be written while the run was active.
-    #[error("{error}")]
-    Cut {
-        /// What is known of the run so far; the real cost of its last call is not.
-        outcome: Box<Outcome>,
-        /// Why.
-        #[source]
-        error: Unwritable,
-    },
-    /// The sandbox that the settings ask for cannot be had.
-    #[error(transparent)]
-    Sandbox(#[from] NoSandbox),
-    /// The state directory or a thread could not be created.
-    #[error("{what}")]
-    System {
-        /// What was tried.
-        what: String,
-        /// What the system said.
-        #[source]
-        source: io::Error,
-    },
-}
-
-impl From<Unusable> for OpenError {
-    fn from(error: Unusable) -> OpenError {
-        match error {
-            Unusable::Store(error) => error.into(),
-            Unusable::Unwritable(error) => error.into(),
-        }
-    }
-}
+use std::time::Duration;
 
 /// How a process is done with a run.
 #[derive(Clone, Debug)]
@@ -454,69 +389,6 @@ fn copy_database_daily(home: &Home, zone: &str) {
         .discard("start the thread that copies the database");
 }
 
-/// How long a run waits for old files to be deleted in its workspace.
-const PRUNE_TAKES: Duration = Duration::from_secs(10);
-
-/// Takes the workspace's lock. A run that ended just now may still be deleting the files of old ones.
-fn take_after_prune(locks: &Path, workspace: &Path, who: &str) -> Result<WorkspaceLock, LockError> {
-    let until = Instant::now() + PRUNE_TAKES;
-    loop {
-        match WorkspaceLock::take(locks, workspace, who) {
-            Err(LockError::Held { who, .. }) if who.starts_with(PRUNE) && Instant::now() < until => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            taken => return taken,
-        }
-    }
-}
-
-/// How a lock names a process that deletes the files of old runs.
-pub const PRUNE: &str = "prune, process";
-
-/// Whether a lock is held by the process that drives this run. Other commands name the run that they concern, too.
-pub fn drives(who: &str, run: &str) -> bool {
-    who.strip_prefix("run ").and_then(|rest| rest.strip_prefix(run)).is_some_and(|rest| rest.starts_with(','))
-}
-
-/// The run that the holder of a lock drives, and its process; none if it is another command.
-pub fn driver(who: &str) -> Option<(&str, u32)> {
-    let (run, pid) = who.strip_prefix("run ")?.split_once(", process ")?;
-    Some((run, pid.parse().ok()?))
-}
-
-/// Takes the locks and ends processes that an earlier run in this workspace left behind.
-fn take_lock(
-    home: &Home,
-    store: &dyn Store,
-    workspace: &Path,
-    id: &str,
-) -> Result<Arc<WorkspaceLock>, OpenError> {
-    let locks = home.locks();
-    Home::create_private_dir(&locks).map_err(system("cannot create the folder for locks"))?;
-    Home::create_private_dir(&home.dir().join("trees"))
-        .map_err(system("cannot create the folder for indexes"))?;
-    let who = format!("run {id}, process {}", std::process::id());
-    let lock = take_after_prune(&locks, workspace, &who)?.and_in_workspace()?;
-    let filter = RunFilter {
-        workspace: Some(workspace.to_string_lossy().into_owned()),
-        resumable: Some(true),
-        ..RunFilter::default()
-    };
-    let open_runs = store.runs(&filter)?;
-    let others = open_runs.iter().filter(|run| run.id != id);
-    if let Some(binding) = others.into_iter().find_map(|run| Binding::alive(home, &run.id)) {
-        return Err(OpenError::InSession(Box::new(binding)));
-    }
-    for run in open_runs.iter().filter(|run| run.pid.is_some()) {
-        let _ = leftovers::end_of_earlier_process(home, &run.id, workspace);
-    }
-    let open_runs: Vec<String> = open_runs.into_iter().map(|run| run.id).collect();
-    Snapshots::of(home, workspace, id).remove_leftovers(home, &open_runs);
-    // Removes the drafts of a restore that was cut short; the step itself continues it.
-    let _ = PendingRestore::load(&home.pending_restore(workspace));
-    Ok(Arc::new(lock))
-}
-
 /// A workspace that was moved: what is kept of it follows, and so does the run.
 fn follow(home: &Home, mut run: RunStarted, new: &Path) -> Result<RunStarted, OpenError> {
     let old = PathBuf::from(&run.workspace);
@@ -587,8 +459,4 @@ fn run_started(id: &str, plan: RunSpec, deps: &RunDeps) -> RunStarted {
         stories: plan.stories,
         contained: None,
     }
-}
-
-fn system(what: &str) -> impl FnOnce(io::Error) -> OpenError + '_ {
-    move |source| OpenError::System { what: what.into(), source }
 }
