@@ -24,7 +24,7 @@ mod wait;
 pub use addresses::{is_own, may_dial};
 pub use environment::proxy_variables;
 pub use host::Host;
-pub use listeners::{HandOutError, PORT, hand_out, send_listener};
+pub use listeners::{HandOutError, gate_port, hand_out, send_listener};
 pub use lookup::{Resolver, SystemResolver};
 pub use refusals::{MAX_DISTINCT, Reason, Refusals, Refused};
 pub use request::{BadRequest, MAX_HEAD, Request, head_end, parse};

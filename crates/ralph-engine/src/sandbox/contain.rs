@@ -113,7 +113,7 @@ impl SandboxDeps {
             }
             _ => (None, None),
         };
-        set_environment(launch, &planned, &facts, gate.is_some());
+        set_environment(launch, &planned, &facts);
         launch.sandbox = Some(SandboxLaunch { plan, gate: for_box });
         let layers = planned.plan.mounts.iter().filter_map(|mount| match mount {
             Mount::Layer { at, upper, .. } => Some((at.clone(), upper.clone())),
@@ -160,11 +160,11 @@ impl Contained {
 }
 
 /// The program gets exactly what the policy passes on, and what this call gives it.
-fn set_environment(launch: &mut Launch, planned: &Planned, facts: &Facts, gate: bool) {
+fn set_environment(launch: &mut Launch, planned: &Planned, facts: &Facts) {
     let mut env: BTreeMap<OsString, OsString> =
         planned.env.apply(&facts.env).into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    if gate {
-        env.extend(proxy_variables().into_iter().map(|(name, value)| (name.into(), value.into())));
+    if let Network::Gate { forward } = &planned.plan.network {
+        env.extend(proxy_variables(forward).into_iter().map(|(name, value)| (name.into(), value.into())));
     }
     for name in std::mem::take(&mut launch.env_remove) {
         env.remove(&name);

@@ -60,9 +60,10 @@ pub(super) fn serve(shared: &Shared, client: &TcpStream) {
     }
 }
 
-/// Serves a client of a forwarded port: the same port of the loopback outside.
+/// Serves a client of a forwarded port: the same port of the loopback outside, at the addresses that entries name.
 pub(super) fn forward(shared: &Shared, client: &TcpStream, port: u16) {
-    let addresses = LOOPBACK.map(|ip| SocketAddr::new(ip, port));
+    let named = LOOPBACK.into_iter().filter(|ip| names_address(&shared.rules, *ip, port));
+    let addresses: Vec<SocketAddr> = named.map(|ip| SocketAddr::new(ip, port)).collect();
     let until = Instant::now() + DIAL_TIME;
     if prepare(client).is_ok()
         && let Ok(server) = dial(&addresses, &shared.control, until)

@@ -12,18 +12,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use thiserror::Error;
 
-/// The gate's port on the box's loopback. Fixed, because the program's environment is made before the box; not one that a
-/// user's own proxy has, because that one may have to be forwarded.
-pub const PORT: u16 = 7257;
+/// The gate's usual port on the box's loopback.
+const USUAL_PORT: u16 = 7257;
+
+/// The gate's port on the box's loopback, where these are forwarded. Known before the box is made, because the program's
+/// environment is made before it.
+#[must_use]
+pub fn gate_port(forward: &[u16]) -> u16 {
+    (USUAL_PORT..=u16::MAX).find(|port| !forward.contains(port)).unwrap_or(USUAL_PORT)
+}
 
 /// Why the box has no gate.
 #[derive(Debug, Error)]
 pub enum HandOutError {
-    /// A forwarded port is the gate's own.
-    #[error(
-        "port {PORT} of loopback cannot be forwarded: the sandbox's own gate has it. Let the service listen on another port."
-    )]
-    OwnPort,
     /// A port could not be taken.
     #[error("cannot listen on {address} inside the sandbox: {source}. Check that loopback is up there.")]
     Listen {
@@ -37,7 +38,7 @@ pub enum HandOutError {
     Send(#[source] io::Error),
 }
 
-/// Listens inside the box, on [`PORT`] and the ports to be forwarded, and sends the sockets to the gate; none stays open here.
+/// Listens inside the box, on its port and the ports to be forwarded, and sends the sockets to the gate; none stays open here.
 /// Call it in the box's network once loopback is up, before the program can take the ports, and before capabilities are
 /// dropped: a port below 1024 needs one. `gate` is the descriptor that came with the [`Gate`]; the gate ends when the last
 /// copy of it is closed, so keep it open as long as the program runs, and out of the program's reach.
@@ -47,11 +48,8 @@ pub enum HandOutError {
 ///
 /// [`Gate`]: super::Gate
 pub fn hand_out(gate: impl AsFd, forward: &[u16]) -> Result<(), HandOutError> {
-    if forward.contains(&PORT) {
-        return Err(HandOutError::OwnPort);
-    }
     let mut ports = forward.to_vec();
-    ports.push(PORT);
+    ports.push(gate_port(forward));
     ports.sort_unstable();
     ports.dedup();
     let mut listeners = Vec::new();

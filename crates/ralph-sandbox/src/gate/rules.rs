@@ -177,10 +177,14 @@ impl HostRule {
     }
 
     fn names(&self, address: IpAddr, port: u16) -> bool {
-        let loopback = address == Ipv4Addr::LOCALHOST || address == Ipv6Addr::LOCALHOST;
         self.covers(&Host::Address(address), port)
-            || (loopback && self.is_localhost() && self.covers_port(port))
+            || (is_usual_loopback(address) && self.is_localhost() && self.covers_port(port))
     }
+}
+
+/// Whether an address is what `localhost` stands for.
+fn is_usual_loopback(address: IpAddr) -> bool {
+    address == Ipv4Addr::LOCALHOST || address == Ipv6Addr::LOCALHOST
 }
 
 /// Whether a request for `host`, as a client writes it, is allowed. Case and one final dot do not matter; a host that
@@ -196,12 +200,13 @@ pub fn names_address(rules: &[HostRule], address: IpAddr, port: u16) -> bool {
     rules.iter().any(|rule| rule.names(address, port))
 }
 
-/// The ports of loopback that entries name, such as 5432 for `localhost:5432`. Forward them: a database client knows no
-/// proxy, and programs connect to loopback without one.
+/// The ports of 127.0.0.1 and ::1 that entries name, such as 5432 for `localhost:5432`. Forward them: a database client knows
+/// no proxy, and programs connect to loopback without one. Another address of loopback is reached through the proxy alone:
+/// inside, its ports are the program's own.
 #[must_use]
 pub fn loopback_ports(rules: &[HostRule]) -> Vec<u16> {
     let named = rules.iter().filter(|rule| match &rule.pattern {
-        Pattern::Exactly(Host::Address(address)) => address.is_loopback(),
+        Pattern::Exactly(Host::Address(address)) => is_usual_loopback(*address),
         _ => rule.is_localhost(),
     });
     let mut ports: Vec<u16> = named.filter_map(|rule| rule.port).collect();

@@ -3,9 +3,8 @@
 use super::facts::{AgentNeeds, Facts};
 use super::settings::{NetworkRule, Settings};
 use crate::Network;
-use crate::gate::HostRule;
+use crate::gate::{HostRule, loopback_ports};
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 /// The network of a plan, and the hosts that its gate allows.
 pub(super) fn network(
@@ -32,8 +31,8 @@ pub(super) fn network(
             let addresses =
                 addresses.map(|address| address.text()).filter(|host| host.parse::<HostRule>().is_ok());
             let hosts: BTreeSet<String> = own.chain(named).chain(addresses).collect();
-            let forward: BTreeSet<u16> = hosts.iter().filter_map(|host| loopback_port(host)).collect();
-            (Network::Gate { forward: forward.into_iter().collect() }, hosts.into_iter().collect())
+            let rules: Vec<HostRule> = hosts.iter().filter_map(|host| host.parse().ok()).collect();
+            (Network::Gate { forward: loopback_ports(&rules) }, hosts.into_iter().collect())
         }
     }
 }
@@ -63,15 +62,6 @@ impl Address {
     }
 }
 
-/// The port of a host on this machine's loopback.
-fn loopback_port(host: &str) -> Option<u16> {
-    let (name, port) = host.rsplit_once(':')?;
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    let is_loopback =
-        name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    port.parse().ok().filter(|_| is_loopback)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,20 +81,6 @@ mod tests {
         ];
         for (url, expected) in rows {
             assert_eq!(Address::of(url).map(|address| address.text()).as_deref(), expected, "{url}");
-        }
-    }
-
-    #[test]
-    fn only_ports_of_this_machine_are_forwarded() {
-        for (host, port) in [
-            ("localhost:5432", Some(5432)),
-            ("127.0.0.1:80", Some(80)),
-            ("[::1]:9000", Some(9000)),
-            ("localhost", None),
-            ("example.org:443", None),
-            ("10.0.0.1:80", None),
-        ] {
-            assert_eq!(loopback_port(host), port, "{host}");
         }
     }
 }

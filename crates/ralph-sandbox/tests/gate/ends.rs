@@ -1,7 +1,7 @@
 //! The end of the gate: by dropping it, or because the box is gone.
 
-use crate::kit::{Liar, PATIENCE, Through, connect_to, echo, localhost};
-use ralph_sandbox::gate::{HandOutError, PORT, Resolver, hand_out, proxy_variables};
+use crate::kit::{PATIENCE, Through, connect_to, echo, localhost};
+use ralph_sandbox::gate::{Resolver, gate_port, proxy_variables};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -88,16 +88,19 @@ fn a_resolver_that_hangs_delays_neither_the_answer_nor_the_end() {
 }
 
 #[test]
-fn the_gates_own_port_is_not_forwarded() {
-    let Through { gate: _gate, box_end, .. } = Through::resolving(&[], Liar::default());
-    let error = hand_out(&box_end, &[5432, PORT]).unwrap_err();
-    assert!(matches!(error, HandOutError::OwnPort), "{error}");
-    assert!(error.to_string().contains("another port"));
+fn the_gate_leaves_its_port_to_a_forwarded_one() {
+    for (forward, port) in
+        [(&[][..], 7257), (&[5432][..], 7257), (&[7257][..], 7258), (&[7258, 7257][..], 7259)]
+    {
+        assert_eq!(gate_port(forward), port, "{forward:?}");
+        let proxy = proxy_variables(forward).into_iter().find(|(name, _)| *name == "https_proxy").unwrap().1;
+        assert_eq!(proxy, format!("http://127.0.0.1:{port}"));
+    }
 }
 
 #[test]
 fn programs_are_led_to_the_gate_but_for_loopback() {
-    let variables = proxy_variables();
+    let variables = proxy_variables(&[]);
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
         let value = |name: &str| variables.iter().find(|(it, _)| *it == name).unwrap().1.clone();
         assert_eq!(value(name), value(&name.to_ascii_lowercase()));

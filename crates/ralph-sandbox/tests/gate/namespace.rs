@@ -1,7 +1,7 @@
 //! A gate whose sockets come from a network namespace: this test's program, started again as the box.
 
 use crate::kit::{Liar, answer, connect_to, echo, expect_established};
-use ralph_sandbox::gate::{Gate, PORT, Reason, hand_out};
+use ralph_sandbox::gate::{Gate, Reason, gate_port, hand_out};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, netlink::SocketAddrNetlink};
 use std::io::{ErrorKind, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -17,7 +17,7 @@ fn a_program_in_another_network_reaches_what_is_listed_and_nothing_else() {
         return be_the_program(&ports);
     }
     let (listed, forwarded) = (echo(), echo());
-    let rules = vec![format!("localhost:{listed}").parse().unwrap()];
+    let rules = [listed, forwarded].map(|port| format!("localhost:{port}").parse().unwrap()).to_vec();
     let (gate, box_end) = Gate::start(rules, vec![forwarded], Liar::default()).unwrap();
     let me = std::env::current_exe().unwrap();
     let inside = Command::new("unshare")
@@ -43,22 +43,23 @@ fn be_the_program(ports: &str) {
     let gate = std::io::stdin();
     // A port below 1024 can be taken too, as long as the box has its capabilities.
     hand_out(gate.as_fd(), &[forwarded, forwarded, 80]).unwrap();
+    let port = gate_port(&[forwarded, 80]);
 
     for address in ["127.0.0.1", "0.0.0.0"] {
         assert_eq!(
-            TcpListener::bind((address, PORT)).unwrap_err().kind(),
+            TcpListener::bind((address, port)).unwrap_err().kind(),
             ErrorKind::AddrInUse,
             "the port is taken"
         );
     }
     for gate in ["127.0.0.1", "::1"] {
-        let mut tunnel = TcpStream::connect((gate, PORT)).unwrap();
+        let mut tunnel = TcpStream::connect((gate, port)).unwrap();
         tunnel.write_all(connect_to(&format!("localhost:{listed}")).as_bytes()).unwrap();
         expect_established(&mut tunnel);
         assert_eq!(said_back(tunnel), "hello");
         assert_eq!(said_back(TcpStream::connect((gate, forwarded)).unwrap()), "hello");
     }
-    let mut other = TcpStream::connect(("127.0.0.1", PORT)).unwrap();
+    let mut other = TcpStream::connect(("127.0.0.1", port)).unwrap();
     other.write_all(connect_to(&format!("127.0.0.1:{forwarded}")).as_bytes()).unwrap();
     assert!(
         answer(other).starts_with("HTTP/1.1 403"),

@@ -218,6 +218,7 @@ fn ports_of_loopback_are_found_for_forwarding() {
         "10.0.0.5:80",
         "a.org:9",
         "db.localhost:3306",
+        "127.0.0.2:7000",
     ]);
     assert_eq!(loopback_ports(&listed), [3306, 5432, 6379]);
 }
