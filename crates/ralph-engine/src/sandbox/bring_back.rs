@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// A larger file is not a login.
 const LARGEST: u64 = 1 << 20;
@@ -22,50 +23,70 @@ pub(super) struct Login {
 }
 
 impl Login {
-    /// The program is about to start.
+    /// The program is about to start. One that an earlier call could not bring back is still in the layer; it stays unless the
+    /// user's own is newer.
     pub(super) fn before(file: Copied) -> Login {
+        if let (Some(left), Some(users)) = (modified(&file.from), modified(&file.to))
+            && users > left
+        {
+            remove(&file.from);
+        }
         Login { was: content(&file.to), file }
     }
 
-    /// Copies it back, and deletes it in the layer, where it would cover a newer login of the user.
-    pub(super) fn bring_back(&self) {
+    /// Copies it back, and deletes it in the layer, where it would cover a newer login of the user. If it cannot be written, it
+    /// stays in the layer: a service that renews a login usually ends the old one. Returns what to say then.
+    pub(super) fn bring_back(&self) -> Option<String> {
         let Copied { from, to } = &self.file;
-        if fs::symlink_metadata(from).is_err() {
-            return;
-        }
-        if content(to) == self.was {
-            one(from, to).discard("bring back a login that the agent renewed");
-        } else {
+        fs::symlink_metadata(from).ok()?;
+        if content(to) != self.was {
             tracing::info!(file = %to.display(), "the user changed this login during the call; it is kept");
+        } else if let Some(new) = renewed(from, to)
+            && let Err(error) = write(&new, to)
+        {
+            return Some(format!(
+                "the agent renewed its login, but {} could not be written: {error}; the next call tries again",
+                to.display()
+            ));
         }
-        fs::remove_file(from).discard("remove a login from the agent's layer");
+        remove(from);
+        None
     }
+}
+
+fn remove(file: &Path) {
+    fs::remove_file(file).discard("remove a login from the agent's layer");
+}
+
+fn modified(file: &Path) -> Option<SystemTime> {
+    fs::symlink_metadata(file).ok()?.modified().ok()
 }
 
 fn content(file: &Path) -> Option<Vec<u8>> {
     read_regular(file, LARGEST, Links::Refuse).ok()
 }
 
-fn one(from: &Path, to: &Path) -> io::Result<()> {
-    let new = read_regular(from, LARGEST, Links::Refuse)?;
-    if !is_well_formed(to, &new) {
-        return Err(io::Error::other(format!("{} is not what it was", to.display())));
-    }
+/// What is to be written; none if it is no login, or the same.
+fn renewed(from: &Path, to: &Path) -> Option<Vec<u8>> {
+    let new = content(from)?;
     // Where the user made it a link, the user decides what it is.
-    match fs::symlink_metadata(to) {
-        Ok(there) if !there.is_file() => {
-            return Err(io::Error::other(format!("{} is not a file", to.display())));
-        }
-        Ok(_) if content(to).is_some_and(|old| old == new) => return Ok(()),
-        _ => {}
+    let is_file = fs::symlink_metadata(to).map_or(true, |there| there.is_file());
+    let comes_back = is_well_formed(to, &new) && is_file;
+    if !comes_back {
+        tracing::warn!(file = %to.display(), "what the agent left there does not come back");
     }
+    (comes_back && content(to).is_none_or(|old| old != new)).then_some(new)
+}
+
+fn write(new: &[u8], to: &Path) -> io::Result<()> {
     let mode = fs::metadata(to).map_or(0o600, |there| there.permissions().mode() & 0o777);
     let dir = to.parent().ok_or(io::ErrorKind::NotFound)?;
     // For the user alone from its first byte on.
     let mut draft =
         tempfile::Builder::new().permissions(fs::Permissions::from_mode(mode)).tempfile_in(dir)?;
-    draft.write_all(&new)?;
-    place_durably(draft.into_temp_path().keep()?.as_path(), to)
+    draft.write_all(new)?;
+    // What is left of it is removed if that fails.
+    place_durably(&draft.into_temp_path(), to)
 }
 
 /// Not empty, text, and JSON if its name says so: what replaces a login must be able to be one.
@@ -78,6 +99,7 @@ fn is_well_formed(name: &Path, bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::path::PathBuf;
 
     struct Place {
@@ -135,6 +157,30 @@ mod tests {
             assert_eq!(fs::read_to_string(place.real()).ok().as_deref(), mine, "it was {old:?}");
             assert!(!place.layer().exists(), "it would cover the user's");
         }
+    }
+
+    #[test]
+    fn a_login_that_cannot_be_written_stays_in_the_layer_for_the_next_call() {
+        let place = Place::new();
+        fs::remove_dir(place.dir.path().join("real")).unwrap();
+        fs::write(place.layer(), r#"{"renewed":1}"#).unwrap();
+        let said = place.login().bring_back().unwrap();
+        assert!(said.contains("could not be written") && said.contains("auth.json"), "{said}");
+        assert!(place.layer().exists(), "it may be the only one that is still valid");
+        fs::create_dir(place.dir.path().join("real")).unwrap();
+        assert_eq!(place.bring().as_deref(), Some(r#"{"renewed":1}"#));
+        assert!(!place.layer().exists());
+    }
+
+    #[test]
+    fn one_that_was_left_makes_room_for_a_newer_one_of_the_user() {
+        let place = Place::new();
+        fs::write(place.layer(), r#"{"left":1}"#).unwrap();
+        let earlier = SystemTime::now() - std::time::Duration::from_secs(60);
+        File::options().write(true).open(place.layer()).unwrap().set_modified(earlier).unwrap();
+        fs::write(place.real(), r#"{"mine":1}"#).unwrap();
+        assert_eq!(place.bring().as_deref(), Some(r#"{"mine":1}"#));
+        assert!(!place.layer().exists());
     }
 
     #[test]

@@ -136,7 +136,9 @@ impl Contained {
         if let Some(engine) = self.engine.as_ref().filter(|_| exit.how != How::Ended) {
             container::remove_of_call(engine, self.dirs.base());
         }
-        self.logins.iter().for_each(Login::bring_back);
+        let logins = self.logins.iter().filter_map(Login::bring_back);
+        let mut notes = self.deps.worth_saying(&exit.notes);
+        notes.extend(logins);
         let refused = self.gate.as_ref().map(Gate::refused).unwrap_or_default();
         let mut hosts: Vec<String> = Vec::new();
         for refused in refused.hosts {
@@ -145,7 +147,6 @@ impl Contained {
                 hosts.push(host);
             }
         }
-        let mut notes = self.deps.worth_saying(&exit.notes);
         notes.retain(|note| !self.deps.said.contains(note));
         SandboxSeen { hosts_refused: hosts, notes }
     }
