@@ -128,13 +128,13 @@ fn chosen(
     started: &RunStarted,
     index: &Index,
 ) -> Result<Option<(SandboxGiven, Option<SandboxDeps>)>, OpenError> {
-    let Some(wish) = &deps.sandbox else { return Ok(None) };
+    let Some(request) = &deps.sandbox else { return Ok(None) };
     let workspace = Path::new(&started.workspace);
     let places = WorkspacePlaces::of(workspace, index);
     // A session is its client's: only the verification is contained.
     let agent = CalledAgent { info: deps.agent.agent, program: &started.agent.program };
     let site = Site { workspace, places: &places, agent: deps.session.is_none().then_some(agent) };
-    let choice = sandbox::choose(wish, &site)?;
+    let choice = sandbox::choose(request, &site)?;
     Ok(Some((choice.given, choice.deps)))
 }
 
@@ -145,11 +145,11 @@ fn kept_or_chosen(
     index: &Index,
 ) -> Result<(Option<SandboxDeps>, Option<Box<SandboxGiven>>), OpenError> {
     match (&deps.sandbox, &started.contained) {
-        (Some(wish), Some(given)) if !wish.anew => {
-            Ok((sandbox::kept(wish, given, Path::new(&started.workspace))?, None))
+        (Some(request), Some(given)) if !request.anew => {
+            Ok((sandbox::kept(request, given, Path::new(&started.workspace))?, None))
         }
         // What began without a sandbox goes on without one.
-        (Some(wish), None) if !wish.anew => Ok((None, None)),
+        (Some(request), None) if !request.anew => Ok((None, None)),
         _ => {
             let chosen = chosen(deps, started, index)?;
             Ok(chosen.map_or((None, None), |(given, deps)| (deps, Some(Box::new(given)))))

@@ -4,7 +4,7 @@ use crate::metrics::MetricsPaths;
 use crate::notes::NoteMaker;
 use crate::proof::Places;
 use crate::redact::Redactor;
-use crate::sandbox::SandboxWish;
+use crate::sandbox::SandboxRequest;
 use crate::session::SessionPort;
 use ralph_agents::AgentInfo;
 use ralph_rules::prices::Prices;
@@ -48,7 +48,7 @@ pub struct RunDeps {
     pub version: String,
 
     /// The sandbox that programs are to run in; none where nothing is contained.
-    pub sandbox: Option<SandboxWish>,
+    pub sandbox: Option<SandboxRequest>,
 
     /// The hook that drives the run, if its agent is a session that somebody else started.
     pub session: Option<Arc<SessionPort>>,

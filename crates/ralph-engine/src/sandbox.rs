@@ -18,7 +18,7 @@ mod socket_files;
 mod verify;
 mod worth_saying;
 
-pub use choose::{Choice, NoSandbox, SandboxWish, Site, Trial, choose, kept, trials};
+pub use choose::{Choice, NoSandbox, SandboxRequest, Site, Trial, choose, kept, trials};
 pub use contain::Contained;
 pub use verify::VerifySandbox;
 

@@ -52,7 +52,7 @@ pub async fn request(State(app): State<App>, request: HttpRequest) -> Answer {
     }
     let place = RunAddress::of(request.uri().path())?;
     let asked = read(request).await?;
-    let wish = asked.checked()?;
+    let action = asked.checked()?;
     let run = app.reader.board(move |board, _| board.find(&place.run)).await?;
     let run = run.ok_or_else(|| Fault::not_found("such run"))?;
     let redactor = app.redactor.clone();
@@ -61,14 +61,14 @@ pub async fn request(State(app): State<App>, request: HttpRequest) -> Answer {
             store.run(&run).map_err(|error| database(&error))?.ok_or_else(|| Fault::not_found("such run"))?;
         let row = row_now(row, home);
         let redact = |text: &str| redactor(Path::new(&row.workspace)).redact(text).into_owned();
-        match wish {
-            Wished::Ask(request) => ask(store, home, &row, &request, &redact),
-            Wished::PutAway(true) if state_of_row(&row, home).is_open() => Err(Fault::active(format!(
+        match action {
+            Action::Ask(request) => ask(store, home, &row, &request, &redact),
+            Action::PutAway(true) if state_of_row(&row, home).is_open() => Err(Fault::active(format!(
                 "run {} is active (status: {}): a run can be put away once it has ended",
                 short_id(&row.id),
                 row.status
             ))),
-            Wished::PutAway(away) => {
+            Action::PutAway(away) => {
                 put_away(store, &row, away).map_err(|error| Fault::database(error.to_string()))?;
                 Ok(true)
             }
@@ -90,28 +90,28 @@ async fn read(request: HttpRequest) -> Result<Asked, Fault> {
     serde_json::from_slice(&body).map_err(|error| Fault::bad(format!("the request cannot be read: {error}")))
 }
 
-/// What is wished for, understood.
-enum Wished {
+/// What is asked for, understood.
+enum Action {
     Ask(Request),
     PutAway(bool),
 }
 
 impl Asked {
     /// What is asked, if it can be.
-    fn checked(self) -> Result<Wished, Fault> {
+    fn checked(self) -> Result<Action, Fault> {
         if self.text.is_some() && self.request != Wish::Hint {
             return Err(Fault::invalid("only a hint has a `text`"));
         }
         Ok(match self.request {
-            Wish::Pause => Wished::Ask(Request::Pause),
-            Wish::Continue => Wished::Ask(Request::Continue),
-            Wish::Stop => Wished::Ask(Request::Stop { after: false, signal: 2 }),
-            Wish::StopAfter => Wished::Ask(Request::Stop { after: true, signal: 2 }),
+            Wish::Pause => Action::Ask(Request::Pause),
+            Wish::Continue => Action::Ask(Request::Continue),
+            Wish::Stop => Action::Ask(Request::Stop { after: false, signal: 2 }),
+            Wish::StopAfter => Action::Ask(Request::Stop { after: true, signal: 2 }),
             Wish::Hint => {
-                Wished::Ask(Request::Hint { text: hint(self.text.as_deref().unwrap_or_default())? })
+                Action::Ask(Request::Hint { text: hint(self.text.as_deref().unwrap_or_default())? })
             }
-            Wish::PutAway => Wished::PutAway(true),
-            Wish::TakeBack => Wished::PutAway(false),
+            Wish::PutAway => Action::PutAway(true),
+            Wish::TakeBack => Action::PutAway(false),
         })
     }
 }

@@ -16,7 +16,7 @@ const REQUIRED: [Promise; 3] = [Promise::Files, Promise::ProtectedPaths, Promise
 
 /// The sandbox that the command line asks for.
 #[derive(Clone, Debug)]
-pub struct SandboxWish {
+pub struct SandboxRequest {
     /// What the user set.
     pub settings: Settings,
     /// Where ralph runs.
@@ -74,18 +74,18 @@ pub struct Site<'a> {
 ///
 /// # Errors
 /// If the mode needs more than any backend holds here.
-pub fn choose(wish: &SandboxWish, site: &Site<'_>) -> Result<Choice, NoSandbox> {
-    let mode = wish.settings.mode;
+pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSandbox> {
+    let mode = request.settings.mode;
     let refuse = |why: String| Err(NoSandbox { mode: mode_name(mode), why });
     match mode {
         Mode::Off => return Ok(Choice { deps: None, given: SandboxGiven::none("") }),
-        Mode::Container => return in_container(wish, site).or_else(refuse),
+        Mode::Container => return in_container(request, site).or_else(refuse),
         Mode::Auto | Mode::Require | Mode::Strict => {}
     }
-    call_dirs::remove_left(&wish.surroundings.home);
+    call_dirs::remove_left(&request.surroundings.home);
     let mut whys = Vec::new();
     for backend in backends() {
-        match tried(wish, backend.clone(), site) {
+        match tried(request, backend.clone(), site) {
             Ok((deps, held, withheld)) => {
                 let given = given(&deps, &held, withheld, site);
                 let lacks = REQUIRED.iter().find(|promise| !held.promises.contains(promise));
@@ -113,25 +113,28 @@ pub fn choose(wish: &SandboxWish, site: &Site<'_>) -> Result<Choice, NoSandbox> 
 }
 
 /// The container that is set, or why it cannot be used. There is no other to fall back to: the user chose it.
-fn in_container(wish: &SandboxWish, site: &Site<'_>) -> Result<Choice, String> {
+fn in_container(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, String> {
     // Containers first: they use the directories.
-    let found = container::set(wish, site.workspace).map_err(|why| why.to_string())?;
-    call_dirs::remove_left(&wish.surroundings.home);
-    let (deps, held, withheld) = tried(wish, Backend::Container(found), site)?;
+    let found = container::set(request, site.workspace).map_err(|why| why.to_string())?;
+    call_dirs::remove_left(&request.surroundings.home);
+    let (deps, held, withheld) = tried(request, Backend::Container(found), site)?;
     let given = given(&deps, &held, withheld, site);
     Ok(Choice::of(deps, given))
 }
 
 /// Tries every backend, for `ralph doctor`; a container only if the user set one.
-pub fn trials(wish: &SandboxWish, site: &Site<'_>) -> Vec<Trial> {
+pub fn trials(request: &SandboxRequest, site: &Site<'_>) -> Vec<Trial> {
     let one = |backend: Backend| Trial {
         backend: name(&backend),
-        result: tried(wish, backend, site).map(|(deps, held, withheld)| given(&deps, &held, withheld, site)),
+        result: tried(request, backend, site)
+            .map(|(deps, held, withheld)| given(&deps, &held, withheld, site)),
     };
     let all = backends().into_iter().map(one);
-    let is_set = wish.settings.mode == Mode::Container || !wish.settings.container.image.is_empty();
-    let container = is_set
-        .then(|| Trial { backend: CONTAINER, result: in_container(wish, site).map(|choice| choice.given) });
+    let is_set = request.settings.mode == Mode::Container || !request.settings.container.image.is_empty();
+    let container = is_set.then(|| Trial {
+        backend: CONTAINER,
+        result: in_container(request, site).map(|choice| choice.given),
+    });
     all.chain(container).collect()
 }
 
@@ -140,7 +143,7 @@ pub fn trials(wish: &SandboxWish, site: &Site<'_>) -> Vec<Trial> {
 /// # Errors
 /// If it was a container whose engine or image cannot be used now.
 pub fn kept(
-    wish: &SandboxWish,
+    request: &SandboxRequest,
     given: &SandboxGiven,
     workspace: &Path,
 ) -> Result<Option<SandboxDeps>, NoSandbox> {
@@ -148,7 +151,7 @@ pub fn kept(
         "namespaces" => Backend::Namespaces,
         BWRAP => match &given.program {
             Some(program) => Backend::Bwrap(program.into()),
-            None => return Err(unknown(wish, given)),
+            None => return Err(unknown(request, given)),
         },
         "landlock" => Backend::Landlock,
         CONTAINER => {
@@ -156,23 +159,23 @@ pub fn kept(
                 mode: mode_name(Mode::Container),
                 why: why.to_string(),
             };
-            Backend::Container(container::kept(wish, given, workspace).map_err(refused)?)
+            Backend::Container(container::kept(request, given, workspace).map_err(refused)?)
         }
         NO_BACKEND => return Ok(None),
-        _ => return Err(unknown(wish, given)),
+        _ => return Err(unknown(request, given)),
     };
     // What the killed process left; after the containers, which use the directories.
-    call_dirs::remove_left(&wish.surroundings.home);
-    Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(wish, backend) }))
+    call_dirs::remove_left(&request.surroundings.home);
+    Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(request, backend) }))
 }
 
 /// The run had a sandbox that this ralph cannot build: without one, its programs would not be contained as it was said.
-fn unknown(wish: &SandboxWish, given: &SandboxGiven) -> NoSandbox {
+fn unknown(request: &SandboxRequest, given: &SandboxGiven) -> NoSandbox {
     let why = format!(
         "the run began in a sandbox of the kind {:?}, which this version does not know",
         given.backend
     );
-    NoSandbox { mode: mode_name(wish.settings.mode), why }
+    NoSandbox { mode: mode_name(request.settings.mode), why }
 }
 
 /// In their order of preference.
@@ -201,8 +204,8 @@ fn mode_name(mode: Mode) -> &'static str {
     }
 }
 
-fn deps(wish: &SandboxWish, backend: Backend) -> SandboxDeps {
-    let mut settings = wish.settings.clone();
+fn deps(request: &SandboxRequest, backend: Backend) -> SandboxDeps {
+    let mut settings = request.settings.clone();
     if backend == Backend::Landlock {
         // It cannot tell hosts apart: what it does not hold is said, and the network stays open.
         let open = |rule: NetworkRule| if rule == NetworkRule::Hosts { NetworkRule::Open } else { rule };
@@ -215,17 +218,17 @@ fn deps(wish: &SandboxWish, backend: Backend) -> SandboxDeps {
         // A run that is resumed stays in its container, whatever mode is set now.
         settings.mode = Mode::Container;
     }
-    let surroundings = Arc::clone(&wish.surroundings);
+    let surroundings = Arc::clone(&request.surroundings);
     SandboxDeps { backend, layers: true, settings, surroundings, said: Vec::new() }
 }
 
 type Tried = (SandboxDeps, Held, Vec<String>);
 
-fn tried(wish: &SandboxWish, backend: Backend, site: &Site<'_>) -> Result<Tried, String> {
+fn tried(request: &SandboxRequest, backend: Backend, site: &Site<'_>) -> Result<Tried, String> {
     if backend == Backend::Bwrap(BWRAP.into()) {
         return Err("not installed".into());
     }
-    let with_layers = deps(wish, backend);
+    let with_layers = deps(request, backend);
     let found = probed(&with_layers, site)?;
     if !found.0.notes.iter().any(|note| note.starts_with("layer ")) {
         return Ok((with_layers, found.0, found.1));

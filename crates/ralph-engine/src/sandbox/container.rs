@@ -2,7 +2,7 @@
 //! killed process left of one is removed.
 
 use super::call_dirs::{self, CallDirs};
-use super::{CalledAgent, Program, SandboxWish};
+use super::{CalledAgent, Program, SandboxRequest};
 use crate::leftovers::TAG;
 use ralph_diagnostics::Discard;
 use ralph_rules::record::SandboxGiven;
@@ -17,15 +17,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The container that the settings name, if it can be had.
-pub(super) fn set(wish: &SandboxWish, workspace: &Path) -> Result<Container, Unusable> {
-    let (engine, image) = (wish.settings.container.engine, &wish.settings.container.image);
-    let path = std::env::join_paths(&wish.surroundings.path).unwrap_or_default();
-    usable(engine, image, &path, (&wish.settings, workspace))
+pub(super) fn set(request: &SandboxRequest, workspace: &Path) -> Result<Container, Unusable> {
+    let (engine, image) = (request.settings.container.engine, &request.settings.container.image);
+    let path = std::env::join_paths(&request.surroundings.path).unwrap_or_default();
+    usable(engine, image, &path, (&request.settings, workspace))
 }
 
 /// The container that a run began with: the same engine and image, whatever is set now.
 pub(super) fn kept(
-    wish: &SandboxWish,
+    request: &SandboxRequest,
     given: &SandboxGiven,
     workspace: &Path,
 ) -> Result<Container, Unusable> {
@@ -34,7 +34,7 @@ pub(super) fn kept(
     let engine = if docker { ContainerEngine::Docker } else { ContainerEngine::Podman };
     let directory = program.parent().map(Path::as_os_str).unwrap_or_default();
     let image = given.image.as_deref().unwrap_or_default();
-    usable(engine, image, directory, (&wish.settings, workspace))
+    usable(engine, image, directory, (&request.settings, workspace))
 }
 
 fn usable(

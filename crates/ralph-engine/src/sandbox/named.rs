@@ -2,7 +2,7 @@
 //! inside, read-only, although they lie where programs have a directory of their own. Only words of the user count, never a
 //! prompt or a plan: those quote the agent.
 
-use super::SandboxWish;
+use super::SandboxRequest;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Where the words of a shell command end, apart from white space.
 const ENDS: &str = "'\"`=;|&()<>,:";
 
-impl SandboxWish {
+impl SandboxRequest {
     /// These commands or arguments are the user's.
     pub fn add_commands<'a>(&mut self, commands: impl IntoIterator<Item = &'a str>) {
         let surroundings = Arc::make_mut(&mut self.surroundings);

@@ -67,15 +67,15 @@ fn attempt(
         Ok(started) => started,
         Err(why) => return Some(no_answer(given, 0, why.to_string())),
     };
-    let mut heard =
-        Heard { stdout: Vec::new(), stderr: Vec::new(), flooded: false, process: &process, grace };
-    let (exit, timed_out) = runner.wait(&process, pump, &mut heard);
+    let mut answer =
+        AnswerSink { stdout: Vec::new(), stderr: Vec::new(), flooded: false, process: &process, grace };
+    let (exit, timed_out) = runner.wait(&process, pump, &mut answer);
     runner.contained_ended(contained, &exit);
     if matches!(exit.not_started, Some(NotStarted::Overlay { .. } | NotStarted::Room { .. })) {
         return None;
     }
     let ms = Ms::try_from(exit.ms).unwrap_or(Ms::MAX);
-    let stderr = String::from_utf8_lossy(&heard.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&answer.stderr).into_owned();
     let because = match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
         Some(line) => format!(": {}", short(line.trim(), runner.redactor)),
         None => String::new(),
@@ -83,12 +83,12 @@ fn attempt(
     let failed = match (&exit.not_started, exit.code) {
         (Some(why), _) => Some(why.to_string()),
         _ if timed_out => Some(format!("it did not end within {} ms", given.timeout)),
-        _ if heard.flooded => Some(format!("it printed more than {} KiB", LARGEST_ANSWER / 1024)),
+        _ if answer.flooded => Some(format!("it printed more than {} KiB", LARGEST_ANSWER / 1024)),
         (_, Some(0)) => None,
         (_, Some(code)) => Some(format!("it ended with exit code {code}{because}")),
         (_, None) => Some(format!("it was ended by a signal{because}")),
     };
-    Some(match failed.map_or_else(|| read(&heard.stdout), Err) {
+    Some(match failed.map_or_else(|| read(&answer.stdout), Err) {
         Ok(answer) => answered(given, ms, answer, runner.redactor),
         Err(why) => no_answer(given, ms, why),
     })
@@ -125,7 +125,7 @@ fn short(text: &str, redactor: &Redactor) -> String {
 }
 
 /// Collects the answer and ends an analyzer that prints more than an answer may have.
-struct Heard<'a> {
+struct AnswerSink<'a> {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     flooded: bool,
@@ -133,7 +133,7 @@ struct Heard<'a> {
     grace: Duration,
 }
 
-impl Sink for Heard<'_> {
+impl Sink for AnswerSink<'_> {
     fn stdout(&mut self, chunk: &[u8]) {
         let room = LARGEST_ANSWER.saturating_sub(self.stdout.len());
         self.stdout.extend_from_slice(chunk.get(..room.min(chunk.len())).unwrap_or_default());

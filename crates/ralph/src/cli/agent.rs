@@ -11,7 +11,7 @@ use ralph_engine::proof::Places;
 use ralph_engine::provider;
 use ralph_engine::redact::Redactor;
 use ralph_engine::run_deps::{AgentBinding, RunDeps};
-use ralph_engine::sandbox::SandboxWish;
+use ralph_engine::sandbox::SandboxRequest;
 use ralph_os::{Links, read_regular};
 use ralph_rules::record::{AgentChoice, ReviewGiven};
 use ralph_sandbox::policy::Mode;
@@ -126,26 +126,26 @@ pub fn deps(
         end_grace: Duration::from_secs(5),
         final_grace: Duration::from_secs(10),
         version: env!("CARGO_PKG_VERSION").into(),
-        sandbox: sandbox_wish((agent, ladder, review), settings, here)?,
+        sandbox: sandbox_request((agent, ladder, review), settings, here)?,
         session: None,
     })
 }
 
 /// The sandbox that is asked for. Without a state directory there can be none, which matters only to those who want one.
-fn sandbox_wish(
+fn sandbox_request(
     (agent, ladder, review): (&AgentChoice, &[AgentChoice], Option<&ReviewGiven>),
     settings: &Settings,
     here: &Here,
-) -> Result<Option<SandboxWish>, Problem> {
-    let mut wish = match (sandbox::wish(settings, false, here), settings.sandbox.mode) {
+) -> Result<Option<SandboxRequest>, Problem> {
+    let mut request = match (sandbox::request(settings, false, here), settings.sandbox.mode) {
         (Err(_), Mode::Off) => return Ok(None),
-        (wish, _) => wish?,
+        (request, _) => request?,
     };
     let reviewer = review.map(|review| &review.agent);
     for agent in std::iter::once(agent).chain(ladder).chain(reviewer) {
-        wish.add_commands(std::iter::once(&agent.program).chain(&agent.args).map(String::as_str));
+        request.add_commands(std::iter::once(&agent.program).chain(&agent.args).map(String::as_str));
     }
-    Ok(Some(wish))
+    Ok(Some(request))
 }
 
 /// Where runner configuration and Python packages may lie outside the workspace.

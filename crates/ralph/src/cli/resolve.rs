@@ -105,7 +105,7 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let bound = tasks::bound(settings, here)?;
     let stories = tasks::stories(args, settings, bound.as_ref())?;
     warnings.extend(bound.as_ref().and_then(tasks::Bound::warning));
-    deps.sandbox.take_if(|wish| wish.settings.mode == Mode::Off);
+    deps.sandbox.take_if(|request| request.settings.mode == Mode::Off);
     warnings.extend(deps.sandbox.is_none().then(|| UNCONTAINED.into()));
     warnings.extend(start_warnings::blind(&chosen, &ladder, review.as_ref()));
     warnings.extend(start_warnings::unpriced(&deps, (&chosen, &ladder, review.as_ref())));

@@ -205,9 +205,9 @@ pub fn go_on(
     }
     let mut deps =
         agent::deps((&start.agent, &start.ladder, start.review.as_ref()), &config.settings, redactor, here)?;
-    if let Some(wish) = &mut deps.sandbox {
-        wish.anew = anew;
-        wish.add_commands(start.verify.iter().map(String::as_str));
+    if let Some(request) = &mut deps.sandbox {
+        request.anew = anew;
+        request.add_commands(start.verify.iter().map(String::as_str));
     }
     let change = |policy: &Policy| changed(policy, changes, &config, here);
     if start.contained.is_none() && !anew && !output.quiet && !accepts {

@@ -7,7 +7,7 @@ use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::{AgentInfo, NamedProviders, registry};
 use ralph_engine::sandbox::{
-    self, CalledAgent, NoSandbox, SandboxWish, Site, Surroundings, VerifySandbox, WorkspacePlaces,
+    self, CalledAgent, NoSandbox, SandboxRequest, Site, Surroundings, VerifySandbox, WorkspacePlaces,
 };
 use ralph_engine::verification::ProgramSearch;
 use ralph_os::{Links, read_regular};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 const NO_HOME: &str = "/nonexistent";
 
 /// The sandbox that the settings ask for; `anew` if a flag of this command chose it.
-pub fn wish(settings: &Settings, anew: bool, here: &Here) -> Result<SandboxWish, Problem> {
+pub fn request(settings: &Settings, anew: bool, here: &Here) -> Result<SandboxRequest, Problem> {
     let home = here.env.home.clone().unwrap_or_else(|| NO_HOME.into());
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let surroundings = Surroundings {
@@ -36,9 +36,9 @@ pub fn wish(settings: &Settings, anew: bool, here: &Here) -> Result<SandboxWish,
         config: here.env.config_home.as_ref().map(|dir| dir.join("ralph")),
     };
     let surroundings = Arc::new(surroundings);
-    let mut wish = SandboxWish { settings: settings.sandbox.clone(), surroundings, anew };
-    wish.add_commands(settings.verify.iter().chain(&settings.verify_setup).map(String::as_str));
-    Ok(wish)
+    let mut request = SandboxRequest { settings: settings.sandbox.clone(), surroundings, anew };
+    request.add_commands(settings.verify.iter().chain(&settings.verify_setup).map(String::as_str));
+    Ok(request)
 }
 
 /// What the user's own settings of each agent name. A file in the workspace is the project's, and an agent's to write.
@@ -68,13 +68,13 @@ pub fn programs<'a>(settings: &Settings, here: &'a Here) -> ProgramSearch<'a> {
 
 /// What contains a verification without a run, and what was chosen.
 pub fn of_verification(
-    wish: &SandboxWish,
+    request: &SandboxRequest,
     protect: &[String],
     here: &Here,
 ) -> Result<(Option<Arc<VerifySandbox>>, SandboxGiven), Problem> {
     let places = places(protect, here);
     let site = Site { workspace: &here.workspace, places: &places, agent: None };
-    let choice = sandbox::choose(wish, &site).map_err(|why| refused(&why, here))?;
+    let choice = sandbox::choose(request, &site).map_err(|why| refused(&why, here))?;
     let contained = choice.deps.map(|deps| Arc::new(VerifySandbox::new(deps, &here.workspace, places)));
     Ok((contained, choice.given))
 }
@@ -82,11 +82,11 @@ pub fn of_verification(
 /// What would contain a run, as it is resolved.
 pub fn of_run(resolved: &Resolved, here: &Here) -> Result<SandboxGiven, Problem> {
     let (plan, deps) = (&resolved.plan, &resolved.deps);
-    let Some(wish) = &deps.sandbox else { return Ok(SandboxGiven::none("")) };
+    let Some(request) = &deps.sandbox else { return Ok(SandboxGiven::none("")) };
     let places = places(&plan.protect, here);
     let agent = CalledAgent { info: deps.agent.agent, program: &plan.agent.program };
     let site = Site { workspace: &here.workspace, places: &places, agent: Some(agent) };
-    Ok(sandbox::choose(wish, &site).map_err(|why| refused(&why, here))?.given)
+    Ok(sandbox::choose(request, &site).map_err(|why| refused(&why, here))?.given)
 }
 
 /// What of the workspace must not be written; nothing where it cannot be read.

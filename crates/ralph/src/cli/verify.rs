@@ -125,9 +125,9 @@ pub fn is_green(commands: &[String], settings: &Settings, here: &Here) -> Result
 
 /// A verification of the working tree.
 fn request(commands: Vec<String>, settings: &Settings, here: &Here) -> Result<StandaloneVerify, Problem> {
-    let mut wish = sandbox::wish(settings, false, here)?;
-    wish.add_commands(commands.iter().map(String::as_str));
-    let (contained, given) = sandbox::of_verification(&wish, &resolve::protect(settings), here)?;
+    let mut request = sandbox::request(settings, false, here)?;
+    request.add_commands(commands.iter().map(String::as_str));
+    let (contained, given) = sandbox::of_verification(&request, &resolve::protect(settings), here)?;
     Ok(StandaloneVerify {
         workspace: here.workspace.clone(),
         base: None,

@@ -16,13 +16,13 @@ use std::sync::Arc;
 /// What contains a run here first, then what each backend holds.
 pub fn rows(here: &Here) -> Vec<Row> {
     let Ok(config) = config::load(&here.workspace, &here.env) else { return Vec::new() };
-    let Ok(mut wish) = cli_sandbox::wish(&config.settings, false, here) else { return Vec::new() };
+    let Ok(mut request) = cli_sandbox::request(&config.settings, false, here) else { return Vec::new() };
     // What a trial needs goes away with it: doctor leaves nothing in the state directory.
     let Ok(scratch) = tempfile::tempdir() else { return Vec::new() };
-    Arc::make_mut(&mut wish.surroundings).state = Home::at(scratch.path());
+    Arc::make_mut(&mut request.surroundings).state = Home::at(scratch.path());
     let places = cli_sandbox::places(&resolve::protect(&config.settings), here);
     // Of an image it is not known what is in it.
-    let is_container = wish.settings.mode == Mode::Container;
+    let is_container = request.settings.mode == Mode::Container;
     let chosen = is_container.then(|| agent::choose(&[], &config.settings, here).ok()).flatten();
     let called = chosen.as_ref().and_then(|chosen| {
         Some(CalledAgent { info: registry::find(&chosen.name).ok()?, program: &chosen.program })
@@ -32,9 +32,9 @@ pub fn rows(here: &Here) -> Vec<Row> {
         true => "change sandbox.container in your own config.toml (`ralph config edit --user`)".to_owned(),
         false => cli_sandbox::remedies().join("; or "),
     };
-    let chosen = match choose(&wish, &site) {
+    let chosen = match choose(&request, &site) {
         Ok(choice) if choice.given.missing.is_empty() => Row::ok("sandbox", choice.given.words()),
-        Ok(_) if wish.settings.mode == Mode::Off => Row::warn(
+        Ok(_) if request.settings.mode == Mode::Off => Row::warn(
             "sandbox",
             "none: the agent can do anything you can",
             "it is switched off: remove sandbox.mode from your own config.toml (`ralph config edit --user`), or RALPH_SANDBOX",
@@ -43,7 +43,7 @@ pub fn rows(here: &Here) -> Vec<Row> {
         Err(why) => Row::bad("sandbox", Code::Config, why.to_string(), remedy(&remedies)),
     };
     let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
-    let tried = trials(&wish, &site).into_iter().map(|trial| row(trial, &kernel));
+    let tried = trials(&request, &site).into_iter().map(|trial| row(trial, &kernel));
     let rows = std::iter::once(chosen).chain(tried).collect();
     // Layers leave directories that nobody may read, which the temporary directory could not delete by itself.
     tree_copy::remove(scratch.path()).discard("remove what trials of sandboxes left");

@@ -33,7 +33,7 @@ impl Again {
     pub fn of(resolved: &Resolved, here: &Here) -> Result<Again, Problem> {
         let (plan, home) = (&resolved.plan, here.home()?);
         let (contained, given) = match &resolved.deps.sandbox {
-            Some(wish) => sandbox::of_verification(wish, &plan.protect, here)?,
+            Some(request) => sandbox::of_verification(request, &plan.protect, here)?,
             None => (None, SandboxGiven::default()),
         };
         let request = StandaloneVerify {
