@@ -16,9 +16,11 @@ pub mod plan;
 pub mod policy;
 pub mod probe;
 pub mod report;
+mod system_bwrap;
 
 pub use box_stage::{run_box, run_init};
 pub use plan::{
     Backend, Container, ContainerEngine, ContainerUser, Ids, LayerFallback, Mount, Network, Plan,
 };
 pub use probe::{Held, NotHeld, Promise, probe, promised, run_probe};
+pub use system_bwrap::system_bwrap;

@@ -8,8 +8,6 @@ use ralph_sandbox::{Backend, Held, Promise, probe};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Only from here is bubblewrap used: elsewhere anybody may have put a program of that name.
-const SYSTEM_DIRECTORIES: [&str; 3] = ["/usr/bin", "/bin", "/usr/local/bin"];
 const BWRAP: &str = "bwrap";
 /// What `require` promises.
 const REQUIRED: [Promise; 3] = [Promise::Files, Promise::ProtectedPaths, Promise::Processes];
@@ -180,8 +178,7 @@ fn unknown(request: &SandboxRequest, given: &SandboxGiven) -> NoSandbox {
 
 /// In their order of preference.
 fn backends() -> Vec<Backend> {
-    let places = SYSTEM_DIRECTORIES.iter().map(|dir| Path::new(dir).join(BWRAP));
-    let bwrap = places.into_iter().find(|program| program.is_file()).unwrap_or_else(|| BWRAP.into());
+    let bwrap = ralph_sandbox::system_bwrap().unwrap_or_else(|| BWRAP.into());
     vec![Backend::Namespaces, Backend::Bwrap(bwrap), Backend::Landlock]
 }
 

@@ -25,8 +25,7 @@ pub enum Around {
 
 /// bubblewrap of this machine. Without it the backend was not tested, which must be seen.
 pub fn bwrap() -> Backend {
-    let places = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].map(PathBuf::from);
-    Backend::Bwrap(places.into_iter().find(|path| path.exists()).expect("bubblewrap is installed"))
+    Backend::Bwrap(ralph_sandbox::system_bwrap().expect("bubblewrap is installed"))
 }
 
 /// Waits for it to end; one that does not is killed and `None`.

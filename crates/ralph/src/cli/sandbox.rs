@@ -135,7 +135,7 @@ pub fn remedies() -> Vec<String> {
     if is("kernel/unprivileged_userns_clone", "0") {
         found.push("user namespaces are for root only: sysctl kernel.unprivileged_userns_clone=1".to_owned());
     }
-    if !["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].iter().any(|path| Path::new(path).exists()) {
+    if ralph_sandbox::system_bwrap().is_none() {
         found.push("install bubblewrap (apt install bubblewrap, dnf install bubblewrap)".to_owned());
     }
     found
