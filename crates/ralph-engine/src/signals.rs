@@ -19,7 +19,8 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGUSR1};
 use signal_hook::iterator::{Handle, Signals};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 /// Something drawn on a terminal, which must be as it was while ralph is stopped and when it ends.
 pub trait Suspend: Send + Sync {
@@ -27,6 +28,22 @@ pub trait Suspend: Send + Sync {
     fn suspend(&self);
     /// Ralph was continued.
     fn resume(&self);
+}
+
+/// How long a drawing under way is waited for.
+const DRAWING: Duration = Duration::from_millis(200);
+
+/// Waits for a drawing under way, but not for one that the terminal itself holds up. Nothing new is drawn while the guard lives.
+pub fn wait_for_drawing(drawing: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
+    let until = Instant::now() + DRAWING;
+    loop {
+        match drawing.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
 }
 
 /// True until a run or a terminal listens. Read by the handlers of `exit_on_signal`.

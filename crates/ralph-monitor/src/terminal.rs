@@ -4,12 +4,10 @@
 
 use crate::key::{Key, KeyReader};
 use ralph_engine::signals::{self, Suspend};
+use ralph_os::{in_foreground, key_by_key, terminal_size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
-use rustix::process::getpgrp;
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
-};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, IsTerminal, stdin, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -19,8 +17,6 @@ use std::time::{Duration, Instant};
 const TAKE: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h";
 /// All of that as it was.
 const GIVE_BACK: &str = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// Milliseconds that a drawing under way is waited for.
-const PATIENCE: u32 = 200;
 /// How long a terminal that takes nothing is waited for at a time.
 const WAIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
@@ -80,7 +76,7 @@ impl Terminal {
 
     /// Whether it can be drawn on; takes it again where it was given back. The second is whether all that was drawn is gone.
     pub fn ready(&self) -> (bool, bool) {
-        let ready = !self.given_back.load(Ordering::Relaxed) && in_foreground();
+        let ready = !self.given_back.load(Ordering::Relaxed) && in_foreground(stdin());
         if ready {
             self.take_modes();
         }
@@ -103,17 +99,11 @@ impl Terminal {
 
     fn take_modes(&self) {
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
-        if before.is_some() || self.given_back.load(Ordering::Relaxed) || !in_foreground() {
+        if before.is_some() || self.given_back.load(Ordering::Relaxed) || !in_foreground(stdin()) {
             return;
         }
         let Ok(modes) = tcgetattr(stdin()) else { return };
-        let mut ours = modes.clone();
-        ours.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-        ours.special_codes[SpecialCodeIndex::VMIN] = 1;
-        ours.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // Ctrl-\ would end ralph without giving the terminal back.
-        ours.special_codes[SpecialCodeIndex::VQUIT] = 0;
-        if tcsetattr(stdin(), OptionalActions::Now, &ours).is_ok() && write_all(TAKE).is_ok() {
+        if tcsetattr(stdin(), OptionalActions::Now, &key_by_key(&modes)).is_ok() && write_all(TAKE).is_ok() {
             *before = Some(modes);
             self.erased.store(true, Ordering::Relaxed);
         }
@@ -121,18 +111,11 @@ impl Terminal {
 
     fn give_back(&self) {
         self.given_back.store(true, Ordering::Relaxed);
-        // A drawing under way is waited for, but not one that the terminal itself holds up.
-        let _drawn = (0..PATIENCE).find_map(|_| {
-            let free = self.drawing.try_lock().ok();
-            if free.is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            free
-        });
+        let _drawn = signals::wait_for_drawing(&self.drawing);
         // A lock that a panicking thread holds is not waited for.
         if let Ok(mut before) = self.before.try_lock()
             && let Some(modes) = before.take()
-            && in_foreground()
+            && in_foreground(stdin())
         {
             let _ = write_all(GIVE_BACK);
             let _ = tcsetattr(stdin(), OptionalActions::Now, &modes);
@@ -162,16 +145,9 @@ fn give_back_on_panic(terminal: Weak<Terminal>) {
     }));
 }
 
-/// The terminal is this process's to draw on and to read from.
-fn in_foreground() -> bool {
-    tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp())
-}
-
 /// Columns and rows.
 pub fn size() -> (u16, u16) {
-    let size = tcgetwinsize(stdout()).ok();
-    let or = |n: Option<u16>, usual: u16| n.filter(|n| *n > 0).unwrap_or(usual);
-    (or(size.map(|s| s.ws_col), 80), or(size.map(|s| s.ws_row), 24))
+    terminal_size(stdout())
 }
 
 /// What is typed within this time. An error: the terminal is gone.

@@ -13,6 +13,7 @@ mod process;
 mod regular_file;
 mod room_layer;
 mod stat;
+mod terminal;
 
 pub use durable::{place_durably, write_durably};
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
@@ -24,6 +25,7 @@ pub use process::Process;
 pub use regular_file::{Links, ReadError, open_regular, read_regular, read_start, what_it_is};
 pub use room_layer::RoomLayer;
 pub use stat::Stat;
+pub use terminal::{in_foreground, key_by_key, terminal_size};
 
 /// So many bytes are written to find out whether a disk is full.
 const PROBE: usize = 64 * 1024;

@@ -4,17 +4,12 @@
 
 use crate::print::write_control;
 use ralph_engine::signals::{self, Suspend};
-use rustix::process::getpgrp;
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
-};
+use ralph_os::{key_by_key, terminal_size};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{IsTerminal, stderr, stdin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
-/// Milliseconds that a drawing under way is waited for.
-const PATIENCE: u32 = 200;
 /// Hides the cursor: at the beginning of a drawing.
 pub const HIDE_CURSOR: &str = "\x1b[?25l";
 /// The terminal's other screen, for a page; what is on the first one stays there.
@@ -144,13 +139,7 @@ impl Terminal {
             return;
         }
         let Ok(modes) = tcgetattr(stdin()) else { return };
-        let mut ours = modes.clone();
-        ours.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-        ours.special_codes[SpecialCodeIndex::VMIN] = 1;
-        ours.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // Ctrl-\ would end ralph without restoring the terminal.
-        ours.special_codes[SpecialCodeIndex::VQUIT] = 0;
-        if tcsetattr(stdin(), OptionalActions::Now, &ours).is_ok() {
+        if tcsetattr(stdin(), OptionalActions::Now, &key_by_key(&modes)).is_ok() {
             *before = Some(modes);
         }
     }
@@ -158,14 +147,7 @@ impl Terminal {
     fn restore(&self) {
         self.suspended.store(true, Ordering::Relaxed);
         self.erased.store(true, Ordering::Relaxed);
-        // A drawing under way is waited for, but not one that the terminal itself holds up.
-        let _drawn = (0..PATIENCE).find_map(|_| {
-            let free = self.drawing.try_lock().ok();
-            if free.is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            free
-        });
+        let _drawn = signals::wait_for_drawing(&self.drawing);
         let foreground = in_foreground();
         // A lock that a panicking thread holds is not waited for.
         if let Ok(mut before) = self.before.try_lock()
@@ -207,9 +189,9 @@ fn restore_on_panic(terminal: Weak<Terminal>) {
     }));
 }
 
-/// In the foreground: the terminal is this process's to draw on and to read from.
+/// The terminal is this process's to draw on and to read from.
 pub fn in_foreground() -> bool {
-    tcgetpgrp(stderr()).is_ok_and(|group| group == getpgrp())
+    ralph_os::in_foreground(stderr())
 }
 
 /// Whether lines may be written: in the background some terminals stop whoever writes.
@@ -219,9 +201,8 @@ pub fn may_write() -> bool {
 
 /// Columns and rows.
 pub fn size() -> (usize, usize) {
-    let size = tcgetwinsize(stderr()).ok();
-    let or = |n: Option<u16>, usual: usize| n.filter(|n| *n > 0).map_or(usual, usize::from);
-    (or(size.map(|s| s.ws_col), 80), or(size.map(|s| s.ws_row), 24))
+    let (columns, rows) = terminal_size(stderr());
+    (columns.into(), rows.into())
 }
 
 #[cfg(test)]
