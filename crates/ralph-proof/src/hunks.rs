@@ -6,7 +6,8 @@ mod tests;
 mod trivial;
 
 pub use groups::groups;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
+use similar::algorithms::{Capture, Compact, Replace, histogram};
 use std::collections::BTreeMap;
 use std::ops::Range;
 pub(crate) use trivial::lines as trivial_lines;
@@ -112,7 +113,10 @@ fn numbered(before: &str, old: &Range<usize>, now: &str, new: &Range<usize>) -> 
 }
 
 fn compared((old, new): &(Vec<usize>, Vec<usize>)) -> Vec<(Range<usize>, Range<usize>)> {
-    let operations = capture_diff_slices(Algorithm::Histogram, old, new);
+    let (old, new) = (old.as_slice(), new.as_slice());
+    let mut found = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = histogram::diff(&mut found, old, 0..old.len(), new, 0..new.len());
+    let operations = found.into_inner().into_inner().into_ops();
     let changes = operations.iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
     changes.map(|operation| (operation.old_range(), operation.new_range())).collect()
 }

@@ -3,6 +3,7 @@
 //! only named; a comparison that takes too long gets coarser, never stuck.
 
 use crate::hunk_marks::Marks;
+use crate::line_diff::LineDiff;
 pub use crate::moments::Moments;
 use crate::plain::plain_lines;
 use crate::style::Style;
@@ -11,16 +12,12 @@ use ralph_engine::redact::Redactor;
 use ralph_rules::record::{ChangeMap, HunkState, MappedHunk};
 use ralph_snapshots::Blobs;
 use ralph_tree::{Entry, Kind, shown, side_by_side};
-use similar::{ChangeTag, TextDiff};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::time::Duration;
 
 /// Larger files are only named.
 const LARGEST: u64 = 4 << 20;
-/// How long one file may be compared exactly.
-const EXACT: Duration = Duration::from_millis(500);
 /// A NUL this early makes a file binary, as for git.
 const LOOK: usize = 8_000;
 /// Said of two contents that look alike once they are redacted.
@@ -165,13 +162,8 @@ impl<'a> ChangedFile<'a> {
             return Err(REDACTED);
         }
         let (a, b) = self.names();
-        let diff = TextDiff::configure().timeout(EXACT).diff_lines(&before, &after);
-        let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-        Ok(ChangedLines {
-            added: count(ChangeTag::Insert),
-            removed: count(ChangeTag::Delete),
-            diff: diff.unified_diff().context_radius(3).header(&a, &b).to_string(),
-        })
+        let diff = LineDiff::of(&before, &after);
+        Ok(ChangedLines { added: diff.added(), removed: diff.removed(), diff: diff.unified(&a, &b) })
     }
 }
 

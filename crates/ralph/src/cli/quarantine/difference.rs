@@ -5,7 +5,7 @@ use crate::cli::secrets::redactor_anyway;
 use crate::plain::plain_lines;
 use ralph_engine::quarantine::Found;
 use ralph_os::{Links, read_regular};
-use ralph_view::text_diff::text_diff;
+use ralph_view::line_diff::LineDiff;
 use std::path::Path;
 
 /// Larger files are not shown.
@@ -19,7 +19,7 @@ pub fn differences(kept: &Kept, here: &Here) -> String {
         let (now, saved) = both(kept, found)?;
         let (now, saved) = (redactor.redact(&now), redactor.redact(&saved));
         let (from, to) = (format!("{} (now)", found.path), format!("{} (quarantined)", found.path));
-        Some(plain_lines(&text_diff((&now, &from), (&saved, &to))))
+        Some(plain_lines(&LineDiff::of(&now, &saved).unified(&from, &to)))
     };
     kept.case.found.iter().filter_map(shown).collect()
 }
