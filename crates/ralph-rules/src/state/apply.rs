@@ -4,11 +4,6 @@ use super::{Phase, State};
 use crate::breaker::{Breaker, breaker};
 use crate::claim::{self, Claim};
 use crate::ending::Reason;
-use crate::guard::decline::Decline;
-use crate::guard::denials::Denials;
-use crate::guard::repeat::Repeat;
-use crate::guard::saturation::Saturation;
-use crate::guard::stall::Stall;
 use crate::next::{Next, Why};
 use crate::record::*;
 use crate::step::Step;
@@ -249,12 +244,7 @@ impl State {
 
     /// A person has looked at a run that could not continue by itself: what led to the stop counts no more.
     fn answered(&mut self) {
-        self.stall = Stall::default();
-        self.repeat = Repeat::default();
-        self.first_error = None;
-        self.saturation = Saturation::default();
-        self.decline = Decline::default();
-        self.denials = Denials::default();
+        self.guards_begin_anew();
         self.circuit.now = Breaker::default();
         self.faults.iterations = None;
         self.claim = Claim::default();

@@ -189,8 +189,8 @@ impl State {
         self.objections.clear();
     }
 
-    /// What the guards counted was about a story that is not worked on any more.
-    fn guards_begin_anew(&mut self) {
+    /// What the guards counted belongs to the past: a story that is not worked on any more, or what a person has looked at.
+    pub(super) fn guards_begin_anew(&mut self) {
         self.stall = Stall::default();
         self.repeat = Repeat::default();
         self.first_error = None;
