@@ -478,3 +478,19 @@ fn unfinished_work_needs_no_proof() {
     journal.iteration(&more(), true, Some(CheckOutcome::Passed));
     journal.goes_on("explicit_continue");
 }
+
+#[test]
+fn files_that_changed_before_a_room_was_made_are_named() {
+    let mut journal = claimed(false, &compared("W"), |_| {});
+    while journal.answer.next == Next::Do(Step::Compare) {
+        journal.compare();
+        let mut verified = journal.verification(CheckOutcome::NotRun, "");
+        let changed_since = vec!["run.log".into()];
+        verified.room = Some(RoomSeen { changed_since, ..RoomSeen::default() });
+        journal.tree += 1;
+        verified.tree = journal.tree;
+        journal.see(Seen::Verified(verified));
+    }
+    let said = journal.answer.reasons.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
+    assert!(said.contains("files keep changing while they are verified: run.log; stop"), "{said}");
+}

@@ -95,7 +95,8 @@ impl RoomRun<'_> {
         }
         let canary = canary.map(|canary| self.canary_seen(&canary, &failed));
         let rewritten = rewritten.iter().map(ToString::to_string).collect();
-        Ok(RoomResult { results, seen: RoomSeen { place, rewritten, canary, prepared_ms, problem } })
+        let seen = RoomSeen { place, rewritten, canary, prepared_ms, problem, changed_since: Vec::new() };
+        Ok(RoomResult { results, seen })
     }
 
     /// Runs the commands that prepare the room; the first failure says why it cannot be used.

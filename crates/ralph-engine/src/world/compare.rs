@@ -4,9 +4,9 @@ use crate::observation::Observation;
 use crate::proof::RedBefore;
 use crate::step_context::StepContext;
 use ralph_rules::record::{CheckOutcome, Compared, Seen, Verified};
-use ralph_tree::{TreePath, changes};
+use ralph_tree::{Index, TreePath, changes};
 
-/// How many files that changed since they were verified are named.
+/// How many files that changed meanwhile are named.
 const NAMES: usize = 6;
 
 /// Compares the current files with the baseline's. `before` is the verification before the first call.
@@ -25,8 +25,12 @@ pub fn compare(ctx: &StepContext, before: Option<&Verified>) -> Observation {
             Compared { tree: now.id(), problem, ..Compared::default() }
         }
     };
-    let since = changes(&verified, &now);
-    let redacted = |path: &TreePath| ctx.deps.redactor.redact(&path.to_string()).into_owned();
-    compared.changed_since = since.paths().take(NAMES).map(redacted).collect();
+    compared.changed_since = names_of_changes(ctx, &verified, &now);
     Seen::Compared(Box::new(compared)).into()
+}
+
+/// Some names of the files that changed between two moments.
+pub fn names_of_changes(ctx: &StepContext, earlier: &Index, now: &Index) -> Vec<String> {
+    let redacted = |path: &TreePath| ctx.deps.redactor.redact(&path.to_string()).into_owned();
+    changes(earlier, now).paths().take(NAMES).map(redacted).collect()
 }

@@ -1,6 +1,7 @@
 //! Steps of a proof that run commands: in a room made of the baseline and chosen changes, or in the workspace with the
 //! baseline's tests. Both close with `Verified`.
 
+use super::compare::names_of_changes;
 use super::verify::{run_commands, runner, verified};
 use crate::observation::Observation;
 use crate::proof::{RoomResult, RoomRun, token};
@@ -16,6 +17,7 @@ const VIEW: &str = "view";
 /// Verifies in a room; `again` if it was tried before.
 pub fn in_room(ctx: &StepContext, (sets, again): (RoomSets, bool), deadline: Ms, id: Attempt) -> Observation {
     let check = Check::InRoom(sets);
+    let compared = ctx.index();
     let now = ctx.walk();
     let result = ctx.comparison(&now).and_then(|comparison| {
         ctx.with_site(&now, |site| {
@@ -41,7 +43,8 @@ pub fn in_room(ctx: &StepContext, (sets, again): (RoomSets, bool), deadline: Ms,
     });
     let clean = |text: String| ctx.deps.redactor.redact(&text).into_owned();
     let rewritten = seen.rewritten.into_iter().map(clean).collect();
-    let seen = RoomSeen { rewritten, problem: seen.problem.map(clean), ..seen };
+    let changed_since = names_of_changes(ctx, &compared, &now);
+    let seen = RoomSeen { rewritten, problem: seen.problem.map(clean), changed_since, ..seen };
     verified(ctx, check, results, &now, (None, Some(seen)))
 }
 

@@ -410,6 +410,7 @@ impl Site {
             canary: canary.then_some(CanarySeen { tried, failed }),
             prepared_ms: 3,
             problem: (!healed && self.dice.one_in(80)).then(|| "no space".into()),
+            changed_since: Vec::new(),
         }
     }
 

@@ -147,6 +147,9 @@ pub struct RoomSeen {
     /// Why it could not be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// Files of the workspace that changed after the sets were compared: some of their names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_since: Vec<String>,
 }
 
 /// Tests that must fail.

@@ -15,7 +15,7 @@ pub struct ProofState {
     outdated: bool,
     /// How often the files were compared since the latest call.
     comparisons: u32,
-    /// Files that a comparison found changed since they were verified, the latest such ones.
+    /// Files that changed after they were verified or compared, the latest such ones.
     pub changed_since: Vec<String>,
     /// A step of the proof has closed since the iteration did.
     pub under_way: bool,
@@ -78,17 +78,23 @@ impl ProofState {
             self.map = None;
         }
         self.outdated = false;
-        if !compared.changed_since.is_empty() {
-            self.changed_since.clone_from(&compared.changed_since);
-        }
+        self.changed(&compared.changed_since);
         self.compared = Some(compared.clone());
+    }
+
+    /// Files changed after they were verified or compared.
+    fn changed(&mut self, files: &[String]) {
+        if !files.is_empty() {
+            self.changed_since = files.to_vec();
+        }
     }
 
     /// The commands ran in a room of these sets.
     pub fn verified(&mut self, sets: RoomSets, verified: &Verified) {
         self.under_way = true;
-        let run = self.rooms.entry(sets).or_default();
         let (passed, room) = (verified.passed(), verified.room.clone().unwrap_or_default());
+        self.changed(&room.changed_since);
+        let run = self.rooms.entry(sets).or_default();
         run.flaky = run.tries > 0 && run.passed != passed;
         run.tries += 1;
         if passed || !run.passed {

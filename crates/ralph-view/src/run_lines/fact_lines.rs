@@ -6,7 +6,9 @@ use crate::fact_text::{
 };
 use crate::plain::plain;
 use crate::run_state::short_id;
-use ralph_rules::record::{Asked, Check, CheckOutcome, Ms, Planned, Request, Seen, Verified};
+use ralph_rules::record::{
+    Asked, Check, CheckOutcome, CheckResult, Ms, Planned, Request, RoomSets, Seen, Verified,
+};
 use ralph_rules::state::Phase;
 
 /// Said where verify commands fail before the agent has worked, and they run contained.
@@ -50,11 +52,10 @@ impl RunLines {
             Seen::Asked(_) | Seen::PolicyChanged(_) | Seen::CallsFound(_) => self.facts(seen),
             Seen::Compared(_) => self.doing.clear(),
             Seen::Planned(planned) => self.planned(planned),
-            Seen::Verified(Verified { check: Check::InRoom(sets), results, .. }) => {
+            Seen::Verified(Verified { check: Check::InRoom(sets), results, room, .. }) => {
                 self.doing.clear();
-                let passed = results.iter().all(|result| result.how == CheckOutcome::Passed);
-                let (how, ms) = (if passed { "pass" } else { "fail" }, results.iter().map(|r| r.ms).sum());
-                let words = format!("the checks {how} on {} ({})", sets.words(), seconds(ms));
+                let problem = room.as_ref().and_then(|room| room.problem.as_deref());
+                let words = problem.map_or_else(|| room_words(*sets, results), plain);
                 self.line(format!("  {}", self.style.faint(words)));
             }
             Seen::Verified(verified) => self.verified(seen, verified),
@@ -168,4 +169,11 @@ impl RunLines {
         let again = if self.own { " (Ctrl-C again to force)" } else { "" };
         self.line(format!("  Stopping{ended}{again}"));
     }
+}
+
+/// How the checks came out in a room.
+fn room_words(sets: RoomSets, results: &[CheckResult]) -> String {
+    let passed = results.iter().all(|result| result.how == CheckOutcome::Passed);
+    let (how, ms) = (if passed { "pass" } else { "fail" }, results.iter().map(|result| result.ms).sum());
+    format!("the checks {how} on {} ({})", sets.words(), seconds(ms))
 }
