@@ -121,7 +121,7 @@ impl<'a> Arguments<'a> {
         }
         add(&["--perms", "755", "--tmpfs", "/run", "--ro-bind"]);
         all.extend([init.as_os_str().to_owned(), INIT.into()]);
-        if let Some(resolver) = name_resolution() {
+        if let Some(resolver) = name_resolution(self.plan) {
             all.extend(["--ro-bind".into(), resolver.clone().into(), resolver.into()]);
         }
         let tmp = self.plan.tmp.canonicalize().at("tmp", &self.plan.tmp)?;

@@ -110,7 +110,7 @@ impl Grants {
         for path in HIDDEN {
             hidden.extend(find(&paths, Path::new(path))?.map(|at| (0, at)));
         }
-        shown.extend(name_resolution().map(|at| (1, at)));
+        shown.extend(name_resolution(plan).map(|at| (1, at)));
         for (at, mount) in plan.mounts.iter().enumerate().map(|(at, mount)| (at + 2, mount)) {
             match mount {
                 Mount::Hide(path) | Mount::Empty(path) => {

@@ -142,7 +142,7 @@ fn base(plan: &Plan) -> Result<Vec<Step>, Failure> {
             shown = Some(at);
         }
     }
-    if let Some(resolver) = name_resolution()
+    if let Some(resolver) = name_resolution(plan)
         && let Ok(fd) = open(&resolver)
     {
         let dir = super::paths::is_dir(&fd).step("/etc/resolv.conf")?;
@@ -162,8 +162,12 @@ fn base(plan: &Plan) -> Result<Vec<Step>, Failure> {
     Ok(steps)
 }
 
-/// What `/etc/resolv.conf` leads to, if that is below `/run`.
-pub(super) fn name_resolution() -> Option<PathBuf> {
+/// What `/etc/resolv.conf` leads to, if that is below `/run` and names can be resolved inside. Otherwise it must not be there: the
+/// directory has a socket of the system's resolver, and whoever connects to it sends names out of any network namespace.
+pub(super) fn name_resolution(plan: &Plan) -> Option<PathBuf> {
+    if plan.network != Network::Open {
+        return None;
+    }
     let leads_to = Path::new("/etc/resolv.conf").canonicalize().ok()?;
     let resolved = Path::new("/run/systemd/resolve");
     if leads_to.starts_with(resolved) {
