@@ -1,4 +1,4 @@
-//! The programs `ralph __box PLANFILE REPORTFD GATEFD CWD PROGRAM [ARG…]`, which the supervisor starts in a program's place,
+//! The programs `ralph __box PLANFILE REPORTFD|stdin GATEFD CWD PROGRAM [ARG…]`, which the supervisor starts in a program's place,
 //! and `ralph __init …`, which bubblewrap starts as the first process inside.
 
 use std::ffi::OsString;
@@ -11,6 +11,10 @@ use crate::report::Failure;
 
 /// The exit code when a sandbox could not be built; the report says why.
 pub const NOT_BUILT: i32 = 125;
+
+/// In place of a descriptor: the report is written to stdin, and the program has none. For processes with several threads, where no
+/// descriptor may be inheritable.
+pub(crate) const REPORT_ON_STDIN: &str = "stdin";
 
 /// What `__box` is told.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ pub(crate) struct InitArgs {
 /// What both are told.
 #[derive(Debug)]
 pub(crate) struct OuterArgs {
-    /// Where the report is written to.
+    /// Where the report is written to; 0 is stdin.
     pub report: i32,
     /// Where the gate's listeners are sent.
     pub gate: Option<i32>,
@@ -98,7 +102,8 @@ impl InitArgs {
 
 impl OuterArgs {
     fn parse(args: &mut dyn Iterator<Item = OsString>) -> Option<OuterArgs> {
-        let report = descriptor(&args.next()?)?;
+        let report = args.next()?;
+        let report = if report == REPORT_ON_STDIN { 0 } else { descriptor(&report)? };
         let gate = args.next()?;
         let gate = if gate == "-" { None } else { Some(descriptor(&gate)?) };
         let program = ProgramArgs { cwd: args.next()?.into(), program: args.next()?, args: args.collect() };

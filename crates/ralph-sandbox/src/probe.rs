@@ -102,10 +102,11 @@ pub fn promised(plan: &Plan) -> Vec<Promise> {
     all
 }
 
-/// Runs as the probe inside; `args` are those after `__probe`. To be called before anything else in `main`.
+/// Runs as the probe inside; `args` are those after `__probe`: a file with its tasks. To be called before anything else in `main`.
 #[must_use]
 pub fn run_probe(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let tasks = args.into_iter().next().and_then(|word| serde_json::from_str(word.to_str()?).ok());
+    let tasks = args.into_iter().next().and_then(|file| std::fs::read(file).ok());
+    let tasks = tasks.and_then(|text| serde_json::from_slice(&text).ok());
     let answered = tasks.is_some_and(|tasks: Tasks| {
         let found = crate::linux::attack(&tasks);
         serde_json::to_writer(std::io::stdout(), &found).is_ok()
@@ -118,7 +119,7 @@ pub fn run_probe(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 pub(crate) struct Tasks {
     /// Directories to leave a file in, where it would be found from outside.
     pub outside: Vec<PathBuf>,
-    /// Files that are hidden.
+    /// Files and directories that are hidden.
     pub hidden: Vec<PathBuf>,
     /// Paths that are protected.
     pub protected: Vec<PathBuf>,

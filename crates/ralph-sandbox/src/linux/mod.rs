@@ -19,6 +19,7 @@ mod namespaces;
 mod paths;
 mod probe_inside;
 mod probe_outside;
+mod probe_targets;
 mod seccomp;
 mod shared_layers;
 mod stage;

@@ -1,8 +1,10 @@
 //! What the probe tries inside. It says what it could do; what is left outside is looked for outside.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::Read;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -15,10 +17,14 @@ use crate::probe::{Attack, Promise, Tasks};
 /// The name of the file that is left where nothing should be written.
 pub(super) const LEFT: &str = "left-by-probe";
 
-/// Tries everything, and says what could be done.
+/// Tries everything, and says what could be done: of what breaks the same promise the first.
 pub(crate) fn attack(tasks: &Tasks) -> Vec<Attack> {
-    let mut done = Vec::new();
-    let mut could = |breaks, did: String| done.push(Attack { breaks, did });
+    let mut done: Vec<Attack> = Vec::new();
+    let mut could = |breaks, did: String| {
+        if !done.iter().any(|attack| attack.breaks == breaks) {
+            done.push(Attack { breaks, did });
+        }
+    };
     for dir in &tasks.outside {
         // A layer may take it, so only a look from outside tells.
         let _ = fs::write(dir.join(LEFT), "left");
@@ -26,20 +32,24 @@ pub(crate) fn attack(tasks: &Tasks) -> Vec<Attack> {
     for path in &tasks.hidden {
         for path in [path.clone(), Path::new("/proc/self/root").join(path.strip_prefix("/").unwrap_or(path))]
         {
-            if fs::read(&path).is_ok_and(|text| !text.is_empty()) {
+            if shows_something(&path) {
                 could(Promise::Files, format!("read {}", path.display()));
             }
         }
     }
-    for path in &tasks.protected {
-        if writable(path) {
-            could(Promise::ProtectedPaths, format!("opened {} for writing", path.display()));
-        }
-        for dir in path.ancestors().skip(1).take_while(|dir| *dir != tasks.workspace) {
-            if movable(dir) {
-                could(Promise::ProtectedPaths, format!("could move {}", dir.display()));
-            }
-        }
+    if let Some(path) = tasks.protected.iter().find(|path| writable(path)) {
+        could(Promise::ProtectedPaths, format!("opened {} for writing", path.display()));
+    }
+    let above = |path: &'_ PathBuf| {
+        path.ancestors()
+            .skip(1)
+            .take_while(|dir| *dir != tasks.workspace)
+            .map(Path::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let pinned: BTreeSet<PathBuf> = tasks.protected.iter().flat_map(above).collect();
+    if let Some(dir) = pinned.iter().find(|dir| movable(dir)) {
+        could(Promise::ProtectedPaths, format!("could move {}", dir.display()));
     }
     if let Some(process) = other_process() {
         could(Promise::Processes, format!("saw process {process}"));
@@ -53,6 +63,17 @@ pub(crate) fn attack(tasks: &Tasks) -> Vec<Attack> {
         could(Promise::Files, format!("held capabilities {:#x}", held.bits()));
     }
     done
+}
+
+/// Whether there is a file with something in it, or a directory.
+pub(super) fn shows_something(path: &Path) -> bool {
+    let Ok(found) = fs::symlink_metadata(path) else { return false };
+    if found.is_dir() {
+        return fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some_and(|entry| entry.is_ok()));
+    }
+    // A pipe would be waited for.
+    found.is_file()
+        && File::open(path).is_ok_and(|mut file| file.read(&mut [0; 1]).is_ok_and(|count| count > 0))
 }
 
 /// Whether a file could be written, or a file be made in a directory; nothing of it stays.

@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::FdFlags;
 
 use super::probe_inside::LEFT;
+use super::probe_targets::{hidden_of_plan, home_of_plan};
+use crate::box_stage::REPORT_ON_STDIN;
 use crate::probe::{Attack, NotHeld, Promise, Tasks};
 use crate::report::Line;
 use crate::{Ids, Mount, Network, Plan};
@@ -83,8 +84,10 @@ impl Scene {
     fn new(own_program: &Path, plan: &Plan) -> Result<Scene, Failed> {
         let dir = Dir::new(&plan.tmp)?;
         let mut plan = plan.clone();
-        let hidden = [dir.file("shown/hidden", b"secret")?, dir.file("shown/hidden-dir/file", b"secret")?];
-        let outside = vec![dir.0.clone(), dir.0.join("shown")];
+        let mut hidden =
+            vec![dir.file("shown/hidden", b"secret")?, dir.file("shown/hidden-dir/file", b"secret")?];
+        hidden.extend(hidden_of_plan(&plan));
+        let outside = [dir.0.clone(), dir.0.join("shown")].into_iter().chain(home_of_plan(&plan)).collect();
         let protected = plan.mounts.iter().filter_map(|mount| match mount {
             Mount::Protect(path) if path.exists() && !path.is_symlink() => Some(path.clone()),
             _ => None,
@@ -116,7 +119,7 @@ impl Scene {
             listeners.as_ref().and_then(|(tcp, _)| tcp.local_addr().ok()).map(|address| address.port());
         let tasks = Tasks {
             outside,
-            hidden: hidden.to_vec(),
+            hidden,
             protected,
             workspace: plan.workspace.clone(),
             port,
@@ -128,14 +131,17 @@ impl Scene {
     /// Runs the probe; the lines of its report and what it printed.
     fn run(&self, own_program: &Path) -> Result<(Vec<Line>, Vec<u8>), Failed> {
         let plan = self.dir.file("plan.json", &serde_json::to_vec(&self.plan)?)?;
+        // Not as an argument: one holds 128 KiB, and thousands of paths may be protected.
+        let tasks = self.dir.file("shown/tasks.json", &serde_json::to_vec(&self.tasks)?)?;
         let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        rustix::io::fcntl_setfd(&writer, FdFlags::empty())?;
         let mut command = Command::new(own_program);
-        command.arg("__box").arg(plan).arg(writer.as_raw_fd().to_string()).arg("-");
-        command.arg("/").arg(own_program).arg("__probe").arg(serde_json::to_string(&self.tasks)?);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("__box").arg(plan).args([REPORT_ON_STDIN, "-", "/"]);
+        command.arg(own_program).arg("__probe").arg(tasks);
+        // The pipe's end is never inheritable here: another thread may be starting a program at this moment, which would
+        // hold it for as long as it runs.
+        command.stdin(writer).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = Killed(command.spawn()?);
-        drop(writer);
+        drop(command);
         // Ends when everybody who could report is dead.
         let lines = read_lines(reader)?;
         let mut answer = Vec::new();
@@ -151,6 +157,7 @@ impl Scene {
         let mut seen = Vec::new();
         for dir in &self.tasks.outside {
             if dir.join(LEFT).exists() {
+                let _ = fs::remove_file(dir.join(LEFT));
                 seen.push(Attack { breaks: Promise::Files, did: format!("wrote to {}", dir.display()) });
             }
         }

@@ -30,11 +30,19 @@ impl Inherited {
     fn take(report: i32, gate: Option<i32>, more: &[i32]) -> Result<Inherited, Failure> {
         let named: Vec<i32> = [report].into_iter().chain(gate).chain(more.iter().copied()).collect();
         sys::close_others(&named).step("inherited descriptors")?;
-        let report = Reporter::new(sys::inherited(report).step("report descriptor")?);
+        let null = File::options().read(true).write(true).open("/dev/null").step("/dev/null")?.into();
+        let report = if report == 0 { taken_from_stdin(&null) } else { sys::inherited(report) };
+        let report = Reporter::new(report.step("report descriptor")?);
         let gate = gate.map(sys::inherited).transpose().step("gate descriptor")?;
-        let null = File::options().read(true).write(true).open("/dev/null").step("/dev/null")?;
-        Ok(Inherited { report, gate, null: null.into() })
+        Ok(Inherited { report, gate, null })
     }
+}
+
+/// What stdin is, which is empty from then on.
+fn taken_from_stdin(null: &OwnedFd) -> std::io::Result<OwnedFd> {
+    let taken = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    rustix::stdio::dup2_stdin(null)?;
+    Ok(taken)
 }
 
 /// Builds the plan, starts the first process inside and stays until it is dead.

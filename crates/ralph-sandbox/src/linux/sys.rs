@@ -79,7 +79,7 @@ pub(super) fn close_others(keep: &[RawFd]) -> io::Result<()> {
             // SAFETY: nothing in this process owns a descriptor yet but the ones in `keep`: it is called first.
             check(unsafe { libc::syscall(libc::SYS_close_range, from, last, 0) })?;
         }
-        from = fd.saturating_add(1);
+        from = from.max(fd.saturating_add(1));
     }
     Ok(())
 }

@@ -58,3 +58,44 @@ fn a_backend_that_cannot_be_built_says_why() {
         assert_eq!(output.status.code(), Some(125));
     }
 }
+
+#[test]
+fn the_runs_own_hidden_paths_are_tried() {
+    everywhere(|scene| {
+        let dir = scene.make_dir("home/.keys");
+        scene.make_file("home/.keys/key", "secret");
+        let file = scene.make_file("home/token", "secret");
+        scene.mount(Mount::Hide(dir.clone()));
+        scene.mount(Mount::Hide(file));
+        assert!(probed(scene).starts_with("held: files, protected paths, processes\n"), "{}", probed(scene));
+        // Shown again on purpose: not what the probe looks for.
+        scene.mount(Mount::Show(dir.join("key")));
+        assert!(probed(scene).starts_with("held: files, protected paths, processes\n"), "{}", probed(scene));
+        scene.mount(Mount::Show(scene.path("home")));
+        let said = probed(scene);
+        assert!(said.starts_with("not held: files did not hold: read /"), "{said}");
+        assert!(said.contains("home/token"), "{said}");
+    });
+}
+
+/// More than one argument of a program may hold, and with Landlock more answers than a pipe.
+#[test]
+fn hundreds_of_protected_paths_with_long_names_are_tried() {
+    let name = "n".repeat(200);
+    let check = |scene: &mut Scene, expected: &str| {
+        for n in 0..700 {
+            let path = scene.make_file(&format!("workspace/a/b/{name}{n}"), "real");
+            scene.mount(Mount::Protect(path));
+        }
+        let said = probed(scene);
+        assert!(said.starts_with(expected), "{said}");
+    };
+    everywhere(|scene| check(scene, "held: files, protected paths, processes\n"));
+    for who in everybody() {
+        check(&mut Scene::new(who, Backend::Landlock), "held: files\n");
+    }
+}
+
+fn probed(scene: &Scene) -> String {
+    String::from_utf8(scene.command(&["probe"]).output().unwrap().stdout).unwrap()
+}

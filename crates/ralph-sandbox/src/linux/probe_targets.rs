@@ -1,0 +1,49 @@
+//! What of a run's own plan the probe tries: what it hides, and the home directory that it covers with a layer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::probe_inside::shows_something;
+use crate::{LayerFallback, Mount, Plan};
+
+/// How many entries of a hidden directory are looked at for one that can be read.
+const ENTRIES: usize = 100;
+
+/// What can be read out here and is hidden by the plan: files, and one entry of each directory. Not what another mount shows again.
+pub(super) fn hidden_of_plan(plan: &Plan) -> Vec<PathBuf> {
+    let kept: Vec<&Path> =
+        plan.mounts.iter().filter_map(shown).chain([&*plan.workspace, &*plan.tmp]).collect();
+    let is_kept = |path: &Path| kept.iter().any(|kept| kept.starts_with(path));
+    let readable = |path: PathBuf| (!is_kept(&path) && shows_something(&path)).then_some(path);
+    let hidden = plan.mounts.iter().filter_map(|mount| match mount {
+        Mount::Hide(path) => Some(path),
+        _ => None,
+    });
+    let target = |path: &PathBuf| {
+        if !path.is_dir() {
+            return readable(path.clone());
+        }
+        let entries = fs::read_dir(path).ok()?.flatten().take(ENTRIES);
+        entries.map(|entry| entry.path()).find_map(readable)
+    };
+    hidden.filter(|path| !path.is_symlink()).filter_map(target).collect()
+}
+
+/// What a mount makes visible.
+fn shown(mount: &Mount) -> Option<&Path> {
+    match mount {
+        Mount::Show(at) | Mount::Write(at) | Mount::Protect(at) => Some(at),
+        Mount::Layer { at, .. } | Mount::Replace { at, .. } => Some(at),
+        Mount::Hide(_) | Mount::Empty(_) => None,
+    }
+}
+
+/// The home directory, where nothing is written for real. Other layers lie in it, so it has the first; theirs are kept.
+pub(super) fn home_of_plan(plan: &Plan) -> Option<PathBuf> {
+    let first = plan.mounts.iter().find_map(|mount| match mount {
+        Mount::Layer { at, fallback, .. } => Some((at, fallback)),
+        _ => None,
+    });
+    let (at, _) = first.filter(|(_, fallback)| **fallback == LayerFallback::ReadOnly)?;
+    (at.is_dir() && !at.starts_with(&plan.workspace)).then(|| at.clone())
+}
