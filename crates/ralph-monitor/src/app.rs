@@ -11,7 +11,7 @@ use crate::worker::{Done, Texts, Worker};
 use ralph_engine::clock::utc;
 use ralph_rules::record::Ms;
 use ralph_store::RunFilter;
-use ralph_view::board::{Board, News};
+use ralph_view::board::{Board, News, RunActivity};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use std::io;
@@ -196,7 +196,7 @@ impl App {
             news.reset || news.changes.iter().any(|change| is_selected(&change.card.run.row.id));
         for activity in &news.activity {
             let lines = if is_selected(&activity.run) { self.board.lines(&activity.run) } else { Vec::new() };
-            self.model.set_activity(&activity.run, lines, activity.doing.clone(), activity.live_micro);
+            self.model.set_activity(RunActivity { lines, ..activity.clone() });
         }
     }
 

@@ -9,8 +9,7 @@ pub use run_list::{ListRow, list_rows};
 
 use crate::page::{Page, PageKind, PageLine, PageWanted};
 use ralph_rules::record::{Ms, Request};
-use ralph_view::activity_line::ActivityLine;
-use ralph_view::board::Doing;
+use ralph_view::board::RunActivity;
 use ralph_view::card::{Card, Group};
 use ralph_view::overview::Overview;
 use ralph_view::requests::Sent;
@@ -151,15 +150,10 @@ impl Model {
         (Some(run) == self.selected.as_ref()).then_some(why)
     }
 
-    /// What a run does now.
-    pub fn set_activity(
-        &mut self,
-        run: &str,
-        lines: Vec<ActivityLine>,
-        doing: Option<Doing>,
-        live_micro: Option<i64>,
-    ) {
-        if let Some(card) = self.card_mut(run) {
+    /// What a run does now, with all lines of its call that are kept.
+    pub fn set_activity(&mut self, activity: RunActivity) {
+        let RunActivity { run, call, lines, doing, live_micro } = activity;
+        if let Some(card) = self.card_mut(&run) {
             card.run.row.live_micro = live_micro.unwrap_or(card.run.row.live_micro);
             if let Some(doing) = doing.as_ref().filter(|_| card.group == Group::Working) {
                 card.line.clone_from(&doing.text);
@@ -168,7 +162,7 @@ impl Model {
         if let Some(detail) = self.detail.as_mut().filter(|detail| detail.card.run.row.id == run) {
             let row = &mut detail.card.run.row;
             row.live_micro = live_micro.unwrap_or(row.live_micro);
-            (detail.lines, detail.doing) = (lines, doing);
+            (detail.call, detail.lines, detail.doing) = (Some(call), lines, doing);
             self.show_live_transcript();
         }
     }
@@ -182,7 +176,9 @@ impl Model {
             let wanted = &page.wanted;
             wanted.kind == PageKind::Transcript && wanted.run == *run && wanted.iteration == newest
         };
+        let is_review = detail.call.is_some_and(|call| call.review);
         if detail.card.group == Group::Working
+            && !is_review
             && !detail.lines.is_empty()
             && let Some(page) = self.page.as_mut().filter(is_live)
         {

@@ -189,6 +189,11 @@ impl State {
         start.caller(self.ladder.rung, self.reviews.under_way())
     }
 
+    /// Whether this call is a review, made or under way.
+    pub fn is_review(&self, id: Attempt) -> bool {
+        self.reviews.has(id) || self.reviews.under_way() && self.calls.id == id
+    }
+
     /// Whether there is anything to verify with.
     pub fn verifies(&self) -> bool {
         self.commands().next().is_some()

@@ -5,7 +5,7 @@
 mod news;
 mod open_run;
 
-pub use news::{CardChange, Doing, News, RecordSeen, RunActivity};
+pub use news::{CardChange, Doing, News, RecordSeen, RunActivity, ShownCall};
 
 use crate::activity_line::ActivityLine;
 use crate::card::{Card, CardContext};
@@ -352,6 +352,11 @@ impl Board {
     /// The latest lines of the call under way.
     pub fn lines(&self, run: &str) -> Vec<ActivityLine> {
         self.open.get(run).map(OpenRun::lines).unwrap_or_default()
+    }
+
+    /// The call that these lines are of.
+    pub fn shown_call(&self, run: &str) -> Option<ShownCall> {
+        self.open.get(run).and_then(OpenRun::shown_call)
     }
 
     /// What the run does now, if it is open.

@@ -1,7 +1,7 @@
 //! One run in depth: what it does, what is missing, what it may still take, how it ended and what comes next. Folds the
 //! run's own journal and no other.
 
-use crate::board::{Board, BoardError, Doing};
+use crate::board::{Board, BoardError, Doing, ShownCall};
 use crate::card::{Card, Tone};
 use crate::conditions::{BreakerView, Condition, breaker_view, conditions};
 use crate::fact_text::{capital, money, reason_words, seconds};
@@ -55,7 +55,9 @@ pub struct RunDetail {
     pub expected: Option<Expected>,
     /// Earlier runs here that had the latest error.
     pub seen_before: Vec<SeenBefore>,
-    /// The latest lines of the call under way.
+    /// The call that the lines are of.
+    pub call: Option<ShownCall>,
+    /// The latest lines of the call under way, or of the one before.
     pub lines: Vec<crate::activity_line::ActivityLine>,
     /// The result, once it ended.
     pub result: Option<Outcome>,
@@ -186,6 +188,7 @@ impl Board {
                 Some(error) => seen_before(store, &row.workspace, error, run)?,
                 None => Vec::new(),
             },
+            call: self.shown_call(run),
             lines: self.lines(run),
             result: ended.map(|(outcome, _)| outcome),
             card,

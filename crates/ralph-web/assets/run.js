@@ -71,10 +71,10 @@ class Log {
   }
 
   /** Lines of a call; another call begins a new log. */
-  add(lines, { iteration, attempt, zone, fresh }) {
+  add(lines, { iteration, attempt, review, zone, fresh }) {
     const call = iteration * 1000 + attempt;
     if (call < this.call) return; // an answer that events have overtaken
-    if (call !== this.call) { this.log.replaceChildren(); this.call = call; this.iteration = iteration; this.attempt = attempt; }
+    if (call !== this.call) { this.log.replaceChildren(); Object.assign(this, { call, iteration, attempt, review }); }
     this.zone = zone;
     const log = this.log;
     const atEnd = log.scrollTop + log.clientHeight > log.scrollHeight - NEAR_END;
@@ -119,6 +119,12 @@ class Log {
       if (page.lines.length === 0) this.older.hidden = true; else this.offerOlder();
     } catch (error) { this.older.textContent = error.message; }
     this.older.disabled = false;
+  }
+
+  /** Whose lines these are. */
+  name(open) {
+    const who = this.review ? (open ? 'Now: the review' : 'The last call: a review') : (open ? 'Now' : 'The last call');
+    say(this.title, who);
   }
 
   say(doing, now) {
@@ -231,13 +237,12 @@ export class RunView {
   detail(detail, card, now, open, tab) {
     if (!detail) return;
     const { zone } = detail;
-    const last = card.strip.bars.at(-1);
     if (detail !== this.last) {
       this.last = detail;
-      if (detail.lines?.length) this.log.add(detail.lines, { iteration: last?.n ?? 1, attempt: last?.attempts ?? 1, zone });
+      if (detail.lines?.length && detail.call) this.log.add(detail.lines, { ...detail.call, zone });
     }
     this.log.say(isOpen(card) ? detail.doing : null, now);
-    say(this.log.title, isOpen(card) ? 'Now' : 'The last call');
+    this.log.name(isOpen(card));
     const views = detail.iterations || [];
     const listed = open && !views.some((one) => one.n === open) ? this.older(open) : null;
     this.iterations.update(listed ? [...views, listed] : views, { ladder: detail.ladder?.length > 1, zone, open, tab, earlier: card.strip.earlier });
@@ -254,9 +259,10 @@ export class RunView {
   }
 
   /** Lines that came just now. */
-  heard({ iteration, attempt, lines, doing }, detail, now) {
+  heard({ iteration, attempt, review, lines, doing }, detail, now) {
     if (detail) detail.doing = doing;
-    if (lines?.length) this.log.add(lines, { iteration, attempt, zone: detail?.zone, fresh: true });
+    if (lines?.length) this.log.add(lines, { iteration, attempt, review, zone: detail?.zone, fresh: true });
+    this.log.name(true);
     this.log.say(doing, now);
   }
 

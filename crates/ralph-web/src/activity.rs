@@ -33,19 +33,14 @@ pub async fn activity(State(app): State<App>, head: Parts) -> Answer {
     }
     let (redactor, prices) = (app.redactor.clone(), Prices::default());
     let page = opened(&app, &head, move |opened| {
-        let mut its_own = opened.attempts.iter().filter(|row| row.n == opened.n);
-        let row = match attempt {
-            Some(wanted) => its_own.find(|row| u64::from(row.attempt) == wanted),
-            None => its_own.next_back(),
-        };
-        let row = row.ok_or_else(no_iteration)?;
         let Opened { home, state, .. } = &opened;
+        let (id, rung) = wanted_call(&opened, attempt).ok_or_else(no_iteration)?;
         let start = state.start.as_deref().ok_or_else(no_iteration)?;
-        let under_way = opened.attempts.last() == Some(row) && is_running(&opened.row, home);
+        let under_way = state.calls.id == id && is_running(&opened.row, home);
         let call = CallSource {
             folder: &home.run(&opened.row.id),
-            id: Attempt { iteration: row.n, attempt: row.attempt },
-            agent: start.caller(row.rung, false),
+            id,
+            agent: start.caller(rung, state.is_review(id)),
             workspace: &opened.row.workspace,
             prices: &prices,
             redactor: &Arc::new(redactor(Path::new(&opened.row.workspace))),
@@ -59,4 +54,18 @@ pub async fn activity(State(app): State<App>, head: Parts) -> Answer {
         })
     });
     json_answer(page.await?, &[]).await
+}
+
+/// The call of this attempt, or of the agent's latest one, and its rung. A review has no row of its own.
+fn wanted_call(opened: &Opened, attempt: Option<u64>) -> Option<(Attempt, u32)> {
+    let mut its_own = opened.attempts.iter().filter(|row| row.n == opened.n);
+    let row = match attempt {
+        Some(wanted) => its_own.clone().find(|row| u64::from(row.attempt) == wanted),
+        None => its_own.clone().next_back(),
+    };
+    if let Some(row) = row {
+        return Some((Attempt { iteration: row.n, attempt: row.attempt }, row.rung));
+    }
+    let review = Attempt { iteration: opened.n, attempt: u32::try_from(attempt?).ok()? };
+    opened.state.is_review(review).then_some((review, its_own.next_back()?.rung))
 }

@@ -83,6 +83,7 @@ mod tests {
     use super::*;
     use ralph_rules::record::Attempt;
     use ralph_view::activity_line::LineKind;
+    use ralph_view::board::ShownCall;
 
     #[test]
     fn nothing_in_an_event_ends_it_or_begins_another() {
@@ -107,7 +108,7 @@ mod tests {
         };
         let said = |lines: u64| RunActivity {
             run: "0199".into(),
-            attempt: Attempt { iteration: 1, attempt: 1 },
+            call: ShownCall { id: Attempt { iteration: 1, attempt: 1 }, review: false },
             lines: (1..=lines).map(line).collect(),
             doing: None,
             live_micro: None,

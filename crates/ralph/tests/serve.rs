@@ -13,6 +13,8 @@ mod command;
 mod control;
 #[path = "serve/hostile_output.rs"]
 mod hostile_output;
+#[path = "serve/reviews.rs"]
+mod reviews;
 #[path = "commands/scene.rs"]
 #[allow(dead_code)] // shared with the tests of whole commands
 mod scene;

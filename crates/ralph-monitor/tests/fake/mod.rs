@@ -3,10 +3,10 @@
 
 use ralph_monitor::model::Model;
 use ralph_rules::ending::Status;
-use ralph_rules::record::Ms;
+use ralph_rules::record::{Attempt, Ms};
 use ralph_store::{IterationRow, RunRow};
 use ralph_view::activity_line::{ActivityLine, LineKind, ToolState};
-use ralph_view::board::Doing;
+use ralph_view::board::{Doing, ShownCall};
 use ralph_view::card::{Card, CardContext};
 use ralph_view::conditions::{BreakerView, Condition, Fuse};
 use ralph_view::listed_run::ListedRun;
@@ -148,6 +148,7 @@ impl Fake {
             iterations: iterations.collect(),
             expected: None,
             seen_before: Vec::new(),
+            call: Some(ShownCall { id: Attempt { iteration: 1, attempt: 1 }, review: false }),
             lines: lines(),
             result: None,
             card,

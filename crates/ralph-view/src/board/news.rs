@@ -74,14 +74,24 @@ pub struct Doing {
     pub since: Option<Ms>,
 }
 
+/// The call whose lines are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ShownCall {
+    /// The iteration and the attempt in it.
+    #[serde(flatten)]
+    pub id: Attempt,
+    /// A review of the iteration's work, not a call of the agent.
+    pub review: bool,
+}
+
 /// What an agent said and did in the call under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunActivity {
     /// The run.
     pub run: String,
-    /// The iteration and the attempt in it.
+    /// The call that the lines are of.
     #[serde(flatten)]
-    pub attempt: Attempt,
+    pub call: ShownCall,
     /// New lines; a tool that ended comes again under its number.
     pub lines: Vec<ActivityLine>,
     /// What it does now.

@@ -1,7 +1,7 @@
 //! One run that is open: its journal folded, its process looked at, its call under way followed.
 
 use super::BoardSettings;
-use super::news::{Doing, RunActivity};
+use super::news::{Doing, RunActivity, ShownCall};
 use crate::activity_line::ActivityLine;
 use crate::call_tail::{CallSource, CallTail};
 use crate::plain::plain;
@@ -37,7 +37,7 @@ pub(super) struct OpenRun {
 
 /// A call whose transcript is followed.
 struct FollowedCall {
-    id: Attempt,
+    of: ShownCall,
     tail: CallTail,
     /// The latest of its lines.
     lines: VecDeque<ActivityLine>,
@@ -102,7 +102,7 @@ impl OpenRun {
             return self.ended_call();
         }
         let id = self.lines.state().calls.id;
-        if self.call.as_ref().is_none_or(|call| call.id != id || call.ended) {
+        if self.call.as_ref().is_none_or(|call| call.of.id != id || call.ended) {
             self.call = self.follow(&home.run(&self.row.id), id, settings);
         }
         let new = self.call.as_mut()?.tail.read();
@@ -112,7 +112,7 @@ impl OpenRun {
     /// The last lines of a call that was followed and is over.
     pub(super) fn ended_call(&mut self) -> Option<RunActivity> {
         let (calling, id) = (self.is_calling(), self.lines.state().calls.id);
-        let call = self.call.as_mut().filter(|call| !call.ended && (!calling || call.id != id))?;
+        let call = self.call.as_mut().filter(|call| !call.ended && (!calling || call.of.id != id))?;
         call.ended = true;
         let new = call.tail.end();
         self.activity_of(new)
@@ -126,8 +126,8 @@ impl OpenRun {
     fn activity_of(&mut self, lines: Vec<ActivityLine>) -> Option<RunActivity> {
         let call = self.call.as_mut().filter(|_| !lines.is_empty())?;
         call.keep(&lines);
-        let (attempt, live_micro) = (call.id, call.tail.live_micro());
-        Some(RunActivity { run: self.row.id.clone(), attempt, lines, doing: self.doing(), live_micro })
+        let (call, live_micro) = (call.of, call.tail.live_micro());
+        Some(RunActivity { run: self.row.id.clone(), call, lines, doing: self.doing(), live_micro })
     }
 
     fn follow(&self, folder: &Path, id: Attempt, settings: &BoardSettings) -> Option<FollowedCall> {
@@ -137,7 +137,8 @@ impl OpenRun {
         let (agent, workspace) = (state.caller(start), start.workspace.as_str());
         let prices = &settings.prices;
         let source = CallSource { folder, id, agent, workspace, prices, redactor: &redactor };
-        Some(FollowedCall { id, tail: CallTail::open(&source), lines: VecDeque::new(), ended: false })
+        let of = ShownCall { id, review: state.reviews.under_way() };
+        Some(FollowedCall { of, tail: CallTail::open(&source), lines: VecDeque::new(), ended: false })
     }
 
     /// Micro-dollars seen in the call under way, where they can be told.
@@ -148,6 +149,11 @@ impl OpenRun {
     /// The latest lines of the call under way, or of the one before.
     pub(super) fn lines(&self) -> Vec<ActivityLine> {
         self.call.iter().flat_map(|call| call.lines.iter().cloned()).collect()
+    }
+
+    /// The call that these lines are of.
+    pub(super) fn shown_call(&self) -> Option<ShownCall> {
+        self.call.as_ref().map(|call| call.of)
     }
 
     /// What is done now: by the agent, or by ralph between two calls.
