@@ -6,6 +6,7 @@ use super::undo::plan::tree_of;
 use super::{Here, runs, secrets};
 use crate::print::{print, print_json, say};
 use crate::problem::{Code, Problem};
+use ralph_engine::home::Home;
 use ralph_engine::snapshots::Snapshots;
 use ralph_rules::counting::counted;
 use ralph_rules::record::ChangeMap;
@@ -94,16 +95,7 @@ impl RunChange {
         let Some(before) = snapshots.after(0) else {
             return Err(nothing_saved(&row, &state));
         };
-        let until_now = runs::is_running(&row, &home) || snapshots.was_cut_short();
-        let after = match until_now {
-            true => {
-                let tree = tree_of(&row, state.start.as_deref(), &home)?;
-                let known = Index::load(&home.index(workspace));
-                let walked = tree.walk(known.as_ref());
-                walked.map_err(|e| Problem::new(Code::Busy, "the workspace cannot be read").cause(&e))?
-            }
-            false => snapshots.last().unwrap_or_default(),
-        };
+        let (after, until_now) = files_after(&row, &state, &snapshots, &home)?;
         let moments = Moments::of(workspace, before, after, snapshots.store().blobs());
         Ok(RunChange { row, state, snapshots, moments, until_now })
     }
@@ -136,6 +128,23 @@ impl RunChange {
             text
         })
     }
+}
+
+/// The files as the run left them; those in the workspace now, and true, while it is not over or if it was cut short.
+pub fn files_after(
+    row: &RunRow,
+    state: &State,
+    snapshots: &Snapshots,
+    home: &Home,
+) -> Result<(Index, bool), Problem> {
+    if !runs::is_running(row, home) && !snapshots.was_cut_short() {
+        return Ok((snapshots.last().unwrap_or_default(), false));
+    }
+    let tree = tree_of(row, state.start.as_deref(), home)?;
+    let known = Index::load(&home.index(Path::new(&row.workspace)));
+    let walked = tree.walk(known.as_ref());
+    let walked = walked.map_err(|e| Problem::new(Code::Busy, "the workspace cannot be read").cause(&e))?;
+    Ok((walked, true))
 }
 
 fn counts(file: &ChangedFile<'_>, contents: Contents<'_>) -> String {

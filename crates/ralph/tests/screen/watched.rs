@@ -236,6 +236,27 @@ fn without_runs_there_is_a_sentence_and_without_a_terminal_an_error() {
 }
 
 #[test]
+fn the_diff_of_a_run_that_is_over_is_what_the_run_did() {
+    let scratch = Scratch::new();
+    let script = "write done.txt of the run; claim complete";
+    let run = ["run", "Write it", "--agent", "sim", "--max-iterations", "2", "--max-cost", "1"];
+    let run = [&run[..], &["--verify", "test -f done.txt", "--", "--do", script]].concat();
+    assert!(ralph(&scratch, &run, &[]).status.success());
+    scratch.files(&[("mine.txt", "of the person\n"), ("done.txt", "of the person\n")]);
+    let mut terminal = Terminal::ralph(scratch, &["watch".into()], (100, 30), &[]);
+    terminal.awaits("Write it");
+    terminal.keys("d");
+    terminal.awaits("+of the run");
+    assert!(!terminal.seen().contains("of the person"), "{}", terminal.seen());
+    terminal.keys("q");
+    terminal.asks(&["prune", "--yes", "--keep", "1ms"]);
+    terminal.keys("d");
+    terminal.awaits("snapshots were pruned");
+    terminal.keys("qq");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
 fn tmux_shows_the_monitor_and_everything_is_as_before() {
     if !tmux::is_there() {
         return;
