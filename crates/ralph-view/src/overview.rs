@@ -1,7 +1,7 @@
 //! The first screen: one sentence that says whether anybody is needed, what the day has cost, and the cards by group.
 
 use crate::card::{Card, Group};
-use crate::fact_text::capital;
+use crate::fact_text::{capital, money};
 use ralph_rules::account::SCRIPTED_AGENT;
 use ralph_rules::record::Ms;
 use ralph_store::Position;
@@ -56,6 +56,13 @@ pub struct Today {
     pub calls: i64,
     /// The most in any hour, if that is limited.
     pub calls_cap: Option<u32>,
+}
+
+impl Today {
+    /// What counts as spent: with what is held for calls that are not settled yet, marked `~` then.
+    pub fn spent(&self) -> String {
+        money(self.spent_micro.saturating_add(self.held_micro), self.held_micro == 0)
+    }
 }
 
 /// The first screen.

@@ -264,7 +264,7 @@ fn limits(row: &RunRow, card: &Card, state: &State) -> Vec<Meter> {
             limit: row.max_cost_micro,
             held,
             warn_at: near(row.max_cost_micro, 8),
-            used_text: money(spent, row.cost_complete && cut_off.is_none()),
+            used_text: money(spent, card.run.row.cost_complete),
             limit_text: money(row.max_cost_micro, true),
         },
         Meter {

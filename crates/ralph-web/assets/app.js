@@ -228,7 +228,7 @@ function open(id) {
 }
 
 const today = part((t) => (t ? h('div', { class: 'today' },
-  h('span', {}, h('span', { class: 'l' }, 'today '), h('b', {}, money(t.spent_micro)), t.cap_micro ? ` of ${money(t.cap_micro)}` : ''),
+  h('span', {}, h('span', { class: 'l' }, 'today '), h('b', {}, money(t.spent_micro + t.held_micro, !t.held_micro)), t.cap_micro ? ` of ${money(t.cap_micro)}` : ''),
   t.cap_micro ? meter(t.spent_micro, t.cap_micro, t.cap_micro * 0.8, t.held_micro) : null) : h('div', {})));
 
 function title() {

@@ -15,6 +15,9 @@ function age(card, now) {
   return ago(now - card.updated);
 }
 
+/** What a call costs that is not settled: what it has spent so far or, if nobody will settle it before a resume, what was reserved. */
+const unsettled = (card) => (card.group === 'working' || card.group === 'waiting' ? card.live_micro : card.reserved_micro) || 0;
+
 /** One card, which changes in place. */
 class CardView {
   constructor(id, select) {
@@ -37,7 +40,7 @@ class CardView {
     const strip = JSON.stringify(card.strip);
     if (strip !== this.bars) { this.strip = swap(this.strip, smallStrip(card.strip)); this.bars = strip; }
     say(this.where, `${card.name} · ${age(card, now)}`);
-    say(this.cost, money(card.cost_micro + (card.live_micro || 0), card.cost_complete || card.group === 'working'));
+    say(this.cost, money(card.cost_micro + unsettled(card), card.cost_complete));
     attr(this.button, 'aria-current', selected ? 'true' : 'false');
   }
 }

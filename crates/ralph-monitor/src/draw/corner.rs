@@ -43,7 +43,7 @@ fn counts(model: &Model, width: usize) -> Row {
     if row.width() == 0 {
         row = row.with(overview.headline.trim_end_matches('.'), Look::Plain).with(" ", Look::Plain);
     }
-    let spent = Micro(overview.today.spent_micro).to_string();
+    let spent = overview.today.spent();
     let whole = match overview.today.cap_micro {
         Some(cap) => format!(" {spent}/{}", Micro(cap).to_string().trim_start_matches('$')),
         None => format!(" {spent}"),

@@ -29,8 +29,10 @@ pub fn row(model: &Model, width: u16) -> Row {
     let room = usize::from(width).saturating_sub(2 + row.width() + 3);
     let today = &overview.today;
     let whole = if width >= BARS { with_bars(today) } else { Row::default() };
-    let short = in_words(today);
-    for right in [whole, Row::text(short), Row::text(money(today))] {
+    let calls = calls(today);
+    let money = money(today);
+    let shorter = [format!("{calls}  {money} today"), format!("{calls}  {money}"), money];
+    for right in std::iter::once(whole).chain(shorter.map(Row::text)) {
         if right.width() > 0 && right.width() <= room {
             row = right.moved_right(row);
             break;
@@ -72,11 +74,11 @@ fn with_bars(today: &Today) -> Row {
     row = row.with("   ", Look::Plain);
     match today.cap_micro {
         Some(cap) => {
-            let texts = (Micro(today.spent_micro).to_string(), Micro(cap).to_string());
+            let texts = (today.spent(), Micro(cap).to_string());
             let meter = limit(today.spent_micro, today.held_micro, cap, texts);
             row.with("today ", Look::Faint).and(meter::bar(&meter, CELLS))
         }
-        None => row.with(format!("{} today", Micro(today.spent_micro)), Look::Plain),
+        None => row.with(format!("{} today", today.spent()), Look::Plain),
     }
 }
 
@@ -84,18 +86,17 @@ fn limit(used: i64, held: i64, limit: i64, (used_text, limit_text): (String, Str
     Meter { name: "", used, limit, held, warn_at: limit.saturating_mul(8) / 10, used_text, limit_text }
 }
 
-fn in_words(today: &Today) -> String {
-    let calls = match today.calls_cap {
+fn calls(today: &Today) -> String {
+    match today.calls_cap {
         Some(cap) => format!("{}/{cap} calls/h", today.calls),
         None => format!("{} calls/h", today.calls),
-    };
-    format!("{calls}  {} today", money(today))
+    }
 }
 
 fn money(today: &Today) -> String {
     match today.cap_micro {
-        Some(cap) => format!("{} of {}", Micro(today.spent_micro), Micro(cap)),
-        None => Micro(today.spent_micro).to_string(),
+        Some(cap) => format!("{} of {}", today.spent(), Micro(cap)),
+        None => today.spent(),
     }
 }
 
