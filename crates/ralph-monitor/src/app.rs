@@ -6,7 +6,7 @@ use crate::key::KeyReader;
 use crate::model::{Effect, Model};
 use crate::paint::Painter;
 use crate::reading::{DetailReading, Reading};
-use crate::terminal::{Terminal, TerminalGuard, size, typed};
+use crate::terminal::{Terminal, TerminalGuard, is_gone, size, typed};
 use crate::worker::{Done, Texts, Worker};
 use ralph_engine::clock::utc;
 use ralph_rules::record::Ms;
@@ -114,6 +114,9 @@ impl App {
             self.changed = true;
         }
         if !ready {
+            if is_gone() {
+                return Err(WatchError::Terminal(io::ErrorKind::UnexpectedEof.into()));
+            }
             std::thread::sleep(AWAY);
             return Ok(true);
         }

@@ -145,6 +145,15 @@ fn give_back_on_panic(terminal: Weak<Terminal>) {
     }));
 }
 
+/// Whether the terminal was closed. In the background nothing is read, so that no reading tells.
+pub fn is_gone() -> bool {
+    let stdin = stdin();
+    let mut looked_at = [PollFd::new(&stdin, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_closed = |flags: PollFlags| flags.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+    poll(&mut looked_at, Some(&now)).is_ok() && looked_at.iter().any(|fd| is_closed(fd.revents()))
+}
+
 /// Columns and rows.
 pub fn size() -> (u16, u16) {
     terminal_size(stdout())

@@ -1,7 +1,8 @@
 //! What both screens do with a terminal: read its keys one by one, and touch it only in the foreground.
 
+use rustix::io::Errno;
 use rustix::process::getpgrp;
-use rustix::termios::{LocalModes, SpecialCodeIndex, Termios, tcgetpgrp, tcgetwinsize};
+use rustix::termios::{LocalModes, SpecialCodeIndex, Termios, isatty, tcgetpgrp, tcgetwinsize};
 use std::os::fd::AsFd;
 
 /// These modes, but with keys that come one by one and unseen. Ctrl-C and Ctrl-Z stay what they are; Ctrl-\ does nothing, because
@@ -16,9 +17,14 @@ pub fn key_by_key(modes: &Termios) -> Termios {
     ours
 }
 
-/// Whether this terminal is this process's to draw on and to read from.
+/// Whether this terminal is this process's to draw on and to read from. One that is not the terminal of its session (as some
+/// containers, editors and launchers hand it over) has no background: nobody is stopped for using it.
 pub fn in_foreground(terminal: impl AsFd) -> bool {
-    tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp())
+    match tcgetpgrp(&terminal) {
+        Ok(group) => group == getpgrp(),
+        Err(Errno::NOTTY) => isatty(terminal),
+        Err(_) => false,
+    }
 }
 
 /// Columns and rows; 80 and 24 where they are not known.

@@ -306,6 +306,23 @@ fn tmux_shows_the_monitor_and_everything_is_as_before() {
 }
 
 #[test]
+fn a_terminal_of_another_session_is_drawn_on_until_it_is_closed() {
+    if !tmux::is_there() {
+        return;
+    }
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let script = format!("trap '' HUP; setsid --wait {ralph} watch; echo $? > ../left");
+    let tmux = Tmux::start(detached(), &["sh".into(), "-c".into(), script], (80, 24));
+    tmux.awaits("1 working");
+    let left = tmux.scratch.workspace().join("../left");
+    assert!(!left.exists());
+    tmux.command(&["kill-server"]).status().unwrap();
+    until("the monitor is left", || std::fs::read_to_string(&left).is_ok_and(|code| code == "74\n"));
+    let mut stop = tmux.scratch.command(ralph);
+    assert!(stop.arg("stop").output().unwrap().status.success(), "the run continued");
+}
+
+#[test]
 fn a_damaged_database_is_not_taken_for_one_without_runs() {
     let scratch = Scratch::new();
     let state = scratch.state().join("ralph");
