@@ -122,9 +122,14 @@ impl Yard {
     /// Starts a run whose agent does not end, and waits until it works.
     fn started(&self, script: &str) -> std::process::Child {
         let script = format!("echo on > started.txt; {script}");
+        let said = self.place.scratch.root().join("said.txt");
         let mut command = self.run(&script, &[]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        until("the agent has started", || self.workspace("started.txt").exists().then_some(()));
+        let stderr = fs::File::create(&said).unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
+        until("the agent has started", || {
+            assert!(child.try_wait().unwrap().is_none(), "{}", fs::read_to_string(&said).unwrap());
+            self.workspace("started.txt").exists().then_some(())
+        });
         child
     }
 }
