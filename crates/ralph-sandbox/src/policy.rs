@@ -23,7 +23,7 @@ pub use crate::plan::ContainerEngine;
 pub use environment::EnvChanges;
 pub use facts::{AgentNeeds, Entry, EntryKind, Facts, GitConfig, Link};
 pub use git_settings::{GIT_FILE, PASSED_GIT_SETTINGS};
-pub use planned::{Copied, Planned, plan_for_agent, plan_for_verification};
+pub use planned::{BroughtBack, Copied, Planned, plan_for_agent, plan_for_verification};
 pub use programs::SETTINGS;
 pub use secrets::{MIXED, SECRETS, holds_credentials};
 pub use settings::{Container, HomeView, Mode, NetworkRule, Settings, VerifyNetwork};

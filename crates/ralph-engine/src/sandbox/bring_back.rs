@@ -1,15 +1,19 @@
 //! Returns logins that an agent renewed inside its sandbox to its real state. Only files that the adapter names, only regular
 //! ones, only if they changed and look like what they are; nothing else that was written there leaves the layer. A login that
 //! the user renewed in the meantime, or removed, stays as the user left it.
+//!
+//! The agent may have put a link in the place of the file or of a directory above it, so none is followed: neither in the layer
+//! nor in the real directory, which some backends let agents write.
 
 use ralph_diagnostics::Discard;
-use ralph_os::{Links, place_durably, read_regular};
-use ralph_sandbox::policy::Copied;
-use std::fs;
-use std::io::{self, Write};
+use ralph_os::{NoFollowDir, place_durably};
+use ralph_sandbox::policy::BroughtBack;
+use rustix::io::Errno;
+use std::fs::{self, Metadata};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
 
 /// A larger file is not a login.
 const LARGEST: u64 = 1 << 20;
@@ -17,7 +21,7 @@ const LARGEST: u64 = 1 << 20;
 /// A login file that an agent may renew.
 #[derive(Debug)]
 pub(super) struct Login {
-    file: Copied,
+    place: BroughtBack,
     /// The user's own when the program started.
     was: Option<Vec<u8>>,
 }
@@ -25,68 +29,96 @@ pub(super) struct Login {
 impl Login {
     /// The program is about to start. One that an earlier call could not bring back is still in the layer; it stays unless the
     /// user's own is newer.
-    pub(super) fn before(file: Copied) -> Login {
-        if let (Some(left), Some(users)) = (modified(&file.from), modified(&file.to))
+    pub(super) fn before(place: BroughtBack) -> Login {
+        let mut login = Login { place, was: None };
+        let modified = |found: Option<Metadata>| found?.modified().ok();
+        if let (Some(left), Some(users)) = (modified(login.left()), modified(login.users()))
             && users > left
         {
-            remove(&file.from);
+            login.remove();
         }
-        Login { was: content(&file.to), file }
+        login.was = login.content(&login.place.directory);
+        login
     }
 
     /// Copies it back, and deletes it in the layer, where it would cover a newer login of the user. If it cannot be written, it
     /// stays in the layer: a service that renews a login usually ends the old one. Returns what to say then.
     pub(super) fn bring_back(&self) -> Option<String> {
-        let Copied { from, to } = &self.file;
-        fs::symlink_metadata(from).ok()?;
-        if content(to) != self.was {
-            tracing::info!(file = %to.display(), "the user changed this login during the call; it is kept");
-        } else if let Some(new) = renewed(from, to)
-            && let Err(error) = write(&new, to)
+        self.left()?;
+        if self.content(&self.place.directory) != self.was {
+            tracing::info!(file = %self.real().display(), "the user changed this login during the call; it is kept");
+        } else if let Some(new) = self.renewed()
+            && let Err(error) = self.write(&new)
         {
             return Some(format!(
-                "the agent renewed its login, but {} could not be written: {error}; the next call tries again",
-                to.display()
+                "the agent renewed its login, but {} could not be written: {}; the next call tries again",
+                self.real().display(),
+                in_words(&error)
             ));
         }
-        remove(from);
+        self.remove();
         None
     }
-}
 
-fn remove(file: &Path) {
-    fs::remove_file(file).discard("remove a login from the agent's layer");
-}
-
-fn modified(file: &Path) -> Option<SystemTime> {
-    fs::symlink_metadata(file).ok()?.modified().ok()
-}
-
-fn content(file: &Path) -> Option<Vec<u8>> {
-    read_regular(file, LARGEST, Links::Refuse).ok()
-}
-
-/// What is to be written; none if it is no login, or the same.
-fn renewed(from: &Path, to: &Path) -> Option<Vec<u8>> {
-    let new = content(from)?;
-    // Where the user made it a link, the user decides what it is.
-    let is_file = fs::symlink_metadata(to).map_or(true, |there| there.is_file());
-    let comes_back = is_well_formed(to, &new) && is_file;
-    if !comes_back {
-        tracing::warn!(file = %to.display(), "what the agent left there does not come back");
+    fn real(&self) -> PathBuf {
+        self.place.directory.join(&self.place.file)
     }
-    (comes_back && content(to).is_none_or(|old| old != new)).then_some(new)
+
+    fn file(&self) -> &[u8] {
+        self.place.file.as_os_str().as_bytes()
+    }
+
+    fn left(&self) -> Option<Metadata> {
+        NoFollowDir::open(&self.place.layer).ok()?.metadata(self.file())
+    }
+
+    fn users(&self) -> Option<Metadata> {
+        NoFollowDir::open(&self.place.directory).ok()?.metadata(self.file())
+    }
+
+    fn remove(&self) {
+        let removed = NoFollowDir::open(&self.place.layer).and_then(|layer| layer.remove_file(self.file()));
+        removed.discard("remove a login from the agent's layer");
+    }
+
+    fn content(&self, dir: &Path) -> Option<Vec<u8>> {
+        let file = NoFollowDir::open(dir).and_then(|dir| dir.open_file(self.file())).ok()?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= LARGEST).then_some(bytes)
+    }
+
+    /// What is to be written; none if it is no login, or the same.
+    fn renewed(&self) -> Option<Vec<u8>> {
+        let new = self.content(&self.place.layer)?;
+        // Where the user made it a link, the user decides what it is.
+        let is_file = self.users().is_none_or(|there| there.is_file());
+        let comes_back = is_well_formed(&self.place.file, &new) && is_file;
+        if !comes_back {
+            tracing::warn!(file = %self.real().display(), "what the agent left there does not come back");
+        }
+        (comes_back && self.was.as_ref() != Some(&new)).then_some(new)
+    }
+
+    fn write(&self, new: &[u8]) -> io::Result<()> {
+        let mode = self.users().map_or(0o600, |there| there.permissions().mode() & 0o777);
+        // Held, so that the path leads to the same directory until the file is in its place.
+        let (_held, here) = NoFollowDir::open(&self.place.directory)?.resolved(self.file())?;
+        let dir = here.parent().ok_or(io::ErrorKind::NotFound)?;
+        // For the user alone from its first byte on.
+        let mut draft =
+            tempfile::Builder::new().permissions(fs::Permissions::from_mode(mode)).tempfile_in(dir)?;
+        draft.write_all(new)?;
+        // What is left of it is removed if that fails.
+        place_durably(&draft.into_temp_path(), &here)
+    }
 }
 
-fn write(new: &[u8], to: &Path) -> io::Result<()> {
-    let mode = fs::metadata(to).map_or(0o600, |there| there.permissions().mode() & 0o777);
-    let dir = to.parent().ok_or(io::ErrorKind::NotFound)?;
-    // For the user alone from its first byte on.
-    let mut draft =
-        tempfile::Builder::new().permissions(fs::Permissions::from_mode(mode)).tempfile_in(dir)?;
-    draft.write_all(new)?;
-    // What is left of it is removed if that fails.
-    place_durably(&draft.into_temp_path(), to)
+fn in_words(error: &io::Error) -> String {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::LOOP) => "a directory above it is a link".into(),
+        _ => error.to_string(),
+    }
 }
 
 /// Not empty, text, and JSON if its name says so: what replaces a login must be able to be one.
@@ -100,7 +132,8 @@ fn is_well_formed(name: &Path, bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
     use std::fs::File;
-    use std::path::PathBuf;
+    use std::os::unix::fs::symlink;
+    use std::time::SystemTime;
 
     struct Place {
         dir: tempfile::TempDir,
@@ -120,7 +153,11 @@ mod tests {
             self.dir.path().join("real/auth.json")
         }
         fn login(&self) -> Login {
-            Login::before(Copied { from: self.layer(), to: self.real() })
+            self.login_at("auth.json")
+        }
+        fn login_at(&self, file: &str) -> Login {
+            let at = |dir| self.dir.path().join(dir);
+            Login::before(BroughtBack { layer: at("upper"), directory: at("real"), file: file.into() })
         }
         fn bring(&self) -> Option<String> {
             self.login().bring_back();
@@ -206,14 +243,60 @@ mod tests {
         let place = Place::new();
         let secret = place.dir.path().join("secret.json");
         fs::write(&secret, "{\"secret\":1}").unwrap();
-        std::os::unix::fs::symlink(&secret, place.layer()).unwrap();
+        symlink(&secret, place.layer()).unwrap();
         assert_eq!(place.bring(), None, "a link in the layer");
+        assert!(secret.exists() && place.layer().symlink_metadata().is_err(), "the link alone is removed");
         let place = Place::new();
         let target = place.dir.path().join("target.json");
         fs::write(&target, "{\"mine\":1}").unwrap();
-        std::os::unix::fs::symlink(&target, place.real()).unwrap();
+        symlink(&target, place.real()).unwrap();
         fs::write(place.layer(), "{\"new\":1}").unwrap();
         place.bring();
         assert_eq!(fs::read_to_string(&target).unwrap(), "{\"mine\":1}", "a link of the user");
+    }
+
+    /// An agent may put a link in the place of any directory below its state, as Pi's login lies in one.
+    #[test]
+    fn a_link_in_the_place_of_a_directory_above_a_login_leads_nowhere() {
+        let (theirs, mine) = ("{\"theirs\":1}", "{\"mine\":1}");
+        for links in [&["upper/agent"] as &[_], &["real/agent"], &["upper/agent", "real/agent"]] {
+            let place = Place::new();
+            let at = |path: &str| place.dir.path().join(path);
+            fs::create_dir(at("other")).unwrap();
+            fs::write(at("other/auth.json"), mine).unwrap();
+            for dir in ["upper/agent", "real/agent"] {
+                match links.contains(&dir) {
+                    true => symlink(at("other"), at(dir)).unwrap(),
+                    false => fs::create_dir(at(dir)).unwrap(),
+                }
+            }
+            let in_layer = !links.contains(&"upper/agent");
+            if in_layer {
+                fs::write(at("upper/agent/auth.json"), theirs).unwrap();
+            }
+            let said = place.login_at("agent/auth.json").bring_back();
+            assert_eq!(fs::read_to_string(at("other/auth.json")).unwrap(), mine, "{links:?}");
+            assert_eq!(fs::read_dir(at("other")).unwrap().count(), 1, "{links:?}");
+            assert_eq!(said.is_some(), in_layer, "{links:?}: {said:?}");
+            if !links.contains(&"real/agent") {
+                assert_eq!(
+                    fs::read_dir(at("real/agent")).unwrap().count(),
+                    0,
+                    "nothing is copied: {links:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_that_the_user_made_a_link_is_the_users_own() {
+        let place = Place::new();
+        fs::rename(place.dir.path().join("real"), place.dir.path().join("dotfiles")).unwrap();
+        symlink(place.dir.path().join("dotfiles"), place.dir.path().join("real")).unwrap();
+        fs::write(place.real(), r#"{"old":1}"#).unwrap();
+        let login = place.login();
+        fs::write(place.layer(), r#"{"renewed":1}"#).unwrap();
+        assert_eq!(login.bring_back(), None);
+        assert_eq!(fs::read_to_string(place.real()).unwrap(), r#"{"renewed":1}"#);
     }
 }

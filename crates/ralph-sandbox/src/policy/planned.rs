@@ -32,7 +32,7 @@ pub struct Planned {
     pub seeds: Vec<Copied>,
     /// Files to copy after the program ended, if they exist; then to delete where they were, so that they do not cover a
     /// newer login of the user.
-    pub brought_back: Vec<Copied>,
+    pub brought_back: Vec<BroughtBack>,
     /// What is less than was asked for, in words for the user.
     pub notes: Vec<String>,
 }
@@ -44,6 +44,18 @@ pub struct Copied {
     pub from: PathBuf,
     /// To here.
     pub to: PathBuf,
+}
+
+/// A file of an agent's state that is copied out of its layer. Links in it are not the user's: the agent writes the layer, and
+/// without a layer the directory itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BroughtBack {
+    /// What the agent wrote to the directory.
+    pub layer: PathBuf,
+    /// The real directory.
+    pub directory: PathBuf,
+    /// The file, relative to both.
+    pub file: PathBuf,
 }
 
 /// The plan of a call of an agent.
@@ -138,7 +150,7 @@ fn own_directories(mount: &Mount) -> Vec<PathBuf> {
 struct State {
     mounts: Vec<Mount>,
     seeds: Vec<Copied>,
-    brought_back: Vec<Copied>,
+    brought_back: Vec<BroughtBack>,
 }
 
 impl State {
@@ -158,8 +170,8 @@ impl State {
         let seeds = places.iter().filter(|_| !facts.overlay).map(seed).collect();
         let back = |file: &PathBuf| {
             let (dir, base) = places.iter().find(|(dir, _)| file.starts_with(dir))?;
-            let from = base.join("upper").join(file.strip_prefix(dir).ok()?);
-            Some(Copied { from, to: file.clone() })
+            let (layer, directory) = (base.join("upper"), dir.to_path_buf());
+            Some(BroughtBack { layer, directory, file: file.strip_prefix(dir).ok()?.to_path_buf() })
         };
         State { mounts, seeds, brought_back: needs.brought_back.iter().filter_map(back).collect() }
     }

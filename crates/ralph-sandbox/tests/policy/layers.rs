@@ -2,7 +2,7 @@
 
 use crate::surroundings::Seen::{Kept, Written};
 use crate::surroundings::{claude, facts, seen};
-use ralph_sandbox::policy::{Copied, Facts, Planned, Settings, plan_for_agent};
+use ralph_sandbox::policy::{BroughtBack, Copied, Facts, Planned, Settings, plan_for_agent};
 use ralph_sandbox::{Backend, LayerFallback, Mount};
 use std::path::Path;
 
@@ -40,9 +40,10 @@ fn what_takes_the_place_of_a_layer() {
 #[test]
 fn only_credentials_are_brought_back() {
     let planned = plan_for_agent(&Facts { overlay: false, ..facts() }, &Settings::default(), &claude());
-    let credentials = Copied {
-        from: "/kept/state/.claude/upper/.credentials.json".into(),
-        to: "/home/u/.claude/.credentials.json".into(),
+    let credentials = BroughtBack {
+        layer: "/kept/state/.claude/upper".into(),
+        directory: "/home/u/.claude".into(),
+        file: ".credentials.json".into(),
     };
     assert_eq!(planned.brought_back, [credentials]);
     let seed = Copied { from: "/home/u/.claude".into(), to: "/kept/state/.claude/upper".into() };
