@@ -7,7 +7,8 @@ use crate::step_context::StepContext;
 use ralph_rules::record::Ms;
 use ralph_tree::{BadGlob, Index, Protect, Tree, TreePath, git_facts};
 use serde::{Deserialize, Serialize};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The environment variable that names the directory to the agent.
@@ -67,8 +68,13 @@ pub(crate) fn write(ctx: &StepContext, dir: &Path, index: &Index) -> io::Result<
         own_dir: ctx.own_dir.as_ref().map(|dir| dir.as_bytes().to_vec()),
     };
     let text = serde_json::to_vec(&facts).map_err(io::Error::other)?;
-    std::fs::write(dir.join(FACTS), text)?;
+    write_new(&dir.join(FACTS), &text)?;
     index.save(&dir.join(INDEX)).map_err(io::Error::other)
+}
+
+/// Writes a file that does not exist yet: the agent of an earlier call may have left a link there.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    File::create_new(path)?.write_all(bytes)
 }
 
 impl CallFacts {

@@ -166,6 +166,31 @@ impl NoFollowDir {
         }
     }
 
+    /// Lets the owner list and change every directory in it, so that all of it can be removed.
+    pub fn open_up(&self) -> io::Result<()> {
+        chmod_held(&self.held, Mode::RWXU)?;
+        let mut left = vec![Vec::new()];
+        while let Some(path) = left.pop() {
+            let dir = self.beneath(&path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+            for entry in rustix::fs::Dir::read_from(&dir)? {
+                let name = entry?.file_name().to_owned();
+                if matches!(name.to_bytes(), b"." | b"..") {
+                    continue;
+                }
+                let flags = HELD | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let below = match rustix::fs::openat(&dir, &name, flags, Mode::empty()) {
+                    Ok(below) => below,
+                    // A file, or a link.
+                    Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => continue,
+                    Err(error) => return Err(error.into()),
+                };
+                chmod_held(&below, Mode::RWXU)?;
+                left.push([&path[..], if path.is_empty() { b"" } else { b"/" }, name.to_bytes()].concat());
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a file or a link. Succeeds if it does not exist.
     pub fn remove_file(&self, path: &[u8]) -> io::Result<()> {
         self.unlink(path, AtFlags::empty())
@@ -372,6 +397,25 @@ mod tests {
             assert!(dir.rename(b"c/d", to.as_bytes()).is_err(), "{to}");
         }
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn directories_are_opened_up_and_those_that_links_lead_to_are_not() {
+        use std::os::unix::fs::PermissionsExt;
+        let (temp, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (dir, file) = (temp.path().join("a/b"), temp.path().join("a/file"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(&file, "").unwrap();
+        symlink(other.path(), dir.join("out")).unwrap();
+        set(&file, 0o400);
+        set(other.path(), 0o500);
+        set(&dir, 0o000);
+        set(&temp.path().join("a"), 0o500);
+        NoFollowDir::open(temp.path()).unwrap().open_up().unwrap();
+        assert_eq!((mode(&dir), mode(&temp.path().join("a"))), (0o700, 0o700));
+        assert_eq!((mode(&file), mode(other.path())), (0o400, 0o500));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use crate::verification::tree_copy;
 use ralph_diagnostics::Discard;
+use ralph_os::{Links, open_regular};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::getuid;
 use std::fs::{self, File};
@@ -93,8 +94,9 @@ pub(super) fn remove_left(home: &Path) {
         |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == getuid().as_raw());
     for entry in left.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
         let path = entry.path();
-        // Without a lock it is being made at this moment.
-        let Some(lock) = File::open(path.join(LOCK)).ok().filter(|_| ours(&path)) else { continue };
+        // Others can make such a directory too, with a FIFO as its lock. Without a lock it is being made at this moment.
+        let lock = Some(path.join(LOCK)).filter(|_| ours(&path));
+        let Some(lock) = lock.and_then(|lock| open_regular(&lock, Links::RefuseLast).ok()) else { continue };
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
             tree_copy::remove(&path).discard("remove the directories of an earlier sandbox");
         }
@@ -103,7 +105,7 @@ pub(super) fn remove_left(home: &Path) {
 
 /// Whether the process that made this directory is alive.
 pub(super) fn is_used(base: &Path) -> bool {
-    let lock = File::open(base.join(LOCK)).ok();
+    let lock = open_regular(&base.join(LOCK), Links::RefuseLast).ok();
     lock.is_some_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err())
 }
 

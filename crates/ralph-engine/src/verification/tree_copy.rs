@@ -1,7 +1,7 @@
 //! Copies a workspace, ignored files included, for systems that refuse overlays. Blocks are shared where the file system
 //! can; modification times are kept, because builds compare them.
 
-use ralph_os::{Links, open_regular};
+use ralph_os::{Links, NoFollowDir, open_regular};
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -40,7 +40,8 @@ pub fn copy(from: &Path, to: &Path, without: &[PathBuf]) -> io::Result<()> {
 pub fn file(source: &Path, target: &Path) -> io::Result<()> {
     let from = open_regular(source, Links::RefuseLast)?;
     let meta = from.metadata()?;
-    let to = File::create(target)?;
+    // Where there is something already, it could be a link.
+    let to = File::create_new(target)?;
     if ralph_os::share_blocks(&to, &from).is_err() {
         io::copy(&mut &from, &mut &to)?;
     }
@@ -48,30 +49,15 @@ pub fn file(source: &Path, target: &Path) -> io::Result<()> {
     to.set_times(FileTimes::new().set_modified(meta.modified()?))
 }
 
-/// Removes a directory, including one whose subdirectories a test made unwritable.
+/// Removes a directory, including one whose subdirectories a program made unwritable. Never through a link: what is in it was
+/// written by others, and may still be changed by them.
 pub fn remove(dir: &Path) -> io::Result<()> {
-    if !dir.exists() {
-        return Ok(());
-    }
     match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            make_writable(dir)?;
+            NoFollowDir::open(dir)?.open_up()?;
             fs::remove_dir_all(dir)
         }
         other => other,
     }
-}
-
-fn make_writable(dir: &Path) -> io::Result<()> {
-    let mut open = vec![dir.to_owned()];
-    while let Some(dir) = open.pop() {
-        fs::set_permissions(&dir, fs::Permissions::from_mode(0o700))?;
-        for entry in fs::read_dir(&dir)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                open.push(entry.path());
-            }
-        }
-    }
-    Ok(())
 }

@@ -5,10 +5,10 @@ use crate::call_directory;
 use crate::home::Home;
 use crate::redact::Redactor;
 use crate::step_context::StepContext;
+use crate::verification::tree_copy;
 use ralph_agents::{Launch, Reader};
 use ralph_diagnostics::Discard;
 use ralph_os::{Links, read_start};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -46,12 +46,16 @@ impl Scratch {
 
     /// Creates the files a launch needs. What a crashed call left is removed first.
     pub(super) fn fill(&self, launch: &Launch) -> io::Result<()> {
-        self.clear();
+        // The agent wrote there: what is left could be links.
+        tree_copy::remove(&self.dir)?;
         if launch.files.is_empty() && launch.reports.is_empty() {
             return Ok(());
         }
         Home::create_private_dir(&self.dir)?;
-        launch.files.iter().try_for_each(|(name, bytes)| fs::write(self.dir.join(name), bytes))
+        launch
+            .files
+            .iter()
+            .try_for_each(|(name, bytes)| call_directory::write_new(&self.dir.join(name), bytes))
     }
 
     /// Gives the reports to the reader, redacted.
@@ -66,9 +70,7 @@ impl Scratch {
 
     /// Removes the directory: the prompt in it is not redacted.
     pub(super) fn clear(&self) {
-        if self.dir.exists() {
-            fs::remove_dir_all(&self.dir).discard("remove the call's scratch directory");
-        }
+        tree_copy::remove(&self.dir).discard("remove the call's scratch directory");
     }
 }
 
@@ -81,4 +83,25 @@ impl Drop for Scratch {
 /// Reads regular files only: a pipe put there by the agent would never end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(read_start(path, REPORT, Links::Refuse)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_is_written_through_a_link_that_an_agent_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let (mine, scratch) = (temp.path().join("mine"), Scratch { dir: temp.path().join("call") });
+        fs::create_dir(&scratch.dir).unwrap();
+        fs::write(&mine, "kept").unwrap();
+        symlink(&mine, scratch.dir.join("prompt")).unwrap();
+        assert!(call_directory::write_new(&scratch.dir.join("prompt"), b"x").is_err());
+        let launch = Launch { files: vec![("prompt".into(), b"x".to_vec())], ..Launch::default() };
+        scratch.fill(&launch).unwrap();
+        assert_eq!(fs::read_to_string(scratch.dir.join("prompt")).unwrap(), "x");
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "kept");
+    }
 }
