@@ -52,6 +52,8 @@ pub struct Surroundings {
     pub own_program: PathBuf,
     /// The user's home directory.
     pub home: PathBuf,
+    /// The one that the system knows for the account, if it has one of its own.
+    pub account_home: Option<PathBuf>,
     /// The directories of `PATH`.
     pub path: Vec<PathBuf>,
     /// What the user's own commands name.

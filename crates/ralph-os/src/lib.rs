@@ -4,6 +4,7 @@
 //! elsewhere or with the feature `portable`. [`missing`] lists what the fallbacks cannot do. [`NoFollowDir`] builds on
 //! either of them.
 
+mod account;
 mod durable;
 #[cfg(target_os = "linux")]
 pub mod linux;
@@ -15,6 +16,7 @@ mod room_layer;
 mod stat;
 mod terminal;
 
+pub use account::account_home;
 pub use durable::{place_durably, write_durably};
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 pub use linux::*;

@@ -34,6 +34,7 @@ pub(super) fn facts(
     let surroundings = &deps.surroundings;
     let workspace = program.works_in.canonicalize()?;
     let (places, home) = (program.places, surroundings.home.clone());
+    let account_home = surroundings.account_home.clone().filter(|dir| *dir != home);
     let inside = |paths: &[PathBuf]| paths.iter().map(|path| workspace.join(path)).collect::<Vec<_>>();
     let mut git_directories = inside(&places.git_directories);
     // A copy of the workspace is not the repository's own: nothing done in it may reach that.
@@ -43,7 +44,7 @@ pub(super) fn facts(
     let mut facts = Facts {
         backend: deps.backend.clone(),
         overlay: deps.layers,
-        other_homes: other_homes(&home),
+        other_homes: other_homes(&home, account_home.as_deref()),
         listings: BTreeMap::default(),
         links: Vec::new(),
         git_configs: git_configs(surroundings),
@@ -55,9 +56,13 @@ pub(super) fn facts(
         plan_file: places.plan_file.as_ref().filter(|_| program.agent.is_some()).map(|it| workspace.join(it)),
         git_directories,
         git_files: inside(&places.git_files),
-        agent_states: agents().flat_map(|info| states(info, surroundings, &workspace)).collect(),
+        agent_states: agent_states(surroundings, account_home.as_deref(), &workspace),
         agent_variables: agent_variables(surroundings),
-        with_credentials: with_credentials(&home),
+        with_credentials: [Some(&home), account_home.as_ref()]
+            .into_iter()
+            .flatten()
+            .flat_map(|home| with_credentials(home))
+            .collect(),
         sockets: socket_files(&home, deps.settings.effective_home() == HomeView::All),
         own_directories: own_directories(surroundings),
         // Compared with other paths by its parts, so it must have none that lead upwards.
@@ -71,6 +76,7 @@ pub(super) fn facts(
         state_layers: layers.state.clone(),
         workspace,
         home,
+        account_home,
     };
     facts.links = links(&facts);
     let to_list = facts.to_list(&deps.settings);
@@ -111,6 +117,16 @@ fn is_wanted(with: &str, surroundings: &Surroundings) -> bool {
 
 fn agents() -> impl Iterator<Item = &'static AgentInfo> {
     registry::names().filter_map(|name| registry::find(name).ok())
+}
+
+/// The state of all agents, also what is left of it in the account's home directory where `HOME` names another one.
+fn agent_states(surroundings: &Surroundings, account_home: Option<&Path>, workspace: &Path) -> Vec<PathBuf> {
+    let here = agents().flat_map(|info| states(info, surroundings, workspace));
+    let left = account_home
+        .into_iter()
+        .flat_map(|home| agents().flat_map(|info| info.state_dirs).map(move |path| home.join(path)))
+        .filter(|path| !path.starts_with(workspace));
+    here.chain(left).collect()
 }
 
 /// Where an agent keeps its state, usually and with the variables that move it. What lies in the workspace is part of the work.
@@ -178,11 +194,12 @@ fn own_directories(surroundings: &Surroundings) -> Vec<PathBuf> {
     std::iter::once(surroundings.state.dir()).chain(surroundings.config.as_deref()).map(real).collect()
 }
 
-/// Home directories of others, where this user can read them.
-fn other_homes(home: &Path) -> Vec<PathBuf> {
+/// Home directories of others, where this user can read them, and that of the account where `HOME` names another one.
+fn other_homes(home: &Path, account_home: Option<&Path>) -> Vec<PathBuf> {
     let below = fs::read_dir(HOMES).into_iter().flatten().flatten().map(|entry| entry.path());
     let all = below.chain([PathBuf::from(ROOT_HOME)]);
-    all.filter(|dir| dir != home && !home.starts_with(dir) && fs::read_dir(dir).is_ok()).collect()
+    let others = all.filter(|dir| dir != home && Some(&**dir) != account_home && !home.starts_with(dir));
+    others.chain(account_home.map(Path::to_path_buf)).filter(|dir| fs::read_dir(dir).is_ok()).collect()
 }
 
 fn with_credentials(home: &Path) -> Vec<PathBuf> {

@@ -14,6 +14,8 @@ pub struct Facts {
     pub overlay: bool,
     /// The user's home directory.
     pub home: PathBuf,
+    /// The home directory of the account, where `HOME` names another one: it is one of the others, and its keys are this user's.
+    pub account_home: Option<PathBuf>,
     /// Home directories of others that can be read.
     pub other_homes: Vec<PathBuf>,
     /// What is in the directories that [`Facts::to_list`](crate::policy::Facts::to_list) names.
@@ -144,10 +146,20 @@ impl Facts {
         self.home.parent().is_some() && !self.home.starts_with(&self.workspace)
     }
 
+    /// The home directories of this user.
+    pub(super) fn own_homes(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.home).chain(&self.account_home)
+    }
+
     /// Whether the home directory has an entry that this path, relative to it, lies in.
     pub(super) fn home_has(&self, relative: &str) -> bool {
+        self.has(&self.home, relative)
+    }
+
+    /// The same of another directory; what was not listed may have it.
+    pub(super) fn has(&self, dir: &Path, relative: &str) -> bool {
         let first = Path::new(relative).iter().next().unwrap_or_default();
-        self.listings.get(&self.home).is_none_or(|entries| entries.iter().any(|entry| *entry.name == *first))
+        self.listings.get(dir).is_none_or(|entries| entries.iter().any(|entry| *entry.name == *first))
     }
 
     /// A variable that is set to one absolute path. One that would stand for a whole home directory names nothing in it.

@@ -18,6 +18,8 @@ pub(super) struct Home<'a> {
     settings: &'a Settings,
     /// What must be seen, with everything in it.
     kept: Vec<PathBuf>,
+    /// The same of homes of others: where this user's lies in one, it is mounted later.
+    kept_of_others: Vec<PathBuf>,
     secret: SecretPaths,
 }
 
@@ -26,7 +28,8 @@ impl<'a> Home<'a> {
     pub fn new(facts: &'a Facts, settings: &'a Settings, needs: Option<&'a AgentNeeds>) -> Home<'a> {
         let kept = kept(facts, settings);
         let secret = SecretPaths::of(facts, settings, needs, &kept);
-        Home { facts, settings, kept, secret }
+        let kept_of_others = kept.iter().chain([&facts.home]).cloned().collect();
+        Home { facts, settings, kept, kept_of_others, secret }
     }
 
     /// Everything about home directories, in order.
@@ -36,7 +39,7 @@ impl<'a> Home<'a> {
             mounts.extend(SYSTEM_SECRETS.iter().map(|path| Mount::Hide(path.into())));
         }
         for home in self.facts.other_homes.iter().filter(|home| **home != self.facts.home) {
-            self.hide_unless_kept(home, &mut mounts);
+            self.hide_unless_kept(home, &self.kept_of_others, &mut mounts);
         }
         let shown = self.view(&mut mounts);
         mounts.extend(self.opened(|_| true));
@@ -77,7 +80,7 @@ impl<'a> Home<'a> {
             for entry in self.facts.listings.get(home).into_iter().flatten() {
                 // What a link leads to is judged where it is.
                 if !entry.name.starts_with('.') && entry.kind != EntryKind::Link {
-                    self.hide_unless_kept(&home.join(&entry.name), mounts);
+                    self.hide_unless_kept(&home.join(&entry.name), &self.kept, mounts);
                 }
             }
         }
@@ -85,21 +88,22 @@ impl<'a> Home<'a> {
     }
 
     /// Hides a path; where something in it is kept, everything beside that.
-    fn hide_unless_kept(&self, path: &Path, mounts: &mut Vec<Mount>) {
-        if self.kept.iter().any(|kept| path.starts_with(kept)) {
+    fn hide_unless_kept(&self, path: &Path, kept: &[PathBuf], mounts: &mut Vec<Mount>) {
+        if kept.iter().any(|kept| path.starts_with(kept)) {
             return;
         }
-        let inside: Vec<&PathBuf> = self.kept.iter().filter(|kept| kept.starts_with(path)).collect();
+        let inside: Vec<&PathBuf> = kept.iter().filter(|kept| kept.starts_with(path)).collect();
         match self.facts.listings.get(path) {
             Some(entries) if !inside.is_empty() => {
                 for entry in entries.iter().filter(|entry| entry.kind != EntryKind::Link) {
-                    self.hide_unless_kept(&path.join(&entry.name), mounts);
+                    self.hide_unless_kept(&path.join(&entry.name), kept, mounts);
                 }
             }
             // Unreadable, or gone since: what is kept in it is mounted again inside.
             _ => {
                 mounts.push(Mount::Hide(path.to_path_buf()));
-                let programs = inside.into_iter().filter(|kept| **kept != self.facts.workspace);
+                let later = [&self.facts.workspace, &self.facts.home];
+                let programs = inside.into_iter().filter(|kept| !later.contains(kept));
                 mounts.extend(programs.map(|kept| Mount::Show(kept.clone())));
             }
         }
@@ -164,10 +168,10 @@ impl Facts {
             std::iter::once(self.home.clone()).chain(beside_programs(self)).collect();
         // What is secret in what a link leads to stays hidden.
         found.extend(self.links.iter().map(|link| link.to.clone()));
-        for kept in kept(self, settings) {
-            let Some(home) = homes().find(|home| kept.starts_with(home)) else { continue };
-            let above = kept.ancestors().skip(1).take_while(|dir| dir.starts_with(home));
-            found.extend(above.map(Path::to_path_buf));
+        found.extend(self.account_home.clone());
+        for kept in kept(self, settings).into_iter().chain([self.home.clone()]) {
+            let in_home = |dir: &&Path| homes().any(|home| dir.starts_with(home));
+            found.extend(kept.ancestors().skip(1).take_while(in_home).map(Path::to_path_buf));
         }
         found
     }

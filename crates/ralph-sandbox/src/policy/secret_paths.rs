@@ -72,11 +72,13 @@ impl SecretPaths {
 }
 
 fn named(facts: &Facts, needs: Option<&AgentNeeds>) -> impl Iterator<Item = PathBuf> {
-    let home = &facts.home;
-    let rows =
-        SECRETS.iter().map(|row| row.path).filter(|path| facts.home_has(path)).map(|path| home.join(path));
-    let entries = facts.listings.get(home).into_iter().flatten();
-    let histories = entries.filter(|entry| is_history(&entry.name)).map(|entry| home.join(&entry.name));
+    let in_home = |home: &PathBuf| -> Vec<PathBuf> {
+        let rows = SECRETS.iter().map(|row| row.path).filter(|path| facts.has(home, path));
+        let entries = facts.listings.get(home).into_iter().flatten();
+        let histories = entries.map(|entry| entry.name.as_str()).filter(|name| is_history(name));
+        rows.chain(histories).map(|path| home.join(path)).collect()
+    };
+    let in_homes = facts.own_homes().flat_map(in_home);
     let moved = MOVED.iter().filter_map(|name| facts.path_variable(name)).filter(|path| {
         // `HISTFILE=/dev/null` keeps none, and what is in the workspace is the project's.
         !path.starts_with("/dev") && !path.starts_with(&facts.workspace)
@@ -86,7 +88,7 @@ fn named(facts: &Facts, needs: Option<&AgentNeeds>) -> impl Iterator<Item = Path
         .flat_map(|needs| needs.state_directories.iter().chain(&needs.state_files))
         .collect();
     let agents = facts.agent_states.iter().filter(move |state| !own.contains(state)).cloned();
-    let all = rows.chain(histories).chain(moved).chain(agents);
+    let all = in_homes.chain(moved).chain(agents);
     all.chain(facts.with_credentials.iter().cloned()).chain(facts.own_directories.iter().cloned())
 }
 

@@ -1,8 +1,10 @@
 //! What is seen of which path.
 
 use crate::surroundings::Seen::{Dropped, Gone, Hidden, Kept, ReadOnly, Written};
-use crate::surroundings::{Seen, claude, entries, facts, paths, seen, strings};
-use ralph_sandbox::policy::{AgentNeeds, Facts, HomeView, Settings, plan_for_agent, plan_for_verification};
+use crate::surroundings::{Seen, claude, entries, entry, facts, paths, seen, strings};
+use ralph_sandbox::policy::{
+    AgentNeeds, Facts, HomeView, Mode, Settings, plan_for_agent, plan_for_verification,
+};
 use ralph_sandbox::{Ids, Mount};
 use std::path::Path;
 
@@ -249,6 +251,40 @@ fn root_in_somebody_elses_workspace() {
     }
     facts.owns_workspace = true;
     assert_eq!(plan_for_verification(&facts, &Settings::default()).plan.ids, Ids::Own);
+}
+
+/// `HOME` may name any directory; the keys of the account lie where the system says.
+#[test]
+fn the_home_of_the_account_is_hidden_where_another_one_is_set() {
+    let plan = |home: &str, workspace: &str, settings: &Settings| {
+        let mut facts = Facts { home: home.into(), workspace: workspace.into(), ..facts() };
+        facts.account_home = Some("/home/u".into());
+        facts.other_homes = paths(&["/home/v", "/home/u"]);
+        facts.agent_states.extend(paths(&["/home/u/.claude"]));
+        facts.listings.get_mut(Path::new("/home/u")).unwrap().push(entry("x/"));
+        facts.listings.insert(home.into(), entries(&[".bashrc", "mine/"]));
+        assert!(facts.to_list(settings).contains(Path::new("/home/u")), "{home}");
+        plan_for_agent(&facts, settings, &AgentNeeds::default())
+    };
+    let all = Settings { home: HomeView::All, ..Settings::default() };
+    let strict = Settings { mode: Mode::Strict, ..Settings::default() };
+    for settings in [&Settings::default(), &all, &strict] {
+        for home in ["/tmp/x", "/srv/shop/home", "/home/u/x"] {
+            let planned = plan(home, "/srv/shop", settings);
+            for hidden in
+                [".ssh/id", ".aws/credentials", ".claude/x", ".bash_history", "notes.txt", ".bashrc"]
+            {
+                assert_eq!(seen(&planned, &format!("/home/u/{hidden}")), Hidden, "{hidden} with {home}");
+            }
+            assert_eq!(seen(&planned, "/home/u/.cargo/bin/cargo"), ReadOnly, "with {home}");
+            assert_ne!(seen(&planned, &format!("{home}/.bashrc")), Hidden, "{home}");
+        }
+        let inside = plan("/home/u/x", "/home/u", settings);
+        for hidden in [".ssh/id", ".aws/credentials", ".bash_history"] {
+            assert_eq!(seen(&inside, &format!("/home/u/{hidden}")), Hidden, "{hidden} in the workspace");
+        }
+        assert_eq!(seen(&inside, "/home/u/notes.txt"), Written);
+    }
 }
 
 #[test]

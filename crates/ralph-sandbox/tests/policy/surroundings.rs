@@ -149,6 +149,7 @@ pub fn facts() -> Facts {
         backend: Backend::Namespaces,
         overlay: true,
         home: "/home/u".into(),
+        account_home: None,
         other_homes: paths(&["/home/v"]),
         listings: listings(),
         links: Vec::new(),

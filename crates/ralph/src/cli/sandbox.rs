@@ -28,6 +28,7 @@ pub fn request(settings: &Settings, anew: bool, here: &Here) -> Result<SandboxRe
     let surroundings = Surroundings {
         own_program: real(agent::own_program()?),
         home: real(home.clone()),
+        account_home: ralph_os::account_home(),
         named: Vec::new(),
         path: here.env.path.iter().flat_map(std::env::split_paths).filter(|dir| dir.is_absolute()).collect(),
         env: Env::all().into_iter().collect(),
