@@ -163,10 +163,10 @@ fn sandbox(given: &SandboxGiven, seen: &SandboxSeen) -> Value {
         "backend": given.backend,
         "image": given.image,
         "held": given.held,
-        "missing": given.missing_with_limits(),
+        "missing": given.all_missing(seen),
         "hostsRefused": seen.hosts_refused,
         "withheld": given.withheld,
-        "notes": given.notes_with(seen),
+        "notes": given.other_notes(seen),
     })
 }
 

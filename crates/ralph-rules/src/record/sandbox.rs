@@ -41,6 +41,14 @@ pub struct SandboxGiven {
     pub notes: Vec<String>,
 }
 
+/// The name of the backend without namespaces.
+const LANDLOCK: &str = "landlock";
+/// What Landlock has no rights for. Not a word of [`SandboxGiven::held`]: it is a part of what `files` says elsewhere.
+const ATTRIBUTES: [&str; 2] = [
+    "file attributes",
+    "Landlock has no rules for modes, owners, times and extended attributes: they can be changed wherever your user may",
+];
+
 /// Between a limit and why nothing enforces it, in a note.
 pub const NOT_LIMITED: &str = ": not limited, ";
 
@@ -91,13 +99,19 @@ impl SandboxGiven {
         SandboxGiven { backend: NO_BACKEND.into(), missing, ..SandboxGiven::default() }
     }
 
-    /// What it does not hold, with the limits that nothing enforces here.
-    pub fn missing_with_limits(&self) -> Vec<NotHeld> {
-        let limit = |note: &String| {
-            let (what, why) = note.split_once(NOT_LIMITED)?;
-            Some(NotHeld { what: format!("limit of {what}"), why: why.into() })
-        };
-        self.missing.iter().cloned().chain(self.notes.iter().filter_map(limit)).collect()
+    /// What it does not hold, with the limits that nothing enforces here and other parts that have no word at the start.
+    pub fn all_missing(&self, seen: &SandboxSeen) -> Vec<NotHeld> {
+        let attributes = (self.backend == LANDLOCK).then(|| ATTRIBUTES.map(str::to_owned));
+        let attributes = attributes.map(|[what, why]| NotHeld { what, why });
+        let limits = self.notes_with(seen).into_iter().filter_map(|note| note.split_once(NOT_LIMITED));
+        let limits =
+            limits.map(|(what, why)| NotHeld { what: format!("limit of {what}"), why: why.to_owned() });
+        self.missing.iter().cloned().chain(attributes).chain(limits).collect()
+    }
+
+    /// The notes that are not among [`SandboxGiven::all_missing`] already.
+    pub fn other_notes<'a>(&'a self, seen: &'a SandboxSeen) -> Vec<&'a str> {
+        self.notes_with(seen).into_iter().filter(|note| !note.contains(NOT_LIMITED)).collect()
     }
 
     /// What is less than was asked for, with what turned out while programs ran; each once.
@@ -190,6 +204,23 @@ mod tests {
         for (given, words) in rows {
             assert_eq!(given.words(), words);
         }
+    }
+
+    #[test]
+    fn what_is_missing_is_named_once_with_its_reason() {
+        let note = |what: &str| format!("{what}{NOT_LIMITED}no control group");
+        let given = SandboxGiven {
+            notes: vec![note("memory"), "other".into()],
+            ..given("landlock", &["files"], &["processes"], "")
+        };
+        let seen = SandboxSeen { notes: vec![note("memory"), note("processes")], ..SandboxSeen::default() };
+        let missing = given.all_missing(&seen);
+        let what: Vec<&str> = missing.iter().map(|it| it.what.as_str()).collect();
+        assert_eq!(what, ["processes", "file attributes", "limit of memory", "limit of processes"]);
+        assert!(missing.iter().all(|it| !it.why.is_empty()));
+        assert_eq!(given.other_notes(&seen), ["other"]);
+        let others = SandboxGiven { backend: "namespaces".into(), ..SandboxGiven::default() };
+        assert_eq!(others.all_missing(&SandboxSeen::default()), []);
     }
 
     #[test]
