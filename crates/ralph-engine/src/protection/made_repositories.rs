@@ -6,7 +6,7 @@ use super::git_changes::meaning;
 use super::git_dir::{GitDir, Guards};
 use super::repositories::Repositories;
 use crate::step_context::StepContext;
-use ralph_tree::{Index, bare_repositories, repository_at, shown, violations};
+use ralph_tree::{Index, InnerGitDirs, bare_repositories, repository_at, shown, violations};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -51,7 +51,10 @@ fn made(root: &Path, before: &Index, after: &Index, was: &Repositories) -> MadeI
     };
     let bare_before: BTreeSet<&[u8]> = bare_repositories(before).collect();
     let bare = bare_repositories(after).filter(|dir| !bare_before.contains(dir)).map(inside);
-    let mut made = MadeInStep { dirs: bare.collect(), lead_away: BTreeSet::new() };
+    // Those of submodules, though nobody has checked them out yet.
+    let known = was.histories.iter().map(|history| &history.repository.common);
+    let inner = known.flat_map(|common| InnerGitDirs::of(common).submodules).filter(is_near);
+    let mut made = MadeInStep { dirs: bare.chain(inner).collect(), lead_away: BTreeSet::new() };
     let new = after.repositories().filter(|entry| before.get(entry.path).is_none());
     for top in new.filter_map(|entry| Some(inside(entry.path.strip_suffix(b".git")?))) {
         let Some((own, common)) = repository_at(&top) else { continue };

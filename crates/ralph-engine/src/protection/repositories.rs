@@ -5,7 +5,8 @@ use super::git_dir::{GitDir, Guards};
 use super::objects::Objects;
 use ralph_os::{Links, what_it_is};
 use ralph_tree::{
-    Hidden, Index, Protect, REFS, Refs, Repository, Tree, bare_repositories, odd_places, repositories, shown,
+    Hidden, Index, InnerGitDirs, Protect, REFS, Refs, Repository, Tree, bare_repositories, odd_places,
+    repositories, shown,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,17 +78,20 @@ impl Repositories {
     /// Reads the current state. What is unchanged since `earlier` is not read again.
     pub fn look(root: &Path, files: &Index, protect: &Protect, earlier: &Repositories) -> Repositories {
         let mut now = Repositories::default();
+        let top = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         for repository in repositories(root, files) {
             let known = earlier.histories.iter().find(|h| h.repository == repository);
             now.histories.push(History::look(repository.clone(), known));
-            let common = match repository.common.strip_prefix(root) {
-                Ok(inside) => inside.display().to_string(),
-                Err(_) => repository.common.display().to_string(),
-            };
+            // What git obeys of linked work trees is looked at with the directory around them. What links lead to may be anybody's.
+            let mut shared = InnerGitDirs::of(&repository.common).submodules;
+            shared.retain(|dir| dir.starts_with(&repository.common) || dir.starts_with(&top));
+            let shared = [repository.common].into_iter().chain(shared);
             now.add(repository.name, repository.own, earlier);
-            now.add(common, repository.common, earlier);
+            for dir in shared {
+                let name = shown(dir.strip_prefix(root).unwrap_or(&dir).as_os_str().as_bytes());
+                now.add(name, dir, earlier);
+            }
         }
-        let top = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         for bare in bare_repositories(files).take(MOST_BARE) {
             now.add(shown(bare), top.join(OsStr::from_bytes(bare)), earlier);
         }

@@ -1,7 +1,7 @@
 //! What of a workspace is read-only for the programs of a run.
 
 use super::WorkspacePlaces;
-use ralph_tree::{Index, Kind, bare_repositories, named_places, repositories};
+use ralph_tree::{Index, InnerGitDirs, Kind, bare_repositories, named_places, repositories};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 
 /// More protected paths than these are left to detection: each costs a mount at every start of a program.
 const MOST: usize = 4096;
-
-/// More linked work trees of a repository than these are left to detection.
-const MOST_WORK_TREES: usize = 256;
 
 /// More bare repositories are left to detection.
 const MOST_BARE: usize = 64;
@@ -22,12 +19,18 @@ impl WorkspacePlaces {
     pub fn of(workspace: &Path, index: &Index) -> WorkspacePlaces {
         let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_path_buf());
         let (mut inside, mut elsewhere) = (Vec::new(), Vec::new());
-        for (at, repository) in repositories(workspace, index).into_iter().enumerate() {
-            let linked = linked_work_trees(&repository.common);
-            for dir in [repository.own, repository.common].into_iter().chain(linked) {
+        for repository in repositories(workspace, index) {
+            let is_around = repository.files.is_empty();
+            let inner = InnerGitDirs::of(&repository.common);
+            // What links lead to may be anybody's.
+            let inner = inner
+                .all()
+                .cloned()
+                .filter(|dir| dir.starts_with(&repository.common) || dir.starts_with(&root));
+            for dir in [repository.own, repository.common.clone()].into_iter().chain(inner) {
                 match dir.strip_prefix(&root) {
                     Ok(below) if !inside.contains(&below.to_path_buf()) => inside.push(below.to_path_buf()),
-                    Err(_) if at == 0 && !elsewhere.contains(&dir) => elsewhere.push(dir),
+                    Err(_) if is_around && !elsewhere.contains(&dir) => elsewhere.push(dir),
                     _ => {}
                 }
             }
@@ -64,16 +67,6 @@ fn named(root: &Path, index: &Index, git_directories: &[PathBuf]) -> Vec<PathBuf
         path.components().next().is_some() && !git_directories.iter().any(|dir| dir.starts_with(path))
     };
     below.filter(apart).take(MOST).collect()
-}
-
-/// The directories of a repository's linked work trees: git in such a work tree obeys what its directory names.
-fn linked_work_trees(common: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> =
-        entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()).collect();
-    found.sort();
-    found.truncate(MOST_WORK_TREES);
-    found
 }
 
 /// The protected paths, without those that lie in a protected directory. Links are left to detection: what is mounted over

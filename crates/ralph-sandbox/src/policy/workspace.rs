@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::home::outermost;
 use crate::Mount;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// ralph's own directory.
@@ -70,11 +71,20 @@ fn plan_file(facts: &Facts) -> Option<Mount> {
 }
 
 /// The workspace's git directory where it lies elsewhere, as a worktree's does: written for real, because a commit writes
-/// there, apart from what git obeys.
+/// there, apart from what git obeys. The directories between are mounted once more: a mount point cannot be renamed, so none can be
+/// put in the place of one above what git obeys.
 pub(super) fn git_elsewhere(facts: &Facts) -> Vec<Mount> {
     let elsewhere = || facts.git_directories.iter().filter(|dir| !dir.starts_with(&facts.workspace));
+    let outermost = outermost(elsewhere().cloned());
+    let between = |dir: &PathBuf| {
+        let above = outermost.iter().find(|above| dir.starts_with(above))?;
+        let depth = dir.strip_prefix(above).ok()?.components().count();
+        Some(dir.ancestors().take(depth).map(Path::to_path_buf).collect::<Vec<_>>())
+    };
+    // In their order, so that none covers one below it.
+    let pins: BTreeSet<PathBuf> = elsewhere().filter_map(between).flatten().collect();
     let obeyed = elsewhere().flat_map(|dir| obeyed_by_git(dir)).map(Mount::Show);
-    outermost(elsewhere().cloned()).into_iter().map(Mount::Write).chain(obeyed).collect()
+    outermost.iter().chain(&pins).cloned().map(Mount::Write).chain(obeyed).collect()
 }
 
 fn obeyed_by_git(dir: &Path) -> impl Iterator<Item = PathBuf> {

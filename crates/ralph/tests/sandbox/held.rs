@@ -48,6 +48,42 @@ fn what_gits_config_includes_and_where_its_hooks_lie_cannot_be_written() {
     }
 }
 
+/// A linked work tree and a submodule keep their git directory outside: a commit writes there, but not what git obeys.
+#[test]
+fn what_git_obeys_is_held_where_its_directory_lies_elsewhere() {
+    let setup = "set -e; git init -q -b main ../lib; git -C ../lib -c user.name=L -c user.email=l@localhost commit -q --allow-empty -m l; \
+        git -c protocol.file.allow=always submodule --quiet add \"$(cd ../lib; pwd)\" lib; git commit -qm lib; \
+        git config extensions.worktreeConfig true; git worktree add -q ../linked; cd ../linked; \
+        git -c protocol.file.allow=always submodule --quiet update --init; git config --worktree core.abbrev 9";
+    let plant = "{ git config core.fsmonitor 'touch ran'; git config --worktree core.fsmonitor 'touch ran'; \
+        for dir in \"$(git rev-parse --git-dir)\" $(find \"$(git rev-parse --git-common-dir)\" -name hooks -prune -exec dirname {} ';'); do \
+        echo 'touch ran' > $dir/hooks/post-commit; mv $dir/hooks $dir/other; mv $dir $dir.other; \
+        echo '[core] fsmonitor = touch ran' >> $dir/config; rm -f $dir/config; done; \
+        common=$(git rev-parse --git-common-dir); for it in worktrees modules; do mv $common/$it $common/away; done; }; \
+        git checkout -q -b work && echo work > done.txt && git add done.txt && git -c user.name=A -c user.email=a@localhost commit -qm Work && echo commit-made >&2";
+    for who in everybody() {
+        for within in ["../linked", "lib", "../linked/lib"] {
+            let place = Place::new(who);
+            let made = place.command("sh").args(["-c", setup]).output().unwrap();
+            assert!(made.status.success(), "{made:?}");
+            let dir = place.scratch.workspace().join(within).canonicalize().unwrap();
+            fs::write(dir.join("check.sh"), "test -s done.txt\n").unwrap();
+            place.config("");
+            let obeyed = || {
+                let list = "find ../workspace/.git \\( -path '*hooks/*' -o -name 'config*' -o -name commondir \\) -exec md5sum {} + | sort";
+                place.command("sh").args(["-c", list]).output().unwrap().stdout
+            };
+            let before = obeyed();
+            let done = place.finished(place.run(plant, &[]).current_dir(&dir));
+            assert!(done.sandbox().contains(HELD), "{who:?}: {}", done.sandbox());
+            assert_eq!(obeyed(), before, "{who:?} {within}: {}", done.agent);
+            assert!(done.agent.contains("commit-made"), "{who:?} {within}: {}", done.agent);
+            // Prevented, so there is nothing to detect.
+            assert!(done.result["details"].get("quarantine").is_none(), "{within}: {}", done.result);
+        }
+    }
+}
+
 #[test]
 fn what_lies_outside_and_what_is_protected_cannot_be_written() {
     for who in everybody() {
