@@ -63,7 +63,7 @@ pub fn outcome(state: &State, ending: Ending, reasons: &[Objection]) -> Outcome 
     let status = ending.status();
     let text = state.calls.text.clone();
     let done = status == Status::Completed;
-    let words = reasons.iter().map(Objection::say).collect::<Vec<_>>().join("; ");
+    let words = ending.why(reasons);
     let start = state.start.as_deref();
     #[allow(clippy::cast_precision_loss)] // milliseconds of a run fit a double exactly
     let duration_seconds = state.ran as f64 / 1000.0;

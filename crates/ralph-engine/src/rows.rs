@@ -69,7 +69,7 @@ impl Memory {
         if let Fact::Decided(decision) = &record.fact
             && let Some(why) = judgement(decision)
         {
-            self.why = Some(head(&why.say(), WHY));
+            self.why = Some(head(&words(decision, why), WHY));
         }
         Added { account: self.account.follow(state, record), attempt: self.follow(state, record) }
     }
@@ -188,6 +188,14 @@ pub fn judgement(decision: &Decision) -> Option<&Objection> {
         Next::Do(Step::Admit { review: false, .. } | Step::Plan { .. }) | Next::Exit(_)
     );
     decision.reasons.first().filter(|_| judged)
+}
+
+/// The judgement in words; what ended the run is named if no person did.
+fn words(decision: &Decision, why: &Objection) -> String {
+    match &decision.next {
+        Next::Exit(ending) if ending.outside_signal().is_some() => ending.why(&decision.reasons),
+        _ => why.say(),
+    }
 }
 
 /// What the error of the work is known by in other runs: its fingerprint. Checks that fail without a word share one; they

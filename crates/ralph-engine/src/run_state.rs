@@ -1,6 +1,6 @@
 //! The state a run is in. The read model's rows, `list`, `status`, `logs` and the views all ask here, so that they agree.
 
-use ralph_rules::ending::Status;
+use ralph_rules::ending::{Status, outside_signal};
 use ralph_rules::next::{Next, next};
 use ralph_rules::record::Ms;
 use ralph_rules::state::{Phase, State};
@@ -36,7 +36,7 @@ impl RunState {
         if let Some(ending) = state.ending {
             return RunState::Ended(ending.status());
         }
-        if state.person.stop.is_some() {
+        if is_being_stopped(state) {
             return RunState::Stopping;
         }
         match state.phase {
@@ -55,7 +55,7 @@ impl RunState {
     pub fn after(state: &State, decided: &Next) -> RunState {
         match decided {
             Next::Exit(ending) => RunState::Ended(ending.status()),
-            _ if state.person.stop.is_some() => RunState::Stopping,
+            _ if is_being_stopped(state) => RunState::Stopping,
             Next::Do(Step::Verify { .. } | Step::Map { .. } | Step::Compare) => RunState::Verifying,
             Next::Do(_) => RunState::Running,
             Next::Interrupt(_) | Next::Wait { .. } => RunState::of(state),
@@ -115,4 +115,10 @@ impl RunState {
 /// Whether nothing is under way, so that what comes next may be a wait.
 pub fn is_between_steps(state: &State) -> bool {
     matches!(state.phase, Phase::Ready | Phase::Inspected | Phase::Judging | Phase::Refused(_))
+}
+
+/// Whether a person asked to stop now. After a shutdown's signal a run works until it has ended: one that is killed before
+/// has crashed, and was not stopped by a person.
+fn is_being_stopped(state: &State) -> bool {
+    state.person.stop.is_some_and(|signal| outside_signal(signal).is_none())
 }

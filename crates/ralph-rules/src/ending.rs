@@ -1,6 +1,7 @@
 //! How runs end: every reason, its status, its exit code, and whether the run can be resumed.
 
 use crate::grade::Grade;
+use crate::objection::Objection;
 use serde::{Deserialize, Serialize};
 
 /// Why a run, or this process's part of it, ended.
@@ -77,6 +78,16 @@ pub enum Status {
     Interrupted,
 }
 
+/// The name of a signal that comes from a shutdown, a logout or a closed terminal. Any other is a person's own stop:
+/// Ctrl-C, `ralph stop` and the keys are SIGINT.
+pub fn outside_signal(signal: i32) -> Option<&'static str> {
+    match signal {
+        1 => Some("SIGHUP"),
+        15 => Some("SIGTERM"),
+        _ => None,
+    }
+}
+
 impl Status {
     /// The name scripts match.
     pub fn name(self) -> &'static str {
@@ -107,6 +118,19 @@ impl Ending {
     /// An ending without a signal.
     pub fn new(reason: Reason, verified: bool) -> Ending {
         Ending { reason, verified, signal: 0, grade: None }
+    }
+
+    /// The signal that ended the run, if no person asked for it.
+    pub fn outside_signal(&self) -> Option<&'static str> {
+        (self.reason == Reason::Interrupted).then(|| outside_signal(self.signal)).flatten()
+    }
+
+    /// Why a run ended so, as screens say it.
+    pub fn why(&self, reasons: &[Objection]) -> String {
+        match self.outside_signal() {
+            Some(signal) => format!("{signal} ended it"),
+            None => reasons.iter().map(Objection::say).collect::<Vec<_>>().join("; "),
+        }
     }
 
     /// The same ending with a grade.

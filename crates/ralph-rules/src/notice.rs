@@ -107,7 +107,7 @@ pub fn notice(state: &State, record: &Record) -> Option<Notice> {
 pub fn at_end(ending: &Ending) -> Option<Event> {
     match ending.reason {
         Reason::Accepted => None,
-        Reason::Interrupted => matches!(ending.signal, 1 | 15).then_some(Event::Stopped),
+        Reason::Interrupted => ending.outside_signal().map(|_| Event::Stopped),
         Reason::Blocked
         | Reason::NeedsReview
         | Reason::OracleChanged
@@ -145,6 +145,9 @@ fn wait(state: &State) -> Option<(String, Ms)> {
 
 /// Why a run ended, without anything that an agent, a command or a file says.
 pub fn why(ending: &Ending, reasons: &[Objection]) -> String {
+    if ending.outside_signal().is_some() {
+        return ending.why(reasons);
+    }
     let own: Vec<String> = reasons.iter().filter(|o| is_own_words(o)).map(Objection::say).collect();
     if own.is_empty() { by_reason(ending).into() } else { own.join("; ") }
 }
@@ -208,7 +211,7 @@ fn by_reason(ending: &Ending) -> &'static str {
         Reason::NeedsReview => "a person has to decide whether the work is right",
         Reason::RateLimit => "the provider's limit lasts longer than ralph waits",
         Reason::AgentUnavailable => "the agent cannot be used",
-        Reason::Interrupted => "a signal ended it",
+        Reason::Interrupted => "a person stopped it",
         Reason::BaselineTimedOut => "verification timed out before the agent had done anything",
         Reason::VerifyCannotRun => "a verify command cannot run",
         Reason::StoreUnsafe => "the disk is nearly full, or the database is gone",

@@ -13,7 +13,7 @@ use crate::listed_run::ListedRun;
 use crate::needs_you::Standing;
 use crate::overview::{MOST_CARDS, Overview, Today};
 use crate::put_away::{self, PutAway};
-use crate::run_state::{row_now, state_of_row};
+use crate::run_state::{ended_by_signal, row_now, state_of_row};
 use crate::strip::CARD_BARS;
 use open_run::OpenRun;
 use ralph_engine::home::Home;
@@ -402,6 +402,7 @@ impl Board {
         let standing = Standing {
             superseded: self.newest.get(&row.workspace).is_some_and(|newest| *newest != row.id),
             put_away: self.away.holds(&row),
+            by_signal: ended_by_signal(&row).is_some(),
         };
         let iterations = store.latest_iterations(&row.id, bars)?;
         let (row, state) = self.row_now(row);

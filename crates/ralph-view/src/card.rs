@@ -5,7 +5,7 @@ use crate::fact_text::{ago, clock_until, seconds};
 use crate::listed_run::ListedRun;
 use crate::needs_you::{Standing, needs_you};
 use crate::plain::plain;
-use crate::run_state::{RunState, short_id};
+use crate::run_state::{RunState, ended_by_signal, short_id};
 use crate::strip::Strip;
 use ralph_rules::counting::counted;
 use ralph_rules::ending::{Reason, Status};
@@ -173,7 +173,8 @@ fn shown(run: ListedRun) -> ListedRun {
 }
 
 fn tone(state: RunState, group: Group, row: &RunRow, proof: Option<Grade>) -> Tone {
-    let went_wrong = matches!(state, RunState::Crashed | RunState::Ended(Status::Error));
+    let went_wrong =
+        matches!(state, RunState::Crashed | RunState::Ended(Status::Error | Status::Interrupted));
     match group {
         Group::NeedsYou if went_wrong || is_tampering(row) => Tone::Bad,
         Group::NeedsYou => Tone::Need,
@@ -201,7 +202,10 @@ fn word(state: RunState, row: &RunRow, proof: Option<Grade>) -> String {
         RunState::Paused => "Paused".into(),
         RunState::InSession => "In a session".into(),
         RunState::Crashed => "Crashed".into(),
-        RunState::Ended(Status::Interrupted) => "Stopped".into(),
+        RunState::Ended(Status::Interrupted) => match ended_by_signal(row) {
+            Some(signal) => format!("Ended by {signal}"),
+            None => "Stopped".into(),
+        },
         RunState::Ended(Status::Completed) if reason == Reason::Accepted.name() => "Accepted".into(),
         RunState::Ended(Status::Completed) => match proof {
             Some(grade) => sentence_case(grade.name()),

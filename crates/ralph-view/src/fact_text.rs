@@ -5,6 +5,7 @@ use crate::refused_hosts::refused_hosts;
 use jiff::tz::TimeZone;
 use ralph_agents::Client;
 use ralph_rules::counting::counted;
+use ralph_rules::ending::outside_signal;
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
@@ -255,6 +256,11 @@ pub fn planned_words(planned: &Planned) -> Vec<String> {
 }
 
 fn asked_words(request: &Request) -> String {
+    if let Request::Stop { signal, .. } = request
+        && let Some(signal) = outside_signal(*signal)
+    {
+        return format!("received {signal}, which asks to stop");
+    }
     match request {
         Request::Stop { after: true, .. } => "a person asked to stop after this iteration".into(),
         Request::Stop { .. } => "a person asked to stop".into(),

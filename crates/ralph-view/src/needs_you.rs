@@ -10,6 +10,8 @@ pub struct Standing {
     pub superseded: bool,
     /// A person put it away, and it has not changed since.
     pub put_away: bool,
+    /// A signal ended it that no person's stop sends: a shutdown, a logout, a closed terminal.
+    pub by_signal: bool,
 }
 
 /// Whether anybody has to look at the run: it ended otherwise than completed or by a person, or it crashed; nothing newer
@@ -17,7 +19,8 @@ pub struct Standing {
 pub fn needs_you(state: RunState, standing: Standing) -> bool {
     let stuck = match state {
         RunState::Crashed | RunState::Ended(Status::Aborted | Status::Error) => true,
-        RunState::Ended(Status::Completed | Status::Interrupted) => false,
+        RunState::Ended(Status::Interrupted) => standing.by_signal,
+        RunState::Ended(Status::Completed) => false,
         RunState::Running
         | RunState::Verifying
         | RunState::Stopping
@@ -48,7 +51,10 @@ mod tests {
         ];
         let seen = [(false, false, true), (true, false, false), (false, true, false), (true, true, false)];
         for (superseded, put_away, needed) in seen {
-            let standing = Standing { superseded, put_away };
+            let standing = Standing { superseded, put_away, by_signal: false };
+            let killed = Standing { by_signal: true, ..standing };
+            assert_eq!(needs_you(RunState::Ended(Status::Interrupted), killed), needed, "{killed:?}");
+            assert!(!needs_you(RunState::Ended(Status::Completed), killed));
             for state in stuck {
                 assert_eq!(needs_you(state, standing), needed, "{state:?} {standing:?}");
             }

@@ -6,10 +6,13 @@ use ralph_engine::home::Home;
 use ralph_engine::open::drives;
 pub use ralph_engine::run_state::RunState;
 use ralph_engine::session::Binding;
-use ralph_rules::ending::Status;
+use ralph_rules::ending::{Status, outside_signal};
 use ralph_store::RunRow;
 use ralph_tree::WorkspaceLock;
 use std::path::Path;
+
+/// What an exit code adds to the number of a signal.
+const EXIT_BY_SIGNAL: i32 = 128;
 
 /// Whether a process works on the run now.
 pub fn is_running(row: &RunRow, home: &Home) -> bool {
@@ -52,6 +55,12 @@ pub fn row_now(row: RunRow, home: &Home) -> RunRow {
 /// Whether a run in this state never wrote how it ended: its last work was not inspected, its last call not settled.
 pub fn was_cut_off(state: RunState, row: &RunRow) -> bool {
     !state.is_open() && row.exit_code.is_none()
+}
+
+/// The signal that ended a run without a person's stop.
+pub fn ended_by_signal(row: &RunRow) -> Option<&'static str> {
+    let interrupted = row.status == Status::Interrupted.name();
+    row.exit_code.filter(|_| interrupted).and_then(|code| outside_signal(code - EXIT_BY_SIGNAL))
 }
 
 /// A state's name in its colour, padded to `width`.

@@ -16,7 +16,7 @@ use ralph_store::{IterationRow, RunRow};
 use ralph_view::card::{Card, CardContext, Group, Tone};
 use ralph_view::listed_run::ListedRun;
 use ralph_view::needs_you::Standing;
-use ralph_view::run_state::RunState;
+use ralph_view::run_state::{RunState, ended_by_signal};
 use ralph_view::strip::{BarOutcome, Strip};
 
 fn context(state: RunState, standing: Standing) -> CardContext<'static> {
@@ -35,8 +35,8 @@ fn ended(reason: &str, proof: Option<&str>) -> RunRow {
     }
 }
 
-const SEEN: Standing = Standing { superseded: true, put_away: false };
-const NEW: Standing = Standing { superseded: false, put_away: false };
+const NEW: Standing = Standing { superseded: false, put_away: false, by_signal: false };
+const SEEN: Standing = Standing { superseded: true, ..NEW };
 
 /// A state, whether somebody has seen the run, reason and proof; then group, mark and word.
 type Row = (RunState, Standing, &'static str, Option<&'static str>, Group, Tone, &'static str);
@@ -133,6 +133,37 @@ fn a_card_says_where_a_run_stands_in_a_word() {
         assert_eq!((card.group, card.tone, card.word.as_str()), (group, tone, word), "{state:?} {reason}");
         assert_eq!((card.name.as_str(), card.short.as_str()), ("parser", "f2a7fc40"));
     }
+}
+
+/// A row that ended by this signal, as the engine writes it.
+fn interrupted_by(signal: i32) -> (RunRow, Option<String>, RunState) {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.later(1_000).admit();
+    journal.later(1_000).ask(Request::Stop { after: false, signal });
+    let stopping = RunState::of(&journal.state);
+    journal.says(&more());
+    journal.inspected(true);
+    let row = Rows::of_records("run", &journal.records).run.unwrap();
+    (row.clone(), row.why, stopping)
+}
+
+#[test]
+fn a_run_that_a_signal_ended_needs_somebody_and_names_it() {
+    for (signal, name) in [(15, "SIGTERM"), (1, "SIGHUP")] {
+        let (row, why, stopping) = interrupted_by(signal);
+        assert_eq!((row.status.as_str(), ended_by_signal(&row)), ("INTERRUPTED", Some(name)));
+        assert_eq!(why.unwrap(), format!("{name} ended it"));
+        // Killed before it had ended: nobody stopped it.
+        assert_eq!(stopping.alive(false), RunState::Crashed);
+        let standing = Standing { by_signal: true, ..NEW };
+        let run = ListedRun { row, reserved_micro: 0 };
+        let card = Card::of(run, &[], context(RunState::Ended(Status::Interrupted), standing));
+        assert_eq!((card.group, card.tone), (Group::NeedsYou, Tone::Bad));
+        assert_eq!((card.word, card.line), (format!("Ended by {name}"), format!("{name} ended it")));
+    }
+    let (row, why, stopping) = interrupted_by(2);
+    assert_eq!((ended_by_signal(&row), why.as_deref()), (None, Some("stop requested")));
+    assert_eq!(stopping.alive(false), RunState::Ended(Status::Interrupted));
 }
 
 #[test]
