@@ -19,6 +19,7 @@ use serde::Serialize;
 const WHY: usize = 240;
 
 /// What the rows need to remember between commits: the attempt under way, and why the run continues or ended.
+#[derive(Clone)]
 pub struct Memory {
     run: String,
     attempt: Option<IterationRow>,

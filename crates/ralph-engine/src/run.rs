@@ -62,8 +62,14 @@ pub struct Run<'a> {
 struct Pending {
     record: Record,
     observation: Observation,
-    /// The state before it, kept if the ledger may still refuse it.
-    before: Option<State>,
+    /// What was before it, kept if the ledger may still refuse it.
+    before: Option<Before>,
+}
+
+/// A run before an observation.
+struct Before {
+    state: State,
+    memory: rows::Memory,
 }
 
 impl<'a> Run<'a> {
@@ -99,7 +105,10 @@ impl<'a> Run<'a> {
             observation.seen = redactor.fact(observation.seen);
         }
         self.add_day_spend(&mut observation);
-        let before = observation.reserve.is_some().then(|| self.state.clone());
+        let before = observation
+            .reserve
+            .is_some()
+            .then(|| Before { state: self.state.clone(), memory: self.memory.clone() });
         let record = self.record(Fact::Seen(observation.seen.clone()));
         self.state.apply(&record);
         self.pending = Some(Pending { record, observation, before });
@@ -166,7 +175,8 @@ impl<'a> Run<'a> {
     /// The ledger refused a reservation: the pending grant becomes a refusal.
     fn take_back(&mut self, pending: Option<Pending>, refusal: &ralph_store::Refusal) {
         let Some(Pending { before: Some(before), .. }) = pending else { return };
-        self.state = before;
+        // The rows of what was granted go with it: its call never began.
+        (self.state, self.memory) = (before.state, before.memory);
         let refused = ledger::refused(refusal);
         let tried = (refused.by == Refuser::Provider).then(|| self.events.now().0);
         let tried = tried.and_then(|now| provider::tried_elsewhere(self.store, &self.state, now));

@@ -5,6 +5,7 @@ use super::life::Life;
 use super::power::Power;
 use super::tally::Tally;
 use ralph_engine::journal;
+use ralph_engine::rebuild::Rows;
 use ralph_rules::next::Next;
 use ralph_rules::record::{Attempt, Fact, Record, Request, Seen};
 use ralph_rules::replay::replay;
@@ -27,6 +28,9 @@ pub fn audit(life: &Life<'_>, mains: &Power, tally: &mut Tally) {
         (row.cost_micro, row.iterations, row.head),
         (state.budget.spent.0, state.calls.done, state.seq)
     );
+    // What the ledger refused left nothing behind: the rows are those that the journal gives.
+    let rows = Rows::of_records(&life.id, &records);
+    assert_eq!(mains.iterations(&life.id).unwrap(), rows.iterations, "{}: rows of iterations", life.id);
     closings(&records, &life.id);
     if tally.pairs.is_multiple_of(16) {
         traced(&records);
