@@ -2,12 +2,11 @@
 //! control group of their own, and a line about it in every iteration would hide the lines that matter.
 
 use super::SandboxDeps;
-use ralph_sandbox::policy::Settings;
 
 impl SandboxDeps {
     /// The notes that are worth a line.
     pub(super) fn worth_saying(&self, notes: &[String]) -> Vec<String> {
-        let usual = self.settings.memory == Settings::default().memory;
+        let usual = !self.settings.memory_is_set;
         let about_memory = |note: &&String| note.starts_with("memory: ");
         notes.iter().filter(|note| !(usual && about_memory(note))).cloned().collect()
     }

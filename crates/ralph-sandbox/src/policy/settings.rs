@@ -26,6 +26,8 @@ pub struct Settings {
     pub processes: u64,
     /// Most bytes of memory; 0 for no limit.
     pub memory: u64,
+    /// Whether somebody set that, be it to the default: they are told if nothing enforces it.
+    pub memory_is_set: bool,
     /// What of the network a verification reaches.
     pub verify_network: VerifyNetwork,
     /// The engine and image of `mode = "container"`.
@@ -104,6 +106,7 @@ impl Default for Settings {
             env: Vec::new(),
             processes: 4096,
             memory: 8 << 30,
+            memory_is_set: false,
             verify_network: VerifyNetwork::Same,
             container: Container { engine: ContainerEngine::Podman, image: String::new() },
         }

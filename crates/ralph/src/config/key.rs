@@ -79,6 +79,8 @@ pub struct At<'a> {
     pub instance: &'a str,
     /// The file that sets it.
     pub file: Option<&'a Path>,
+    /// Whether any layer sets it; otherwise the value is the built-in one.
+    pub is_set: bool,
 }
 
 impl Key {

@@ -106,7 +106,7 @@ fn what_is_shown_is_what_the_run_holds() {
         let config = layers.load().unwrap();
         let shown = config.rows.iter().filter_map(|row| Some((row, row.value.as_ref()?)));
         let again = shown.fold(Settings::default(), |mut settings, (row, value)| {
-            let at = super::key::At { instance: &row.instance, file: row.file.as_deref() };
+            let at = super::key::At::of(row);
             let change = row.key.kind.change(value).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", row.name));
             change(&mut settings, &at);
             settings

@@ -202,7 +202,7 @@ fn settings(rows: &[Setting]) -> Result<Settings, Problem> {
         let change = row.key.kind.change(value).map_err(|wrong| {
             Problem::new(Code::Bug, format!("the value of {} was accepted but {}", row.name, wrong.what))
         })?;
-        change(&mut settings, &At { instance: &row.instance, file: row.file.as_deref() });
+        change(&mut settings, &At::of(row));
     }
     Ok(settings)
 }

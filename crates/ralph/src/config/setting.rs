@@ -1,6 +1,6 @@
 //! One key as it stands: its value in force, and every layer that sets it.
 
-use super::key::{Combine, Key};
+use super::key::{At, Combine, Key};
 use super::origin::{Entry, Layer, Origin};
 use std::path::{Path, PathBuf};
 use toml::Value;
@@ -48,6 +48,13 @@ impl Said {
         let place = entry.place(&layer.origin, workspace);
         let origin = layer.origin.clone();
         Said { layer: origin.word(), place, value: entry.value.clone(), origin }
+    }
+}
+
+impl<'a> At<'a> {
+    /// What the setter of this setting's key needs to know.
+    pub(super) fn of(row: &'a Setting) -> At<'a> {
+        At { instance: &row.instance, file: row.file.as_deref(), is_set: !row.said.is_empty() }
     }
 }
 

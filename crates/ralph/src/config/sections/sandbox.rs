@@ -83,7 +83,9 @@ pub const SANDBOX: Section = Section {
         .combine(Combine::OwnOnly),
         Key::new(
             "sandbox.memory",
-            Kind::Sandbox(SandboxKind::Size(|s, _, bytes| s.sandbox.memory = bytes)),
+            Kind::Sandbox(SandboxKind::Size(|s, at, bytes| {
+                (s.sandbox.memory, s.sandbox.memory_is_set) = (bytes, at.is_set);
+            })),
             "Most memory of all processes together, where this system lets ralph limit it; \"0\" means no limit.",
         )
         .default("\"8GiB\"")
