@@ -87,8 +87,10 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let config = sources.skill(values.as_ref()).variables(&here.env).flags(&args.settings).load()?;
     let settings = &config.settings;
     sandbox::network_has_effect(&args.settings, settings.sandbox.mode != Mode::Off)?;
+    sandbox::network_fits_mode(&config)?;
     let mut policy = policy(args, settings)?;
     let mut warnings = config.warnings();
+    warnings.extend(sandbox::unenforced_network(&config));
     warnings.extend(start_warnings::surroundings(here));
     let (prompt, prompt_from) = prompt::prompt(args, settings, here)?;
     let chosen = ladder::first(args, &config, here)?;

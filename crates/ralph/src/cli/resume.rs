@@ -195,6 +195,7 @@ pub fn go_on(
     let anew = changes.sandbox.is_set("sandbox.mode");
     let contained = if anew { config.settings.sandbox.mode != Mode::Off } else { start.contained.is_some() };
     sandbox::network_has_effect(&changes.sandbox, contained)?;
+    sandbox::network_fits_mode(&config)?;
     let in_image = match anew {
         true => config.settings.sandbox.mode == Mode::Container,
         false => start.contained.as_ref().is_some_and(|given| given.is_container()),

@@ -2,7 +2,7 @@
 
 use super::resolve::Resolved;
 use super::{Here, agent};
-use crate::config::{Flags, Settings};
+use crate::config::{Config, Flags, Setting, Settings};
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use ralph_agents::{AgentInfo, NamedProviders, registry};
@@ -12,7 +12,7 @@ use ralph_engine::sandbox::{
 use ralph_engine::verification::ProgramSearch;
 use ralph_os::{Links, read_regular};
 use ralph_rules::record::{CONTAINER, SandboxGiven};
-use ralph_sandbox::policy::Mode;
+use ralph_sandbox::policy::{Mode, NetworkRule};
 use ralph_tree::{Protect, Tree};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,46 @@ pub fn network_has_effect(flags: &Flags, contained: bool) -> Result<(), Problem>
     }
     let problem = Problem::new(Code::Usage, "--network has no effect without a sandbox");
     Err(problem.hint("leave it out, or choose a sandbox that limits the network: --sandbox require"))
+}
+
+/// An error where a flag or a variable opens the network and the mode limits it: neither may win silently.
+pub fn network_fits_mode(config: &Config) -> Result<(), Problem> {
+    let (Some(network), Some(mode)) = (config.setting("sandbox.network"), config.setting("sandbox.mode"))
+    else {
+        return Ok(());
+    };
+    if config.settings.sandbox.mode != Mode::Strict
+        || config.settings.sandbox.network != NetworkRule::Open
+        || !network.typed
+    {
+        return Ok(());
+    }
+    let (network, mode) = (typed(&network, "open"), typed(&mode, "strict"));
+    let problem = Problem::new(
+        Code::Usage,
+        format!("{network} contradicts {mode}: that mode limits the network to hosts"),
+    );
+    Err(problem.hint(format!("leave out {network}, or choose another mode: --sandbox require")))
+}
+
+/// A setting as it was written: `--network open`, `RALPH_NETWORK=open`, `sandbox.mode = "strict" (ralph.toml:3)`.
+fn typed(setting: &Setting, value: &str) -> String {
+    match (setting.typed, setting.from.starts_with("--")) {
+        (true, true) => format!("{} {value}", setting.from),
+        (true, false) => format!("{}={value}", setting.from),
+        (false, _) => format!("{} = \"{value}\" ({})", setting.name, setting.from),
+    }
+}
+
+/// A warning where a file limits the network and the sandbox is off. A flag that does is an error.
+pub fn unenforced_network(config: &Config) -> Option<String> {
+    let (network, mode) = (config.setting("sandbox.network")?, config.setting("sandbox.mode")?);
+    let value = network.value.as_ref()?.as_str()?;
+    let is_limited = config.settings.sandbox.network != NetworkRule::Open;
+    (config.settings.sandbox.mode == Mode::Off && is_limited).then(|| {
+        let (network, mode) = (typed(&network, value), typed(&mode, "off"));
+        format!("{network} has no effect: the sandbox is off ({mode}), so everything is reached")
+    })
 }
 
 /// Where the programs of verify commands are looked for: not here if they are an image's.

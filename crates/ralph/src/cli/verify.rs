@@ -59,8 +59,9 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     let config = sources.variables(&here.env).flags(&args.sandbox.0).load()?;
     let settings = &config.settings;
     sandbox::network_has_effect(&args.sandbox.0, settings.sandbox.mode != Mode::Off)?;
+    sandbox::network_fits_mode(&config)?;
     let concerns = |warning: &&String| ["verify.", "sandbox."].iter().any(|name| warning.starts_with(name));
-    for warning in config.warnings().iter().filter(concerns) {
+    for warning in config.warnings().iter().filter(concerns).chain(&sandbox::unenforced_network(&config)) {
         say(&format!("warning: {warning}\n"));
     }
     let commands = commands(args, &settings.verify)?;

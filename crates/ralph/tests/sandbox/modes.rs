@@ -148,6 +148,37 @@ fn a_network_that_nothing_limits_is_refused() {
 }
 
 #[test]
+fn a_network_that_the_mode_limits_is_not_opened_silently() {
+    let place = Place::new(everybody()[0]);
+    let said = |command: &mut Command| {
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let run = ["run", "Work", "--agent", "command", "--max-cost", "5", "--max-iterations", "1"];
+    for command in [&["verify"][..], &run[..]] {
+        let mut typed = place.ralph(command);
+        let (code, text) = said(typed.args(["--sandbox", "strict", "--network", "open", "--verify", "true"]));
+        assert_eq!(code, Some(64), "{text}");
+        assert!(text.contains("--network open contradicts --sandbox strict"), "{text}");
+    }
+    std::fs::write(place.scratch.workspace().join("ralph.toml"), "[sandbox]\nmode = \"strict\"\n").unwrap();
+    let (code, text) = said(place.ralph(&["verify", "--verify", "true"]).env("RALPH_NETWORK", "open"));
+    assert_eq!(code, Some(64), "{text}");
+    let words = "RALPH_NETWORK=open contradicts sandbox.mode = \"strict\" (ralph.toml:2)";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
+fn a_projects_network_that_nothing_enforces_is_a_warning() {
+    let place = Place::new(everybody()[0]);
+    std::fs::write(place.scratch.workspace().join("ralph.toml"), "[sandbox]\nnetwork = \"off\"\n").unwrap();
+    let mut command = place.ralph(&["verify", "--sandbox", "off", "--verify", "true"]);
+    let text = String::from_utf8_lossy(&command.output().unwrap().stderr).into_owned();
+    let words = "sandbox.network = \"off\" (ralph.toml:2) has no effect: the sandbox is off (--sandbox off)";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
 fn a_run_in_the_background_warns_where_it_was_started() {
     let place = Place::new(everybody()[0]);
     let mut command = place.ralph(&["run", "Work", "--detach", "--sandbox", "off", "--agent", "command"]);
