@@ -6,6 +6,7 @@
 
 mod account;
 mod durable;
+mod error_words;
 #[cfg(target_os = "linux")]
 pub mod linux;
 mod no_follow;
@@ -18,6 +19,7 @@ mod terminal;
 
 pub use account::account_home;
 pub use durable::{place_durably, write_durably};
+pub use error_words::in_words;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 pub use linux::*;
 pub use no_follow::{Draft, DraftFile, NoFollowDir, Writable, open_file_beneath};

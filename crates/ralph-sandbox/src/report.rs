@@ -1,5 +1,6 @@
 //! What a box says about its program, a line each, over a pipe that the program cannot reach.
 
+use ralph_os::in_words;
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -65,8 +66,8 @@ impl Failure {
 fn reason(errno: i32, detail: &str) -> String {
     match (errno, detail) {
         (0, _) => String::new(),
-        (_, "") => std::io::Error::from_raw_os_error(errno).to_string(),
-        _ => format!(": {}", std::io::Error::from_raw_os_error(errno)),
+        (_, "") => in_words(&std::io::Error::from_raw_os_error(errno)),
+        _ => format!(": {}", in_words(&std::io::Error::from_raw_os_error(errno))),
     }
 }
 
@@ -180,6 +181,14 @@ mod tests {
     fn a_name_with_a_line_break_does_not_begin_another_line() {
         let line = Line::Note("protect a\nended code 0".into());
         assert_eq!(line.to_string(), "note protect a?ended code 0\n");
+    }
+
+    #[test]
+    fn reasons_are_words() {
+        let said = |detail: &str, errno| Failure::sandbox(detail, errno).to_string();
+        assert_eq!(said("mount /home/me", 1), "mount /home/me: Operation not permitted");
+        assert_eq!(said("", 2), "No such file or directory");
+        assert_eq!(said("Landlock is off", 0), "Landlock is off");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use ralph_os::in_words;
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -115,8 +116,8 @@ fn reason(errno: i32) -> io::Error {
 fn sandbox_reason(errno: i32, text: &str) -> String {
     match (errno, text) {
         (0, text) => text.to_owned(),
-        (errno, "") => reason(errno).to_string(),
-        (errno, text) => format!("{text}: {}", reason(errno)),
+        (errno, "") => in_words(&reason(errno)),
+        (errno, text) => format!("{text}: {}", in_words(&reason(errno))),
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use ralph_os::in_words;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::process::{Pid, getpid};
 
@@ -79,7 +80,7 @@ impl Cgroup {
                 Some((Version::One, parent)) => {
                     match Self::make_in(&parent, Version::One, &[(*controller, *most)]) {
                         Ok(group) => made.push(group),
-                        Err(error) => missing.push((*controller, format!("{}: {error}", parent.display()))),
+                        Err(error) => missing.push((*controller, why(&parent, &error))),
                     }
                 }
             }
@@ -88,7 +89,7 @@ impl Cgroup {
             match Self::make_in(&parent, Version::Two, &limits) {
                 Ok(group) => made.push(group),
                 Err(error) => {
-                    let why = format!("{}: {error}", parent.display());
+                    let why = why(&parent, &error);
                     missing.extend(limits.into_iter().map(|(controller, _)| (controller, why.clone())));
                 }
             }
@@ -129,6 +130,18 @@ impl Cgroup {
     /// Removes it. One that is still in use stays, and is removed by a later box.
     pub fn remove(self) {
         let _ = unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR);
+    }
+}
+
+/// Why no group was made, for a note.
+fn why(parent: &Path, error: &io::Error) -> String {
+    let parent = parent.display();
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            format!("the control group {parent} is not yours (systemd can delegate it: see docs/sandbox.md)")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => format!("the control groups at {parent} are read-only here"),
+        _ => format!("in the control group {parent}: {}", in_words(error)),
     }
 }
 
@@ -206,6 +219,17 @@ mod tests {
         let found = |controller| place(controller, own, MOUNTS);
         assert_eq!(found(Controller::Pids), Some((Version::One, "/sys/fs/cgroup/pids".into())));
         assert_eq!(found(Controller::Memory), Some((Version::One, "/sys/fs/cgroup/memory/a/b".into())));
+    }
+
+    #[test]
+    fn reasons_are_words() {
+        let said = |errno| why(Path::new("/sys/fs/cgroup/a"), &io::Error::from_raw_os_error(errno));
+        for (errno, words) in
+            [(13, "is not yours"), (30, "are read-only here"), (16, "Device or resource busy")]
+        {
+            let said = said(errno);
+            assert!(said.contains(words) && !said.contains("os error"), "{said}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::system::uname;
 
 use super::failure::Step as _;
 use super::namespaces::name_resolution;
@@ -34,7 +35,7 @@ const HIDDEN: [&str; 4] = ["/run", "/tmp", "/var/tmp", "/dev"];
 /// Keeps this process and all that it starts from whatever the plan does not grant. Returns what could not be done.
 pub(super) fn restrict(plan: &Plan) -> Result<Vec<String>, Failure> {
     if matches!(plan.network, Network::Gate { .. }) {
-        return Err(Failure::sandbox("landlock cannot limit the network to hosts", libc::ENOTSUP));
+        return Err(Failure::sandbox("Landlock cannot limit the network to hosts", 0));
     }
     let mut grants = Grants::default();
     grants.of_plan(plan)?;
@@ -46,7 +47,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<Vec<String>, Failure> {
         }
         ruleset.restrict_self()
     });
-    match restricted.map_err(|error| no_landlock(&error))?.landlock {
+    match restricted.map_err(|_| no_landlock())?.landlock {
         LandlockStatus::Available { effective_abi, .. } if effective_abi >= COMPLETE => {}
         _ => notes.push("abstract sockets and signals: not contained, they need Linux 6.12".to_owned()),
     }
@@ -66,11 +67,20 @@ fn ruleset(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
     Ok(ruleset.create()?.set_compatibility(CompatLevel::BestEffort))
 }
 
-fn no_landlock(error: &RulesetError) -> Failure {
-    Failure::sandbox(
-        format!("landlock: the kernel must be 6.2 or later with Landlock on ({error})"),
-        libc::ENOSYS,
-    )
+fn no_landlock() -> Failure {
+    let modules = fs::read_to_string("/sys/kernel/security/lsm").ok();
+    Failure::sandbox(no_landlock_words(modules.as_deref(), &uname().release().to_string_lossy()), 0)
+}
+
+/// `modules`: the kernel's security modules that are on, if that can be read.
+fn no_landlock_words(modules: Option<&str>, release: &str) -> String {
+    let is_off = modules.is_some_and(|on| on.trim().split(',').all(|it| it != "landlock"));
+    match is_off {
+        true => "Landlock is not switched on in this kernel (see `lsm=` of its command line)".to_owned(),
+        false => {
+            format!("Landlock of this kernel ({release}) cannot hold files; it needs Linux 6.2 or newer")
+        }
+    }
 }
 
 /// Keeps abstract sockets of this machine away where its network is shared; false if the kernel cannot.
@@ -200,5 +210,18 @@ fn find(paths: &Paths, path: &Path) -> Result<Option<PathBuf>, Failure> {
     match paths.find(path).at("path", path)? {
         Found::At(at) => Ok(Some(at)),
         Found::Missing | Found::Link(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_there_is_no_landlock_is_said_in_words() {
+        let said = |modules| no_landlock_words(modules, "5.15.0");
+        assert!(said(Some("lockdown,capability,yama\n")).contains("not switched on"));
+        assert!(said(Some("landlock,capability\n")).contains("5.15.0"));
+        assert!(said(None).contains("needs Linux 6.2"));
     }
 }

@@ -41,12 +41,12 @@ pub(super) enum Born {
 /// overlay can be made over a directory with a locked mount below it. Entering one later locks what was built.
 pub(super) fn before_fork(plan: &Plan) -> Result<Born, Failure> {
     if can_mount() {
-        sys::unshare(UnshareFlags::NEWPID).step("pid namespace")?;
+        sys::unshare(UnshareFlags::NEWPID).step("the kernel makes no namespace for processes")?;
         return Ok(Born::AbleToMount);
     }
     let (user, group) = own_ids();
-    sys::unshare(beside_pids(plan) | UnshareFlags::NEWPID).step("namespaces")?;
-    map_own(user, group).step("map ids")?;
+    sys::unshare(beside_pids(plan) | UnshareFlags::NEWPID).step("the kernel makes no namespaces")?;
+    map_own(user, group).step("the kernel maps no user and group ids into a namespace")?;
     Ok(Born::InNamespaces)
 }
 
@@ -54,24 +54,26 @@ pub(super) fn before_fork(plan: &Plan) -> Result<Born, Failure> {
 /// done as planned.
 pub(super) fn enter(plan: &Plan, born: Born) -> Result<Vec<String>, Failure> {
     if born == Born::AbleToMount {
-        sys::unshare(UnshareFlags::NEWNS).step("mount namespace")?;
+        sys::unshare(UnshareFlags::NEWNS).step("the kernel makes no namespace for mounts")?;
     }
     let notes = build(plan)?;
     show_proc(plan)?;
     if born == Born::AbleToMount {
         let (user, group) = own_ids();
         let mapper = match plan.ids {
-            Ids::All => Some(AllIdsMapper::start().step("map ids")?),
+            Ids::All => {
+                Some(AllIdsMapper::start().step("the kernel maps no user and group ids into a namespace")?)
+            }
             Ids::Own => None,
         };
-        sys::unshare(beside_pids(plan)).step("namespaces")?;
+        sys::unshare(beside_pids(plan)).step("the kernel makes no namespaces")?;
         match mapper {
-            Some(mapper) => mapper.map().step("map all ids")?,
-            None => map_own(user, group).step("map ids")?,
+            Some(mapper) => mapper.map().step("the kernel maps no user and group ids into a namespace")?,
+            None => map_own(user, group).step("the kernel maps no user and group ids into a namespace")?,
         }
     }
     if plan.network != Network::Open {
-        sys::loopback_up().step("loopback")?;
+        sys::loopback_up().step("the loopback inside cannot be switched on")?;
     }
     Ok(notes)
 }
@@ -86,7 +88,7 @@ fn beside_pids(plan: &Plan) -> UnshareFlags {
 }
 
 fn build(plan: &Plan) -> Result<Vec<String>, Failure> {
-    make_private().step("private mounts")?;
+    make_private().step("mounts cannot be made private")?;
     let workspace_at = plan.workspace.canonicalize().at("workspace", &plan.workspace)?;
     // While everything can still be reached and written to: hold what is shown again later.
     let nodes = Nodes::hold();
@@ -210,5 +212,5 @@ fn show_proc(plan: &Plan) -> Result<(), Failure> {
         }
         Ok(())
     };
-    show().step("/proc")
+    show().step("a new /proc cannot be mounted")
 }

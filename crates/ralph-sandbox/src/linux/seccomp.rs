@@ -105,7 +105,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 /// Refuses the calls from now on, for this process and all that it starts.
 pub(super) fn restrict(allowed: Allowed) -> Result<(), Failure> {
     let apply = || -> Result<(), Box<dyn std::error::Error>> { Ok(apply_filter(&program(allowed)?)?) };
-    apply().map_err(|error| Failure::sandbox(format!("seccomp: {error}"), 0))
+    apply().map_err(|error| Failure::sandbox(format!("the filter of system calls: {error}"), 0))
 }
 
 fn program(allowed: Allowed) -> Result<BpfProgram, Box<dyn std::error::Error>> {

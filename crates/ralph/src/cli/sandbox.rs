@@ -150,12 +150,19 @@ pub fn refused(why: &NoSandbox, here: &Here) -> Problem {
     }
 }
 
+/// Whether this machine is a container. A virtual machine made of an image has its marks too, but its processes are those of
+/// the kernel's own first namespace, whose number is fixed.
+fn in_container() -> bool {
+    let marked = ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists());
+    let processes = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    marked && processes != Path::new("pid:[4026531836]")
+}
+
 /// What would make a stronger sandbox possible here, the easiest first.
 pub fn remedies() -> Vec<String> {
     let mut found = Vec::new();
     let is = |name: &str, value: &str| ralph_os::kernel_setting(name).as_deref() == Some(value);
-    let in_container = ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists());
-    if in_container {
+    if in_container() {
         found.push(
             "in a container, allow namespaces and an unmasked process directory: docker run --security-opt \
              seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined (podman: \
