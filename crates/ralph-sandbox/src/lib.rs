@@ -12,6 +12,7 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod linux;
+mod path_json;
 pub mod plan;
 pub mod policy;
 pub mod probe;

@@ -1,6 +1,7 @@
 //! What a contained program sees and may do. Made by the policy, built by a backend; plain data between the two, so that
 //! every backend is given the same plan and can be tried on any.
 
+use crate::path_json;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ pub enum Backend {
     /// Namespaces that ralph makes itself.
     Namespaces,
     /// bubblewrap, by this program.
-    Bwrap(PathBuf),
+    Bwrap(#[serde(with = "path_json")] PathBuf),
     /// Landlock and seccomp: no namespaces, so it protects no path inside the workspace and hides no process.
     Landlock,
     /// A container of the user's own engine and image: the disk is the image's, and only what the plan names is the user's.
@@ -24,6 +25,7 @@ pub struct Container {
     /// Which engine.
     pub engine: ContainerEngine,
     /// Its program.
+    #[serde(with = "path_json")]
     pub program: PathBuf,
     /// The image; an absolute path is a directory that podman takes as the root, under a layer that is dropped.
     pub image: String,
@@ -71,8 +73,10 @@ pub struct Plan {
     /// What builds it.
     pub backend: Backend,
     /// The workspace: written for real.
+    #[serde(with = "path_json")]
     pub workspace: PathBuf,
     /// The directory shown as `/tmp` and `/var/tmp`; made for one call and deleted after it.
+    #[serde(with = "path_json")]
     pub tmp: PathBuf,
     /// Everything else, in order: first what lies outside the workspace, then the workspace itself, then what lies inside
     /// it. A path that does not exist is passed over; a layer over one is made where its mount point leaves nothing on the
@@ -93,25 +97,46 @@ pub struct Plan {
     pub ids: Ids,
 }
 
+impl Plan {
+    /// The least that a backend can be asked for: a workspace, and nothing shown, hidden, protected or limited.
+    #[must_use]
+    pub fn bare(backend: Backend, workspace: PathBuf, tmp: PathBuf) -> Plan {
+        Plan {
+            backend,
+            workspace,
+            tmp,
+            mounts: Vec::new(),
+            network: Network::Open,
+            processes: 0,
+            memory: 0,
+            nested: true,
+            ids: Ids::Own,
+        }
+    }
+}
+
 /// One change of what is seen. Every source is the path as it is outside, before the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mount {
     /// An empty read-only directory, or an empty read-only file, in its place.
-    Hide(PathBuf),
+    Hide(#[serde(with = "path_json")] PathBuf),
     /// An empty writable directory in its place, gone after the call.
-    Empty(PathBuf),
+    Empty(#[serde(with = "path_json")] PathBuf),
     /// The same path, read-only; made visible again inside an `Empty` or `Hide`.
-    Show(PathBuf),
+    Show(#[serde(with = "path_json")] PathBuf),
     /// The same path, written for real. A socket counts.
-    Write(PathBuf),
+    Write(#[serde(with = "path_json")] PathBuf),
     /// The directory under a layer: what is written goes to `upper`. `work` is an empty directory beside it.
     Layer {
         /// The directory.
+        #[serde(with = "path_json")]
         at: PathBuf,
         /// Receives what is written.
+        #[serde(with = "path_json")]
         upper: PathBuf,
         /// For the file system's own use.
+        #[serde(with = "path_json")]
         work: PathBuf,
         /// What is done where no layer can be made; a note says so.
         #[serde(default)]
@@ -120,13 +145,15 @@ pub enum Mount {
     /// Another file or directory, shown read-only at this path.
     Replace {
         /// What is shown.
+        #[serde(with = "path_json")]
         from: PathBuf,
         /// Where; the path exists.
+        #[serde(with = "path_json")]
         at: PathBuf,
     },
     /// A path inside the workspace, read-only, with every directory between the workspace and it pinned, so that it cannot
     /// be renamed away.
-    Protect(PathBuf),
+    Protect(#[serde(with = "path_json")] PathBuf),
 }
 
 /// What takes a layer's place where the system or the backend cannot make one.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Failure;
-use crate::{Backend, Plan, container};
+use crate::{Backend, Plan, container, path_json};
 
 /// What can be promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,12 +118,16 @@ pub fn run_probe(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tasks {
     /// Directories to leave a file in, where it would be found from outside.
+    #[serde(with = "path_json::list")]
     pub outside: Vec<PathBuf>,
     /// Files and directories that are hidden.
+    #[serde(with = "path_json::list")]
     pub hidden: Vec<PathBuf>,
     /// Paths that are protected.
+    #[serde(with = "path_json::list")]
     pub protected: Vec<PathBuf>,
     /// The workspace, up to which their parents are pinned.
+    #[serde(with = "path_json")]
     pub workspace: PathBuf,
     /// A port of the loopback outside that somebody listens at.
     pub port: Option<u16>,

@@ -69,7 +69,7 @@ pub(super) fn facts(
         call_directory: program.writes.map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf())),
         needed: needed(surroundings, program.agent.as_ref()),
         root: rustix::process::geteuid().is_root(),
-        owns_workspace: fs::metadata(&workspace)?.uid() == rustix::process::geteuid().as_raw(),
+        owns_workspace: owns(&workspace)?,
         tmp: dirs.tmp(),
         home_layer: dirs.home_layer(),
         cache_layers: layers.caches.clone(),
@@ -83,6 +83,11 @@ pub(super) fn facts(
     facts.listings =
         to_list.into_iter().filter_map(|dir| Some((listing(&dir)?, dir))).map(|(l, d)| (d, l)).collect();
     Ok(facts)
+}
+
+/// Whether a directory belongs to the user that ralph runs as.
+pub(super) fn owns(dir: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(dir)?.uid() == rustix::process::geteuid().as_raw())
 }
 
 /// What an agent needs in its sandbox.
@@ -217,11 +222,7 @@ fn listing(dir: &Path) -> Option<Vec<Entry>> {
         Ok(kind) if kind.is_symlink() => EntryKind::Link,
         _ => EntryKind::File,
     };
-    let found = entries.filter_map(|entry| {
-        let kind = kind(&entry);
-        Some(Entry { name: entry.file_name().into_string().ok()?, kind })
-    });
-    Some(found.collect())
+    Some(entries.map(|entry| Entry { kind: kind(&entry), name: entry.file_name() }).collect())
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub(super) struct Arguments<'a> {
     /// Links that were made.
     links: BTreeSet<PathBuf>,
     /// The system's list of mounts.
-    mounts: String,
+    mounts: Vec<u8>,
     /// Outside the workspace.
     outside: Vec<OsString>,
     /// In the workspace.
@@ -67,7 +67,7 @@ impl<'a> Arguments<'a> {
             paths: Paths { written: vec![workspace.clone()] },
             covers: Covers::default(),
             links: BTreeSet::new(),
-            mounts: fs::read_to_string("/proc/self/mountinfo").step("list of mounts")?,
+            mounts: fs::read("/proc/self/mountinfo").step("list of mounts")?,
             outside: Vec::new(),
             inside: Vec::new(),
             protected: Vec::new(),

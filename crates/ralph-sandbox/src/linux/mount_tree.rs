@@ -123,8 +123,9 @@ pub(super) fn make_private() -> io::Result<()> {
 }
 
 /// The mount points below a directory, as the system lists them.
-pub(super) fn mount_points_below(dir: &std::path::Path, mounts: &str) -> Vec<std::path::PathBuf> {
-    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(unescape);
+pub(super) fn mount_points_below(dir: &std::path::Path, mounts: &[u8]) -> Vec<std::path::PathBuf> {
+    let lines = mounts.split(|byte| *byte == b'\n');
+    let points = lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(4)).map(unescape);
     let mut below: Vec<_> = points.filter(|point| point != dir && point.starts_with(dir)).collect();
     below.sort();
     below.dedup();
@@ -132,10 +133,10 @@ pub(super) fn mount_points_below(dir: &std::path::Path, mounts: &str) -> Vec<std
 }
 
 /// The system writes spaces and the like as `\040`.
-fn unescape(word: &str) -> std::path::PathBuf {
+fn unescape(word: &[u8]) -> std::path::PathBuf {
     use std::os::unix::ffi::OsStringExt;
     let mut bytes = Vec::with_capacity(word.len());
-    let mut rest = word.as_bytes();
+    let mut rest = word;
     while let Some((first, after)) = rest.split_first() {
         let code = after.get(..3).and_then(|code| std::str::from_utf8(code).ok());
         match code.filter(|_| *first == b'\\').and_then(|code| u8::from_str_radix(code, 8).ok()) {
@@ -155,13 +156,15 @@ fn unescape(word: &str) -> std::path::PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
     use std::path::{Path, PathBuf};
 
     #[test]
     fn mount_points_are_found_by_their_real_names() {
-        let mounts = "22 1 8:1 / / rw - ext4 a rw\n23 22 8:1 / /home/a\\040b rw - ext4 a rw\n24 22 0:1 / /homes rw - x y z\n\
-            25 23 0:1 / /home/a\\040b/c\\134 rw - x y z\n";
+        let mounts = b"22 1 8:1 / / rw - ext4 a rw\n23 22 8:1 / /home/a\\040b rw - ext4 a rw\n24 22 0:1 / /homes rw - x y z\n\
+            25 23 0:1 / /home/a\\040b/c\\134 rw - x y z\n26 22 0:1 / /home/\xff rw - x y z\n";
         let below = mount_points_below(Path::new("/home"), mounts);
-        assert_eq!(below, [PathBuf::from("/home/a b"), PathBuf::from("/home/a b/c\\")]);
+        let odd = PathBuf::from(std::ffi::OsStr::from_bytes(b"/home/\xff"));
+        assert_eq!(below, [PathBuf::from("/home/a b"), PathBuf::from("/home/a b/c\\"), odd]);
     }
 }

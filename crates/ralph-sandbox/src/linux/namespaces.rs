@@ -97,7 +97,7 @@ fn build(plan: &Plan) -> Result<Vec<String>, Failure> {
         missing_layers: missing_layers(&plan.mounts, &paths),
         paths,
         workspace: &workspace_at,
-        mounts: fs::read_to_string("/proc/self/mountinfo").step("list of mounts")?,
+        mounts: fs::read("/proc/self/mountinfo").step("list of mounts")?,
         shared: SharedLayers::of(&plan.mounts),
         covers: Covers::default(),
         empty: None,

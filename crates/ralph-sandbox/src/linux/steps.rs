@@ -47,7 +47,7 @@ pub(super) struct Preparation<'a> {
     pub paths: Paths,
     pub workspace: &'a Path,
     /// The system's list of mounts.
-    pub mounts: String,
+    pub mounts: Vec<u8>,
     pub shared: SharedLayers,
     /// The layers whose directory is missing, where it would be.
     pub missing_layers: Vec<PathBuf>,

@@ -3,6 +3,7 @@
 
 use crate::Backend;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Facts about this machine and the workspace. All paths are absolute.
@@ -97,7 +98,7 @@ pub struct GitConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its name.
-    pub name: String,
+    pub name: OsString,
     /// What it is.
     pub kind: EntryKind,
 }

@@ -79,7 +79,7 @@ impl<'a> Home<'a> {
         if self.settings.effective_home() == HomeView::Tools {
             for entry in self.facts.listings.get(home).into_iter().flatten() {
                 // What a link leads to is judged where it is.
-                if !entry.name.starts_with('.') && entry.kind != EntryKind::Link {
+                if !entry.name.as_encoded_bytes().starts_with(b".") && entry.kind != EntryKind::Link {
                     self.hide_unless_kept(&home.join(&entry.name), &self.kept, mounts);
                 }
             }

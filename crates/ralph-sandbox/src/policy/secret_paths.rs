@@ -61,7 +61,7 @@ impl SecretPaths {
     /// What is secret by its name in a directory that is shown because a link leads to it.
     pub fn in_shown(facts: &Facts, settings: &Settings, dir: &Path) -> Vec<PathBuf> {
         let names: BTreeSet<&str> =
-            facts.listings.get(dir).into_iter().flatten().map(|entry| entry.name.as_str()).collect();
+            facts.listings.get(dir).into_iter().flatten().filter_map(|entry| entry.name.to_str()).collect();
         let is_there = |path: &str| names.contains(path.split('/').next().unwrap_or(path));
         let rows =
             SECRETS.iter().map(|row| row.path).filter(|path| path.starts_with(['.', '_']) && is_there(path));
@@ -75,7 +75,7 @@ fn named(facts: &Facts, needs: Option<&AgentNeeds>) -> impl Iterator<Item = Path
     let in_home = |home: &PathBuf| -> Vec<PathBuf> {
         let rows = SECRETS.iter().map(|row| row.path).filter(|path| facts.has(home, path));
         let entries = facts.listings.get(home).into_iter().flatten();
-        let histories = entries.map(|entry| entry.name.as_str()).filter(|name| is_history(name));
+        let histories = entries.filter_map(|entry| entry.name.to_str()).filter(|name| is_history(name));
         rows.chain(histories).map(|path| home.join(path)).collect()
     };
     let in_homes = facts.own_homes().flat_map(in_home);

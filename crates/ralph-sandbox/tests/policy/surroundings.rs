@@ -71,7 +71,7 @@ pub fn followed(planned: &Planned, links: &[Link]) -> Planned {
 
 pub fn entry(name: &str) -> Entry {
     let kind = if name.ends_with('/') { EntryKind::Directory } else { EntryKind::File };
-    Entry { name: name.trim_end_matches('/').to_owned(), kind }
+    Entry { name: name.trim_end_matches('/').into(), kind }
 }
 
 pub fn entries(names: &[&str]) -> Vec<Entry> {
