@@ -16,7 +16,7 @@ use super::probe_inside::LEFT;
 use super::probe_targets::{hidden_of_plan, home_of_plan};
 use crate::box_stage::REPORT_ON_STDIN;
 use crate::probe::{Attack, NotHeld, Promise, Tasks};
-use crate::report::Line;
+use crate::report::{Line, Stage};
 use crate::{Ids, Mount, Network, Plan};
 
 /// A probe that takes longer hangs.
@@ -32,7 +32,12 @@ pub(crate) fn try_plan(own_program: &Path, plan: &Plan) -> Result<(Vec<Attack>, 
     let mut notes = Vec::new();
     for line in lines {
         match line {
-            Line::Failed(failure) => return Err(NotHeld::NotBuilt(failure)),
+            Line::Failed(failure) if failure.stage == Stage::Sandbox => {
+                return Err(NotHeld::NotBuilt(failure));
+            }
+            Line::Failed(failure) => {
+                return Err(NotHeld::NotProbed(format!("no program can be started in it: {failure}")));
+            }
             Line::Note(note) => notes.push(note),
             _ => {}
         }
@@ -86,7 +91,6 @@ impl Scene {
         let mut plan = plan.clone();
         let mut hidden =
             vec![dir.file("shown/hidden", b"secret")?, dir.file("shown/hidden-dir/file", b"secret")?];
-        hidden.extend(hidden_of_plan(&plan));
         let outside = [dir.0.clone(), dir.0.join("shown")].into_iter().chain(home_of_plan(&plan)).collect();
         let protected = plan.mounts.iter().filter_map(|mount| match mount {
             Mount::Protect(path) if path.exists() && !path.is_symlink() => Some(path.clone()),
@@ -101,6 +105,7 @@ impl Scene {
             plan.mounts.push(Mount::Protect(path.clone()));
             protected.push(path);
         }
+        hidden.extend(hidden_of_plan(&plan));
         plan.mounts.push(Mount::Show(own_program.to_owned()));
         plan.mounts.push(Mount::Show(dir.0.join("shown")));
         plan.mounts.extend([dir.0.join("shown/hidden"), dir.0.join("shown/hidden-dir")].map(Mount::Hide));

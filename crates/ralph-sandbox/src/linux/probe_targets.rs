@@ -32,9 +32,10 @@ pub(super) fn hidden_of_plan(plan: &Plan) -> Vec<PathBuf> {
 /// What a mount makes visible.
 fn shown(mount: &Mount) -> Option<&Path> {
     match mount {
-        Mount::Show(at) | Mount::Write(at) | Mount::Protect(at) => Some(at),
+        Mount::Show(at) | Mount::Write(at) => Some(at),
         Mount::Layer { at, .. } | Mount::Replace { at, .. } => Some(at),
-        Mount::Hide(_) | Mount::Empty(_) => None,
+        // Being read-only does not show what is hidden.
+        Mount::Hide(_) | Mount::Empty(_) | Mount::Protect(_) => None,
     }
 }
 

@@ -76,10 +76,11 @@ fn planned(facts: &Facts, settings: &Settings, needs: Option<&AgentNeeds>) -> Pl
     mounts.extend(state.mounts);
     mounts.extend(workspace::git_elsewhere(facts));
     mounts.extend(needs.into_iter().flat_map(|needs| credential_files(facts, needs)));
+    mounts.extend(workspace::mounts(facts));
+    // After what is read-only: shown again, what is hidden in it would be seen.
     mounts.extend(hidden_sockets(facts, settings, &mounts));
     mounts.extend(hidden(facts, settings, &mut notes));
     mounts.extend(facts.call_directory.iter().cloned().map(Mount::Write));
-    mounts.extend(workspace::mounts(facts));
     notes.extend(without_layers(facts));
     let (network, hosts) = network(facts, settings, needs);
     let git_file = git_file(facts, &Sight::of(facts, &mounts));
@@ -105,7 +106,7 @@ fn planned(facts: &Facts, settings: &Settings, needs: Option<&AgentNeeds>) -> Pl
     Planned { plan, env, git_file, withheld, hosts, directories, seeds, brought_back, notes }
 }
 
-/// The user's own hidden paths, and those that a project adds: last, so that they hold against everything else.
+/// The user's own hidden paths, and those that a project adds: late, so that they hold against everything else.
 fn hidden(facts: &Facts, settings: &Settings, notes: &mut Vec<String>) -> Vec<Mount> {
     let paths = settings.hide.iter().map(|path| (path, facts.expand(path)));
     let (around, apart): (Vec<_>, Vec<_>) = paths.partition(|(_, path)| facts.workspace.starts_with(path));

@@ -1,5 +1,8 @@
 //! What is said to hold here.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use ralph_sandbox::{Backend, Mount, Network};
 
 use crate::kit::{Scene, everybody, everywhere};
@@ -94,6 +97,61 @@ fn hundreds_of_protected_paths_with_long_names_are_tried() {
     for who in everybody() {
         check(&mut Scene::new(who, Backend::Landlock), "held: files\n");
     }
+}
+
+/// Whoever writes to the workspace chooses its names.
+#[test]
+fn a_name_that_is_no_text_breaks_no_plan() {
+    let check = |scene: &mut Scene, expected: &str| {
+        let odd = |name: &[u8]| scene.make_dir("workspace").join(OsStr::from_bytes(name));
+        let (dir, file) = (odd(b"x\xff"), odd(b".env\xfe"));
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::write(dir.join("config"), "real").unwrap();
+        std::fs::write(&file, "secret").unwrap();
+        scene.mount(Mount::Protect(dir));
+        // Landlock grants the workspace as a whole.
+        if scene.plan.backend != Backend::Landlock {
+            scene.mount(Mount::Hide(file));
+        }
+        let said = probed(scene);
+        assert!(said.starts_with(expected), "{said}");
+    };
+    everywhere(|scene| {
+        check(scene, "held: files, protected paths, processes\n");
+        scene.shell("cat .env*; echo more >> x*/config; cat x*/config").assert(0, "real");
+    });
+    for who in everybody() {
+        check(&mut Scene::new(who, Backend::Landlock), "held: files");
+    }
+}
+
+#[test]
+fn what_is_hidden_in_what_is_read_only_stays_hidden() {
+    everywhere(|scene| {
+        let key = scene.make_file("workspace/secrets/key", "secret");
+        let dir = scene.path("workspace/secrets");
+        scene.make_file("workspace/a/.git/config", "secret");
+        let git = scene.path("workspace/a/.git");
+        // As the policy orders them.
+        scene.mount(Mount::Protect(dir));
+        scene.mount(Mount::Protect(git.join("config")));
+        scene.mount(Mount::Hide(key));
+        scene.mount(Mount::Hide(git));
+        let said = probed(scene);
+        assert!(said.starts_with("held: files, protected paths, processes\n"), "{said}");
+        scene.shell("cat secrets/key a/.git/config; mv a b; ls -A a/.git; echo end").assert(0, "end\n");
+    });
+}
+
+/// Nothing to protect: the probe takes a workspace of its own.
+#[test]
+fn what_is_hidden_in_a_workspace_without_protected_paths_is_hidden() {
+    everywhere(|scene| {
+        let file = scene.make_file("workspace/token", "secret");
+        scene.mount(Mount::Hide(file));
+        let said = probed(scene);
+        assert!(said.starts_with("held: files, protected paths, processes\n"), "{said}");
+    });
 }
 
 fn probed(scene: &Scene) -> String {
