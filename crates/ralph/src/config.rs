@@ -24,6 +24,7 @@ mod origin;
 mod preset;
 #[cfg(test)]
 mod preset_tests;
+mod project_hides;
 mod resolve;
 #[cfg(test)]
 mod resolve_tests;

@@ -9,7 +9,7 @@ use super::sections;
 use super::setting::Setting;
 use super::settings::Settings;
 use super::skill_block::SkillValues;
-use super::{document, file_text, variables};
+use super::{document, file_text, project_hides, variables};
 use crate::env::Env;
 use crate::problem::{Code, Problem};
 use std::path::{Path, PathBuf};
@@ -134,6 +134,8 @@ impl<'a> Sources<'a> {
             }
         }
         if let Some(env) = self.env {
+            let refused = |layer: &Layer| project_hides::refused(layer, self.workspace, env.home.as_deref());
+            problems.extend(layers.iter().flat_map(refused));
             take(variables::layer(env, self.sandbox_only), &mut layers, &mut problems);
         }
         if let Some(flags) = self.flags {

@@ -81,7 +81,7 @@ fn a_project_may_raise_the_mode() {
 
 #[test]
 fn a_project_may_narrow_the_network_and_hide_more() {
-    let network = |word: &str| format!("[sandbox]\nnetwork = \"{word}\"\nhide = [\"/{word}\"]");
+    let network = |word: &str| format!("[sandbox]\nnetwork = \"{word}\"\nhide = [\"~/{word}\"]");
     for (own, project, expected) in [
         ("open", "hosts", NetworkRule::Hosts),
         ("open", "off", NetworkRule::Off),
@@ -90,13 +90,39 @@ fn a_project_may_narrow_the_network_and_hide_more() {
     ] {
         let sandbox = load(&[("user", &network(own)), ("project", &network(project))]).settings.sandbox;
         assert_eq!(sandbox.network, expected, "{own} {project}");
-        assert_eq!(sandbox.hide, [format!("/{own}"), format!("/{project}")], "both are hidden");
+        assert_eq!(sandbox.hide, [format!("~/{own}"), format!("~/{project}")], "both are hidden");
     }
     let mut typed = Layers::with(&[("project", "[sandbox]\nmode = \"strict\"\nnetwork = \"off\"")]);
     typed.flag("--sandbox", "off");
     typed.flag("--network", "open");
     let sandbox = typed.load().unwrap().settings.sandbox;
     assert_eq!((sandbox.mode, sandbox.network), (Mode::Off, NetworkRule::Open), "what is typed wins");
+}
+
+#[test]
+fn a_project_hides_only_in_the_workspace_and_at_home() {
+    let hide = |path: &str| format!("[sandbox]\nhide = [\"~/.keys\", \"{path}\"]\n");
+    for path in ["/usr", "/etc/../usr", "/nonexistent", "/proc"] {
+        for layer in ["project", "local"] {
+            let loaded = Layers::with(&[(layer, &hide(path))]).load();
+            assert_eq!(loaded.map_err(|problem| problem.code).err(), Some(Code::Config), "{layer}: {path}");
+        }
+    }
+    assert!(Layers::with(&[("user", &hide("/usr"))]).load().is_ok());
+    let problem = Layers::with(&[("project", &hide("/usr"))]).load().unwrap_err();
+    assert!(
+        problem.message.contains("ralph.toml:2: `sandbox.hide` contains \"/usr\", which lies outside"),
+        "{}",
+        problem.message
+    );
+    let layers = Layers::new();
+    let inside = layers.workspace();
+    std::fs::write(inside.join("file"), "").unwrap();
+    for (name, accepted) in [("file", true), ("missing", true), ("file/below", false)] {
+        let text = hide(&inside.join(name).to_string_lossy());
+        std::fs::write(inside.join("ralph.toml"), text).unwrap();
+        assert_eq!(layers.load().is_ok(), accepted, "{name}");
+    }
 }
 
 #[test]
