@@ -129,13 +129,17 @@ fn chosen(
     index: &Index,
 ) -> Result<Option<(SandboxGiven, Option<SandboxDeps>)>, OpenError> {
     let Some(request) = &deps.sandbox else { return Ok(None) };
-    let workspace = Path::new(&started.workspace);
-    let places = WorkspacePlaces::of(workspace, index);
+    let places = WorkspacePlaces::of(Path::new(&started.workspace), index);
+    let choice = sandbox::choose(request, &site(deps, started, &places))?;
+    Ok(Some((choice.given, choice.deps)))
+}
+
+/// Where the sandbox of a run is tried.
+fn site<'a>(deps: &RunDeps, started: &'a RunStarted, places: &'a WorkspacePlaces) -> Site<'a> {
     // A session is its client's: only the verification is contained.
     let agent = CalledAgent { info: deps.agent.agent, program: &started.agent.program };
-    let site = Site { workspace, places: &places, agent: deps.session.is_none().then_some(agent) };
-    let choice = sandbox::choose(request, &site)?;
-    Ok(Some((choice.given, choice.deps)))
+    let agent = deps.session.is_none().then_some(agent);
+    Site { workspace: Path::new(&started.workspace), places, agent }
 }
 
 /// The sandbox of a run that goes on: the one that it had, unless a person chose another now; with what is to be recorded.
@@ -146,7 +150,8 @@ fn kept_or_chosen(
 ) -> Result<(Option<SandboxDeps>, Option<Box<SandboxGiven>>), OpenError> {
     match (&deps.sandbox, &started.contained) {
         (Some(request), Some(given)) if !request.anew => {
-            Ok((sandbox::kept(request, given, Path::new(&started.workspace))?, None))
+            let places = WorkspacePlaces::of(Path::new(&started.workspace), index);
+            Ok((sandbox::kept(request, given, &site(deps, started, &places))?, None))
         }
         // What began without a sandbox goes on without one.
         (Some(request), None) if !request.anew => Ok((None, None)),

@@ -3,6 +3,7 @@
 //! `choose` finds the backend once, by trying it; `facts` collects what the policy of `ralph-sandbox` decides by, `contain`
 //! prepares one program and clears up after it, `container` does what only containers need. `bring_back` returns renewed logins to the agent's real state.
 
+mod bare;
 mod bring_back;
 mod call_dirs;
 mod choose;
@@ -14,12 +15,14 @@ mod git_places;
 mod layers;
 mod links;
 mod named;
+mod no_sandbox;
 mod socket_files;
 mod verify;
 mod worth_saying;
 
-pub use choose::{Choice, NoSandbox, SandboxRequest, Site, Trial, choose, kept, trials};
+pub use choose::{Choice, SandboxRequest, Site, Trial, choose, kept, trials};
 pub use contain::Contained;
+pub use no_sandbox::NoSandbox;
 pub use verify::VerifySandbox;
 
 use crate::home::Home;

@@ -1,7 +1,10 @@
 //! Which backend contains a run: the first that proves itself in the run's own plan.
 
+use super::bare::Bare;
 use super::contain::Prepared;
-use super::{CalledAgent, Program, SandboxDeps, Surroundings, WorkspacePlaces, call_dirs, container};
+use super::{
+    CalledAgent, NoSandbox, Program, SandboxDeps, Surroundings, WorkspacePlaces, call_dirs, container,
+};
 use ralph_rules::record::{CONTAINER, NO_BACKEND, NotHeld, SandboxGiven};
 use ralph_sandbox::policy::{Mode, NetworkRule, Settings, VerifyNetwork};
 use ralph_sandbox::{Backend, Held, Promise, probe};
@@ -38,16 +41,6 @@ impl Choice {
     }
 }
 
-/// The settings ask for more than can be had here.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("sandbox.mode = \"{mode}\" is not possible here: {why}")]
-pub struct NoSandbox {
-    /// The mode.
-    pub mode: &'static str,
-    /// Why.
-    pub why: String,
-}
-
 /// What became of trying a backend.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -71,16 +64,18 @@ pub struct Site<'a> {
 /// Chooses by trying.
 ///
 /// # Errors
-/// If the mode needs more than any backend holds here.
+/// If the mode needs more than any backend holds here, or a backend that works here fails in this workspace.
 pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSandbox> {
     let mode = request.settings.mode;
-    let refuse = |why: String| Err(NoSandbox { mode: mode_name(mode), why });
+    let refused = |why: String| NoSandbox::Machine { mode: mode_name(mode), why };
     match mode {
         Mode::Off => return Ok(Choice { deps: None, given: SandboxGiven::none("") }),
-        Mode::Container => return in_container(request, site).or_else(refuse),
+        Mode::Container => return in_container(request, site).map_err(refused),
         Mode::Auto | Mode::Require | Mode::Strict => {}
     }
     call_dirs::remove_left(&request.surroundings.home);
+    let no_room = |error| refused(format!("a directory to try it in cannot be made: {error}"));
+    let bare = Bare::new(request).map_err(no_room)?;
     let mut whys = Vec::new();
     for backend in backends() {
         match tried(request, backend.clone(), site) {
@@ -96,6 +91,9 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
                     lacks.map_or(String::new(), ToString::to_string)
                 ));
             }
+            Err(why) if is_installed(&backend) && bare.holds(&backend, request, site) => {
+                return Err(NoSandbox::Workspace { backend: name(&backend), why });
+            }
             // A program says its own name first.
             Err(why) => {
                 let said = format!("{}: ", name(&backend));
@@ -107,7 +105,7 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
     if mode == Mode::Auto {
         return Ok(Choice { deps: None, given: SandboxGiven::none(&why) });
     }
-    refuse(why)
+    Err(refused(why))
 }
 
 /// The container that is set, or why it cannot be used. There is no other to fall back to: the user chose it.
@@ -136,50 +134,47 @@ pub fn trials(request: &SandboxRequest, site: &Site<'_>) -> Vec<Trial> {
     all.chain(container).collect()
 }
 
-/// The sandbox that a run began with, for its next process. Nothing is tried: if it cannot be built, the call does not start.
+/// The sandbox that a run began with, for its next process. It is tried once more: the machine may have changed since.
 ///
 /// # Errors
-/// If it was a container whose engine or image cannot be used now.
+/// If it cannot be built now. Nothing else takes its place: the run's programs would not be contained as it was said.
 pub fn kept(
     request: &SandboxRequest,
     given: &SandboxGiven,
-    workspace: &Path,
+    site: &Site<'_>,
 ) -> Result<Option<SandboxDeps>, NoSandbox> {
-    let backend = match given.backend.as_str() {
-        "namespaces" => Backend::Namespaces,
-        BWRAP => match &given.program {
-            Some(program) => Backend::Bwrap(program.into()),
-            None => return Err(unknown(request, given)),
-        },
-        "landlock" => Backend::Landlock,
-        CONTAINER => {
-            let refused = |why: ralph_sandbox::container::Unusable| NoSandbox {
-                mode: mode_name(Mode::Container),
-                why: why.to_string(),
-            };
-            Backend::Container(container::kept(request, given, workspace).map_err(refused)?)
+    let gone = |why: String| NoSandbox::Gone { backend: given.backend.clone(), why };
+    let unknown = || gone("this version of ralph does not know it".to_owned());
+    let backend = match (given.backend.as_str(), &given.program) {
+        (NO_BACKEND, _) => return Ok(None),
+        ("namespaces", _) => Backend::Namespaces,
+        (BWRAP, Some(program)) if Path::new(program).exists() => Backend::Bwrap(program.into()),
+        (BWRAP, Some(program)) => return Err(gone(format!("{program} is missing"))),
+        ("landlock", _) => Backend::Landlock,
+        (CONTAINER, _) => {
+            let found = container::kept(request, given, site.workspace);
+            Backend::Container(found.map_err(|why| gone(why.to_string()))?)
         }
-        NO_BACKEND => return Ok(None),
-        _ => return Err(unknown(request, given)),
+        _ => return Err(unknown()),
     };
     // What the killed process left; after the containers, which use the directories.
     call_dirs::remove_left(&request.surroundings.home);
-    Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(request, backend) }))
-}
-
-/// The run had a sandbox that this ralph cannot build: without one, its programs would not be contained as it was said.
-fn unknown(request: &SandboxRequest, given: &SandboxGiven) -> NoSandbox {
-    let why = format!(
-        "the run began in a sandbox of the kind {:?}, which this version does not know",
-        given.backend
-    );
-    NoSandbox { mode: mode_name(request.settings.mode), why }
+    let deps = SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(request, backend) };
+    // A container was checked already, and its trial takes seconds.
+    if !deps.is_container() {
+        probed(&deps, site).map_err(gone)?;
+    }
+    Ok(Some(deps))
 }
 
 /// In their order of preference.
 fn backends() -> Vec<Backend> {
     let bwrap = ralph_sandbox::system_bwrap().unwrap_or_else(|| BWRAP.into());
     vec![Backend::Namespaces, Backend::Bwrap(bwrap), Backend::Landlock]
+}
+
+fn is_installed(backend: &Backend) -> bool {
+    *backend != Backend::Bwrap(BWRAP.into())
 }
 
 fn name(backend: &Backend) -> &'static str {
@@ -222,7 +217,7 @@ fn deps(request: &SandboxRequest, backend: Backend) -> SandboxDeps {
 type Tried = (SandboxDeps, Held, Vec<String>);
 
 fn tried(request: &SandboxRequest, backend: Backend, site: &Site<'_>) -> Result<Tried, String> {
-    if backend == Backend::Bwrap(BWRAP.into()) {
+    if !is_installed(&backend) {
         return Err("not installed".into());
     }
     let with_layers = deps(request, backend);

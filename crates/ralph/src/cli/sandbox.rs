@@ -21,6 +21,10 @@ use std::sync::Arc;
 /// Where the home directory is if nobody says: nothing lies there.
 const NO_HOME: &str = "/nonexistent";
 
+/// What to do where a sandbox works on this machine and fails in a workspace.
+pub const REPAIR: &str = "rename, move or remove what is named; if nothing in the workspace is, look at sandbox.hide and the other \
+    settings (`ralph config show`)";
+
 /// The sandbox that the settings ask for; `anew` if a flag of this command chose it.
 pub fn request(settings: &Settings, anew: bool, here: &Here) -> Result<SandboxRequest, Problem> {
     let home = here.env.home.clone().unwrap_or_else(|| NO_HOME.into());
@@ -137,16 +141,28 @@ pub fn places(protect: &[String], here: &Here) -> WorkspacePlaces {
     index.map(|index| WorkspacePlaces::of(&here.workspace, &index)).unwrap_or_default()
 }
 
-/// The problem of settings that cannot be met here.
+/// The problem of a sandbox that cannot be had, with what to do.
 pub fn refused(why: &NoSandbox, here: &Here) -> Problem {
     let problem = Problem::new(Code::Config, why.to_string());
-    // What is wrong with a container says itself what to do.
-    let remedies = if why.mode == CONTAINER { Vec::new() } else { remedies() };
-    let problem = remedies.into_iter().fold(problem, Problem::hint);
-    let problem = problem.hint("`ralph doctor` tries every sandbox and says what is missing");
-    match here.env.settings.contains_key("RALPH_SANDBOX") {
-        true => problem.hint("or choose another mode: RALPH_SANDBOX=auto uses what works here"),
-        false => problem.hint("or choose another mode: --sandbox auto uses what works here"),
+    match why {
+        NoSandbox::Machine { mode, .. } => {
+            // What is wrong with a container says itself what to do.
+            let remedies = if *mode == CONTAINER { Vec::new() } else { remedies() };
+            let problem = remedies.into_iter().fold(problem, Problem::hint);
+            let problem = problem.hint("`ralph doctor` tries every sandbox and says what is missing");
+            match here.env.settings.contains_key("RALPH_SANDBOX") {
+                _ if *mode == "auto" => problem.hint("or run without a sandbox on purpose: --sandbox off"),
+                true => problem.hint("or choose another mode: RALPH_SANDBOX=auto uses what works here"),
+                false => problem.hint("or choose another mode: --sandbox auto uses what works here"),
+            }
+        }
+        NoSandbox::Workspace { .. } => {
+            problem.hint(REPAIR).hint("or run without a sandbox on purpose: --sandbox off")
+        }
+        NoSandbox::Gone { .. } => problem
+            .hint("repair it and resume again; `ralph doctor` tries every sandbox and says what is missing")
+            .hint("or continue in another one: ralph resume --sandbox auto")
+            .hint("or without one: ralph resume --sandbox off"),
     }
 }
 

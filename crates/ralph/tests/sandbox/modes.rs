@@ -33,6 +33,28 @@ fn require_does_not_start_where_less_can_be_held() {
     }
 }
 
+/// The machine has it: then it is not for the settings or the workspace to bring about a weaker one.
+#[test]
+fn auto_takes_nothing_weaker_where_only_the_run_fails() {
+    for who in everybody() {
+        let place = Place::new(who);
+        place.config("[sandbox]\nhide = [\"/usr\"]\n");
+        let done = place.done("echo work > done.txt", &[]);
+        assert_eq!(done.code, 78, "{} {}", done.result, done.stderr);
+        assert!(
+            done.stderr.contains("the sandbox `namespaces` works on this machine, but"),
+            "{}",
+            done.stderr
+        );
+        assert!(
+            done.stderr.contains("sandbox.hide") && done.stderr.contains("--sandbox off"),
+            "{}",
+            done.stderr
+        );
+        assert!(!place.scratch.workspace().join("done.txt").exists());
+    }
+}
+
 #[test]
 fn auto_says_what_less_it_has() {
     let place = Place::new(everybody()[0]);
@@ -81,10 +103,13 @@ fn a_resumed_run_keeps_its_backend() {
     };
     let again = place.finished(&mut resume("2", &[]));
     assert_eq!(again.result["details"]["sandbox"]["backend"], backend, "{}", again.result);
-    // Where it cannot be built any more, the call does not start, and nothing weaker takes its place.
-    let refused = place.finished(&mut without_namespaces(&resume("3", &["--no-wait"])));
-    assert_eq!(refused.result["details"]["sandbox"]["backend"], backend, "{}", refused.result);
-    assert!(refused.result.to_string().contains("the sandbox could not be built"), "{}", refused.result);
+    // Where it cannot be built any more, the run does not continue, and nothing weaker takes its place.
+    let output = without_namespaces(&resume("3", &["--no-wait"])).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(78), "{said}");
+    let gone = format!("the run began in the sandbox `{}`, which cannot be built", backend.as_str().unwrap());
+    assert_eq!(said.matches(&gone).count(), 1, "{said}");
+    assert!(said.contains("ralph resume --sandbox auto") && said.contains("ralph doctor"), "{said}");
     // Unless a person says so.
     let off = place.finished(&mut resume("9", &["--sandbox", "off"]));
     assert_eq!(off.sandbox(), "none", "{}", off.result);

@@ -7,7 +7,7 @@ use crate::problem::Code;
 use ralph_agents::registry;
 use ralph_diagnostics::Discard;
 use ralph_engine::home::Home;
-use ralph_engine::sandbox::{CalledAgent, Site, Trial, choose, trials};
+use ralph_engine::sandbox::{CalledAgent, NoSandbox, Site, Trial, choose, trials};
 use ralph_engine::verification::tree_copy;
 use ralph_rules::record::CONTAINER;
 use ralph_sandbox::policy::Mode;
@@ -40,6 +40,9 @@ pub fn rows(here: &Here) -> Vec<Row> {
             "it is switched off: remove sandbox.mode from your own config.toml (`ralph config edit --user`), or RALPH_SANDBOX",
         ),
         Ok(choice) => Row::warn("sandbox", choice.given.words(), remedy(&remedies)),
+        Err(why @ NoSandbox::Workspace { .. }) => {
+            Row::bad("sandbox", Code::Config, why.to_string(), cli_sandbox::REPAIR)
+        }
         Err(why) => Row::bad("sandbox", Code::Config, why.to_string(), remedy(&remedies)),
     };
     let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
