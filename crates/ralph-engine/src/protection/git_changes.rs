@@ -7,7 +7,7 @@ use super::{tool_hooks, tools};
 use crate::step_context::StepContext;
 use ralph_os::{Links, read_regular};
 use ralph_rules::record::Violation;
-use ralph_tree::{Entry, Kind};
+use ralph_tree::{Entry, Kind, git_settings, repository_at};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -93,8 +93,20 @@ impl Change<'_> {
             b"config" => FirstConfigs::load(&self.ctx.folder).of(&self.was.dir),
             _ => None,
         };
-        let (first, branches) = first.map_or_else(|| (before.clone(), None), |f| (f.config, f.branches));
+        let (mut first, branches) = first.map_or_else(|| (before.clone(), None), |f| (f.config, f.branches));
+        first.extend(self.own_work_tree(&after).unwrap_or_default());
         Some(Configs { first, branches, before, after })
+    }
+
+    /// The setting by which a submodule's directory names the work tree that names it as its own: git writes it when the submodule
+    /// is checked out again.
+    fn own_work_tree(&self, config: &[u8]) -> Option<Vec<u8>> {
+        let settings = git_settings(config);
+        let (_, value) = settings.iter().find(|(name, _)| name == "core.worktree")?;
+        let is_plain = !value.iter().any(|byte| byte.is_ascii_control() || b"\"\\#;".contains(byte));
+        let (own, _) = repository_at(&self.was.dir.join(OsStr::from_bytes(value)))?;
+        let leads_here = own == self.was.dir && !value.starts_with(b"/") && is_plain;
+        leads_here.then(|| [b"\n[core]\n\tworktree = ", value.as_slice(), b"\n"].concat())
     }
 
     fn blamed(&self) -> Option<BTreeSet<String>> {
