@@ -129,7 +129,7 @@ fn chosen(
     index: &Index,
 ) -> Result<Option<(SandboxGiven, Option<SandboxDeps>)>, OpenError> {
     let Some(request) = &deps.sandbox else { return Ok(None) };
-    let places = WorkspacePlaces::of(Path::new(&started.workspace), index);
+    let places = WorkspacePlaces::of(Path::new(&started.workspace), index, None);
     let choice = sandbox::choose(request, &site(deps, started, &places))?;
     Ok(Some((choice.given, choice.deps)))
 }

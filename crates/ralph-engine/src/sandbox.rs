@@ -111,4 +111,6 @@ pub struct WorkspacePlaces {
     pub git_elsewhere: Vec<PathBuf>,
     /// The names in the workspace's own directory, of which those that other programs obey are read-only.
     pub entries: Vec<String>,
+    /// How many more there are than can be mounted.
+    pub left_out: usize,
 }

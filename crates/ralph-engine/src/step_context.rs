@@ -87,8 +87,8 @@ pub struct StepContext {
     pub(crate) story_baseline: Mutex<Option<Arc<Baseline>>>,
     /// The verify commands that apply now, and whether they are those of a story.
     pub(crate) scope: Mutex<Scope>,
-    /// The names in the workspace before the first program of this process.
-    first_entries: OnceLock<Vec<String>>,
+    /// What was read-only in the workspace before the first program of this process.
+    first_places: OnceLock<WorkspacePlaces>,
     latest: Mutex<Latest>,
 }
 
@@ -132,7 +132,7 @@ impl StepContext {
             home: home.clone(),
             rooms: home.rooms(Path::new(&start.workspace)),
             package_cache: home.package_cache(Path::new(&start.workspace)),
-            first_entries: OnceLock::new(),
+            first_places: OnceLock::new(),
             pending_restore: home.pending_restore(Path::new(&start.workspace)),
             start,
             place,
@@ -270,10 +270,12 @@ impl StepContext {
     pub fn read_only_places(&self) -> WorkspacePlaces {
         match &self.sandbox {
             Some(_) => {
-                let now = WorkspacePlaces::of(&self.workspace, &self.index());
+                let places = |first| WorkspacePlaces::of(&self.workspace, &self.index(), first);
+                let first = self.first_places.get_or_init(|| places(None));
+                let now = places(Some(first));
                 // Settings of other programs that the agent makes itself it may go on to write: its end names them.
-                let first = self.first_entries.get_or_init(|| now.entries.clone());
-                let is_read_only = |name: &&String| !is_obeyed(name.as_bytes()) || first.contains(*name);
+                let is_read_only =
+                    |name: &&String| !is_obeyed(name.as_bytes()) || first.entries.contains(*name);
                 let entries = now.entries.iter().filter(is_read_only).cloned().collect();
                 WorkspacePlaces { plan_file: self.plan_in_workspace(), entries, ..now }
             }

@@ -12,7 +12,7 @@ use crate::content::small_file;
 use crate::index::{Index, Kind};
 use crate::repository::repositories;
 
-/// A larger config is not read, nor more configs than these.
+/// A larger config is not read, nor more configs of one repository than these.
 const LARGEST: u64 = 1 << 20;
 const MOST_CONFIGS: usize = 256;
 /// So many links may lead to a file, as in the kernel.
@@ -28,6 +28,7 @@ pub fn named_places(root: &Path, index: &Index) -> BTreeSet<PathBuf> {
     let mut named = Named::default();
     for repository in repositories(&root, index) {
         let depth = Path::new(OsStr::from_bytes(&repository.within)).components().count();
+        named.read.clear();
         let top = root.ancestors().nth(depth).unwrap_or(&root).join(OsStr::from_bytes(&repository.files));
         for dir in BTreeSet::from([&repository.own, &repository.common]) {
             OWN.iter().for_each(|name| named.add_link(&dir.join(name)));

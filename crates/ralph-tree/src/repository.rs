@@ -3,6 +3,7 @@
 //! `git_dir` finds the directories; the caller walks them with [`Tree::guarding`](crate::Tree::guarding), compares
 //! what git obeys like any protected path, and looks at history only where a ref moved.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -36,9 +37,6 @@ pub const OBEYED: &[&str] = &[
 
 /// Where a repository keeps its refs.
 pub const REFS: &[&str] = &["/HEAD", "/packed-refs", "/refs/", "/reftable/"];
-
-/// More repositories than this are not looked into.
-const MOST: usize = 64;
 
 /// One repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,15 +89,15 @@ pub fn repositories(root: &Path, index: &Index) -> Vec<Repository> {
         let within = root.strip_prefix(top).map(bytes).unwrap_or_default();
         (Vec::new(), within, git)
     });
-    let inner = index.repositories().filter(|entry| entry.path != b".git").take(MOST).filter_map(|entry| {
+    let inner = index.repositories().filter(|entry| entry.path != b".git").filter_map(|entry| {
         let dir = entry.path.strip_suffix(b"/.git")?;
         let path = root.join(OsStr::from_bytes(dir));
         Some((dir.to_vec(), Vec::new(), GitDir::at(&path)?))
     });
-    let mut found: Vec<Repository> = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     for (files, within, git) in around.into_iter().chain(inner) {
         let (Ok(own), Ok(common)) = (git.own.canonicalize(), git.common.canonicalize()) else { continue };
-        if found.iter().any(|known| known.own == own) {
+        if !seen.insert(own.clone()) {
             continue;
         }
         let name = own.strip_prefix(&root).unwrap_or(&own);

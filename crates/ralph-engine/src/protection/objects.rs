@@ -5,6 +5,7 @@ use super::repositories::{History, Repositories};
 use ralph_diagnostics::Discard;
 use ralph_os::{Links, open_regular};
 use ralph_tree::{ObjectFiles, Repository};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,12 +30,14 @@ impl Objects {
     /// Those of each repository before a step. What is unchanged since `earlier` is not read again.
     pub fn of(workspace: &Path, histories: &[History], earlier: &[Objects]) -> Vec<Objects> {
         let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_path_buf());
-        let mut all: Vec<Objects> = Vec::new();
+        let known: BTreeMap<&Path, &Objects> =
+            earlier.iter().map(|known| (known.repository.common.as_path(), known)).collect();
+        let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
         for History { repository, .. } in histories {
-            if all.iter().any(|known| known.repository.common == repository.common) {
+            if !seen.insert(&repository.common) {
                 continue;
             }
-            let known = earlier.iter().find(|known| known.repository.common == repository.common);
+            let known = known.get(repository.common.as_path());
             let common = repository.common.strip_prefix(&root).unwrap_or(&repository.common);
             let name = common.join("objects").display().to_string();
             let files = ObjectFiles::look(repository, known.map(|known| &known.files), false);

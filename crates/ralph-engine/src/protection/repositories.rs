@@ -17,8 +17,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// More bare repositories than this are not looked into.
-const MOST_BARE: usize = 64;
 /// Name of the list in a moment's folder.
 const LIST: &str = "list.json";
 
@@ -77,24 +75,26 @@ struct Listed {
 impl Repositories {
     /// Reads the current state. What is unchanged since `earlier` is not read again.
     pub fn look(root: &Path, files: &Index, protect: &Protect, earlier: &Repositories) -> Repositories {
-        let mut now = Repositories::default();
+        let (mut now, mut dirs) = (Repositories::default(), GitDirs::since(earlier));
+        let known: BTreeMap<&Path, &History> = earlier.histories.iter().map(|it| (it.own(), it)).collect();
         let top = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         for repository in repositories(root, files) {
-            let known = earlier.histories.iter().find(|h| h.repository == repository);
-            now.histories.push(History::look(repository.clone(), known));
+            let known = known.get(repository.own.as_path()).filter(|known| known.repository == repository);
+            now.histories.push(History::look(repository.clone(), known.copied()));
             // What git obeys of linked work trees is looked at with the directory around them. What links lead to may be anybody's.
             let mut shared = InnerGitDirs::of(&repository.common).submodules;
             shared.retain(|dir| dir.starts_with(&repository.common) || dir.starts_with(&top));
             let shared = [repository.common].into_iter().chain(shared);
-            now.add(repository.name, repository.own, earlier);
+            dirs.add(repository.name, repository.own);
             for dir in shared {
                 let name = shown(dir.strip_prefix(root).unwrap_or(&dir).as_os_str().as_bytes());
-                now.add(name, dir, earlier);
+                dirs.add(name, dir);
             }
         }
-        for bare in bare_repositories(files).take(MOST_BARE) {
-            now.add(shown(bare), top.join(OsStr::from_bytes(bare)), earlier);
+        for bare in bare_repositories(files) {
+            dirs.add(shown(bare), top.join(OsStr::from_bytes(bare)));
         }
+        now.git_dirs = dirs.found;
         now.keep_known(earlier);
         let around = match (earlier.around(), now.histories.first()) {
             (Some(known), _) => Some(known.again()),
@@ -103,15 +103,6 @@ impl Repositories {
         };
         now.git_dirs.extend(around);
         now
-    }
-
-    /// A directory with files that git obeys.
-    fn add(&mut self, name: String, dir: PathBuf, earlier: &Repositories) {
-        if !self.has(&dir) {
-            let known = earlier.git_dirs.iter().find(|git_dir| git_dir.dir == dir);
-            let known = known.map(|git_dir| &*git_dir.index);
-            self.git_dirs.push(GitDir::look(name, dir, Guards::GitObeys, known));
-        }
     }
 
     /// Whether a directory is one of these.
@@ -130,16 +121,15 @@ impl Repositories {
     /// What was known before stays known as long as it is there: a repository that an agent makes in the workspace, or an
     /// ignore rule, must not put the one around it out of sight.
     fn keep_known(&mut self, earlier: &Repositories) {
-        for known in earlier.git_dirs.iter().filter(|known| known.is_of_git() && known.dir.is_dir()) {
-            if !self.has(&known.dir) {
-                self.git_dirs.push(known.again());
-            }
-        }
-        for known in earlier.histories.iter().filter(|known| known.repository.own.is_dir()) {
-            if !self.histories.iter().any(|history| history.repository.own == known.repository.own) {
-                self.histories.push(History::look(known.repository.clone(), Some(known)));
-            }
-        }
+        let dirs: BTreeSet<&Path> = self.git_dirs.iter().map(|it| it.dir.as_path()).collect();
+        let gone = |it: &&GitDir| it.is_of_git() && it.dir.is_dir() && !dirs.contains(it.dir.as_path());
+        let again: Vec<GitDir> = earlier.git_dirs.iter().filter(gone).map(GitDir::again).collect();
+        self.git_dirs.extend(again);
+        let owns: BTreeSet<&Path> = self.histories.iter().map(History::own).collect();
+        let gone = |it: &&History| it.own().is_dir() && !owns.contains(it.own());
+        let again = |it: &History| History::look(it.repository.clone(), Some(it));
+        let again: Vec<History> = earlier.histories.iter().filter(gone).map(again).collect();
+        self.histories.extend(again);
     }
 
     /// The part of the repository around the workspace, if the workspace is a part of one.
@@ -267,7 +257,32 @@ pub fn odd_in_repository(root: &Path) -> Vec<String> {
     blocked.map(|what| format!(".git is {what}")).into_iter().chain(odd).collect()
 }
 
+/// Directories with files that git obeys, each once.
+struct GitDirs<'a> {
+    earlier: BTreeMap<&'a Path, &'a Index>,
+    seen: BTreeSet<PathBuf>,
+    found: Vec<GitDir>,
+}
+
+impl<'a> GitDirs<'a> {
+    fn since(earlier: &'a Repositories) -> GitDirs<'a> {
+        let earlier = earlier.git_dirs.iter().map(|it| (it.dir.as_path(), &*it.index)).collect();
+        GitDirs { earlier, seen: BTreeSet::new(), found: Vec::new() }
+    }
+
+    fn add(&mut self, name: String, dir: PathBuf) {
+        if self.seen.insert(dir.clone()) {
+            let known = self.earlier.get(dir.as_path()).copied();
+            self.found.push(GitDir::look(name, dir, Guards::GitObeys, known));
+        }
+    }
+}
+
 impl History {
+    fn own(&self) -> &Path {
+        &self.repository.own
+    }
+
     fn look(repository: Repository, earlier: Option<&History>) -> History {
         let stamp = walk(&repository.common, refs_globs(), earlier.map(|earlier| &earlier.stamp));
         let own = repository.own == repository.common;

@@ -245,6 +245,12 @@ fn probed(deps: &SandboxDeps, site: &Site<'_>) -> Result<(Held, Vec<String>), St
     };
     drop(dirs);
     let mut held = held?;
+    if let Some(why) = site.places.too_many() {
+        if deps.is_container() {
+            return Err(why);
+        }
+        held.promises.retain(|promise| *promise != Promise::ProtectedPaths);
+    }
     held.notes.extend(planned.notes);
     Ok((held, planned.withheld))
 }
@@ -271,6 +277,10 @@ fn given(deps: &SandboxDeps, held: &Held, withheld: Vec<String>, site: &Site<'_>
         missing.push(Promise::Network);
     }
     let why = if landlock { "Landlock cannot" } else { "it did not hold when it was tried" };
+    let reason = |what: &Promise| {
+        let too_many = site.places.too_many().filter(|_| *what == Promise::ProtectedPaths && !landlock);
+        too_many.unwrap_or_else(|| why.into())
+    };
     let (program, image) = match &deps.backend {
         Backend::Bwrap(program) => (Some(program), None),
         Backend::Container(it) => (Some(&it.program), Some(it.image.clone())),
@@ -282,7 +292,7 @@ fn given(deps: &SandboxDeps, held: &Held, withheld: Vec<String>, site: &Site<'_>
         program,
         image,
         held: words(&mut REQUIRED.into_iter().filter(|promise| holds(promise))),
-        missing: missing.iter().map(|what| NotHeld { what: what.to_string(), why: why.into() }).collect(),
+        missing: missing.iter().map(|what| NotHeld { what: what.to_string(), why: reason(what) }).collect(),
         network: if limited { network.into() } else { String::new() },
         verify_network: if limited && differs { network_name(verification).into() } else { String::new() },
         withheld,

@@ -36,6 +36,8 @@ pub struct Contained {
     deps: SandboxDeps,
     /// The program of the engine that runs it, if it is in a container.
     engine: Option<PathBuf>,
+    /// Why not every protected path was held.
+    too_many: Option<String>,
     // Last: the gate and the login's copy need what is in them.
     dirs: CallDirs,
 }
@@ -125,7 +127,8 @@ impl SandboxDeps {
             _ => None,
         };
         let logins = planned.brought_back.into_iter().map(Login::before).collect();
-        Ok(Contained { logins, layers, gate, deps: self.clone(), engine, dirs })
+        let too_many = program.places.too_many();
+        Ok(Contained { logins, layers, gate, deps: self.clone(), engine, too_many, dirs })
     }
 }
 
@@ -139,6 +142,9 @@ impl Contained {
         let logins = self.logins.iter().filter_map(Login::bring_back);
         let mut notes = self.deps.worth_saying(&exit.notes);
         notes.extend(logins);
+        notes.extend(
+            self.too_many.map(|why| format!("protected paths: {why}; the rest is compared after each step")),
+        );
         let refused = self.gate.as_ref().map(Gate::refused).unwrap_or_default();
         let mut hosts: Vec<String> = Vec::new();
         for refused in refused.hosts {

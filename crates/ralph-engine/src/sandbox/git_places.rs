@@ -2,23 +2,22 @@
 
 use super::WorkspacePlaces;
 use ralph_tree::{Index, InnerGitDirs, Kind, bare_repositories, named_places, repositories};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// More protected paths than these are left to detection: each costs a mount at every start of a program.
+/// More paths of one kind than these are left to detection, and that is said: each costs a mount at every start of a program.
 const MOST: usize = 4096;
 
-/// More bare repositories are left to detection.
-const MOST_BARE: usize = 64;
-
 impl WorkspacePlaces {
-    /// The places of a workspace as a walk found it. Of directories elsewhere only those of the repository around the
-    /// workspace count: a repository that lies in it may have been made by an agent, and say anything.
-    pub fn of(workspace: &Path, index: &Index) -> WorkspacePlaces {
+    /// The places of a workspace as a walk found it. `first` are those that the run began with: they come before all that an agent
+    /// may have made since, and of directories elsewhere only theirs count. Of directories elsewhere only those of the repository
+    /// around the workspace count: a repository that lies in it may have been made by an agent, and say anything.
+    pub fn of(workspace: &Path, index: &Index, first: Option<&WorkspacePlaces>) -> WorkspacePlaces {
         let root = workspace.canonicalize().unwrap_or_else(|_| workspace.to_path_buf());
-        let (mut inside, mut elsewhere) = (Vec::new(), Vec::new());
+        let (mut inside, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
         for repository in repositories(workspace, index) {
             let is_around = repository.files.is_empty();
             let inner = InnerGitDirs::of(&repository.common);
@@ -29,26 +28,58 @@ impl WorkspacePlaces {
                 .filter(|dir| dir.starts_with(&repository.common) || dir.starts_with(&root));
             for dir in [repository.own, repository.common.clone()].into_iter().chain(inner) {
                 match dir.strip_prefix(&root) {
-                    Ok(below) if !inside.contains(&below.to_path_buf()) => inside.push(below.to_path_buf()),
-                    Err(_) if is_around && !elsewhere.contains(&dir) => elsewhere.push(dir),
-                    _ => {}
+                    Ok(below) => drop(inside.insert(below.to_path_buf())),
+                    Err(_) if is_around => drop(elsewhere.insert(dir)),
+                    Err(_) => {}
                 }
             }
         }
-        let bare = bare_repositories(index).map(path_of).filter(|dir| !inside.contains(dir));
-        let bare: Vec<PathBuf> = bare.take(MOST_BARE).collect();
-        inside.extend(bare);
+        if let Some(first) = first {
+            elsewhere.retain(|dir| first.git_elsewhere.iter().any(|known| dir.starts_with(known)));
+        }
+        inside.extend(bare_repositories(index).map(path_of));
         let files = index.repositories().filter(|entry| entry.kind == Kind::File);
+        let files: Vec<PathBuf> = files.map(|entry| path_of(entry.path)).collect();
         let mut protected = protected(index);
         protected.extend(named(&root, index, &inside));
+        let mut limit = Limit { left_out: 0 };
+        let known = |list: fn(&WorkspacePlaces) -> &Vec<PathBuf>| first.map(list);
         WorkspacePlaces {
-            protected,
+            protected: limit.take(protected, known(|first| &first.protected)),
             plan_file: None,
-            git_directories: inside,
-            git_files: files.map(|entry| path_of(entry.path)).collect(),
-            git_elsewhere: elsewhere,
+            git_directories: limit.take(inside.into_iter().collect(), known(|first| &first.git_directories)),
+            git_files: limit.take(files, known(|first| &first.git_files)),
+            git_elsewhere: limit.take(elsewhere.into_iter().collect(), known(|first| &first.git_elsewhere)),
             entries: names_in(&root),
+            left_out: limit.left_out,
         }
+    }
+
+    /// Why not all of them are held, if that is so.
+    pub(super) fn too_many(&self) -> Option<String> {
+        let left_out = self.left_out;
+        (left_out > 0).then(|| {
+            format!("{left_out} protected paths and repositories are more than the {MOST} of each kind that can be mounted")
+        })
+    }
+}
+
+/// Counts what is more than can be mounted.
+struct Limit {
+    left_out: usize,
+}
+
+impl Limit {
+    /// What is known first, so that nothing new takes its place.
+    fn take(&mut self, all: Vec<PathBuf>, known: Option<&Vec<PathBuf>>) -> Vec<PathBuf> {
+        let Some(over) = all.len().checked_sub(MOST + 1) else { return all };
+        self.left_out += over + 1;
+        let known: BTreeSet<&PathBuf> = known.into_iter().flatten().collect();
+        let (mut kept, new): (Vec<PathBuf>, Vec<PathBuf>) =
+            all.into_iter().partition(|it| known.contains(it));
+        kept.extend(new);
+        kept.truncate(MOST);
+        kept
     }
 }
 
@@ -59,14 +90,12 @@ fn names_in(dir: &Path) -> Vec<String> {
 
 /// What the configuration of git or a protected link names in the workspace, where it exists; links themselves are left to
 /// detection. A directory that a repository lies in is not read-only for that: git would no longer work.
-fn named(root: &Path, index: &Index, git_directories: &[PathBuf]) -> Vec<PathBuf> {
+fn named(root: &Path, index: &Index, git_directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let above: BTreeSet<&Path> = git_directories.iter().flat_map(|dir| dir.ancestors()).collect();
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok_and(|it| it.is_file() || it.is_dir());
     let places = named_places(root, index).into_iter().filter(is_there);
     let below = places.filter_map(|path| Some(path.strip_prefix(root).ok()?.to_path_buf()));
-    let apart = |path: &PathBuf| {
-        path.components().next().is_some() && !git_directories.iter().any(|dir| dir.starts_with(path))
-    };
-    below.filter(apart).take(MOST).collect()
+    below.filter(|path| !above.contains(path.as_path()) && path.components().next().is_some()).collect()
 }
 
 /// The protected paths, without those that lie in a protected directory. Links are left to detection: what is mounted over
@@ -79,10 +108,6 @@ fn protected(index: &Index) -> Vec<PathBuf> {
         if !covered && matches!(entry.kind, Kind::File | Kind::Directory) {
             found.push(path);
         }
-    }
-    if found.len() > MOST {
-        tracing::warn!(paths = found.len(), "too many protected paths to mount; the rest is only watched");
-        found.truncate(MOST);
     }
     found
 }
@@ -98,7 +123,7 @@ mod tests {
 
     fn places(root: &Path) -> WorkspacePlaces {
         let tree = Tree::new(root, Protect::new(["secrets/", "*.pem"]).unwrap());
-        WorkspacePlaces::of(root, &tree.walk(None).unwrap())
+        WorkspacePlaces::of(root, &tree.walk(None).unwrap(), None)
     }
 
     #[test]
@@ -178,10 +203,46 @@ mod tests {
         fs::write(work.join("inner/.git"), format!("gitdir: {}\n", claimed.display())).unwrap();
         let found = places(&work);
         let root = dir.path().canonicalize().unwrap();
-        assert_eq!(found.git_elsewhere, [root.join("main/.git/worktrees/work"), root.join("main/.git")]);
+        assert_eq!(found.git_elsewhere, [root.join("main/.git"), root.join("main/.git/worktrees/work")]);
         assert_eq!(found.git_directories, [PathBuf::from("made/.git")]);
         let mut files = found.git_files;
         files.sort();
         assert_eq!(files, [PathBuf::from(".git"), PathBuf::from("inner/.git")]);
+    }
+
+    #[test]
+    fn what_was_there_first_is_not_displaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let repository = |name: &str| {
+            let git = dir.path().join(name).join(".git");
+            fs::create_dir_all(&git).unwrap();
+            fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        };
+        repository("zoo");
+        let first = places(dir.path());
+        assert_eq!(first.too_many(), None);
+        (0..=MOST).for_each(|n| repository(&format!("a{n}")));
+        let tree = Tree::new(dir.path(), Protect::new(["secrets/"]).unwrap());
+        let now = WorkspacePlaces::of(dir.path(), &tree.walk(None).unwrap(), Some(&first));
+        assert_eq!(now.git_directories[0], Path::new("zoo/.git"));
+        assert_eq!((now.git_directories.len(), now.left_out), (MOST, 2));
+        assert!(now.too_many().unwrap().starts_with("2 protected paths and repositories"));
+    }
+
+    #[test]
+    fn an_agent_does_not_lead_a_mount_elsewhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let (work, other) = (dir.path().join("work"), dir.path().join("other/.git"));
+        fs::create_dir_all(work.join("inner")).unwrap();
+        fs::create_dir_all(&other).unwrap();
+        fs::write(other.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let first = places(&work);
+        for at in [work.join("inner"), work.clone()] {
+            fs::write(at.join(".git"), format!("gitdir: {}\n", other.display())).unwrap();
+            let tree = Tree::new(&work, Protect::new(["secrets/"]).unwrap());
+            let now = WorkspacePlaces::of(&work, &tree.walk(None).unwrap(), Some(&first));
+            assert_eq!(now.git_elsewhere, [PathBuf::new(); 0]);
+        }
+        assert_eq!(places(&work).git_elsewhere.len(), 1, "if it was there from the start");
     }
 }

@@ -196,9 +196,9 @@ fn overlap(one: &Path, other: &Path) -> bool {
 /// Without paths that lie in another one.
 pub(super) fn outermost(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut outer: Vec<PathBuf> = Vec::new();
-    // In this order a directory comes before what is in it.
+    // In this order a directory comes right before everything in it.
     for path in paths.collect::<BTreeSet<_>>() {
-        if !outer.iter().any(|above| path.starts_with(above)) {
+        if !outer.last().is_some_and(|above| path.starts_with(above)) {
             outer.push(path);
         }
     }

@@ -138,7 +138,7 @@ pub fn of_run(resolved: &Resolved, here: &Here) -> Result<SandboxGiven, Problem>
 pub fn places(protect: &[String], here: &Here) -> WorkspacePlaces {
     let protect = Protect::new(protect).ok();
     let index = protect.and_then(|protect| Tree::new(&here.workspace, protect).walk(None).ok());
-    index.map(|index| WorkspacePlaces::of(&here.workspace, &index)).unwrap_or_default()
+    index.map(|index| WorkspacePlaces::of(&here.workspace, &index, None)).unwrap_or_default()
 }
 
 /// The problem of a sandbox that cannot be had, with what to do.
