@@ -150,7 +150,7 @@ fn kept_or_chosen(
 ) -> Result<(Option<SandboxDeps>, Option<Box<SandboxGiven>>), OpenError> {
     match (&deps.sandbox, &started.contained) {
         (Some(request), Some(given)) if !request.anew => {
-            let places = WorkspacePlaces::of(Path::new(&started.workspace), index);
+            let places = WorkspacePlaces::of(Path::new(&started.workspace), index, None);
             Ok((sandbox::kept(request, given, &site(deps, started, &places))?, None))
         }
         // What began without a sandbox goes on without one.

@@ -70,6 +70,9 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
     let refused = |why: String| NoSandbox::Machine { mode: mode_name(mode), why };
     match mode {
         Mode::Off => return Ok(Choice { deps: None, given: SandboxGiven::none("") }),
+        Mode::Require | Mode::Strict | Mode::Container if site.places.left_out > 0 => {
+            return Err(NoSandbox::TooMany { mode: mode_name(mode), more: site.places.left_out });
+        }
         Mode::Container => return in_container(request, site).map_err(refused),
         Mode::Auto | Mode::Require | Mode::Strict => {}
     }
@@ -245,10 +248,7 @@ fn probed(deps: &SandboxDeps, site: &Site<'_>) -> Result<(Held, Vec<String>), St
     };
     drop(dirs);
     let mut held = held?;
-    if let Some(why) = site.places.too_many() {
-        if deps.is_container() {
-            return Err(why);
-        }
+    if site.places.left_out > 0 {
         held.promises.retain(|promise| *promise != Promise::ProtectedPaths);
     }
     held.notes.extend(planned.notes);

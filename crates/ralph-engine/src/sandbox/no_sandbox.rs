@@ -11,6 +11,16 @@ pub enum NoSandbox {
         /// Why.
         why: String,
     },
+    /// More paths of the workspace are protected than can be made read-only.
+    #[error(
+        "sandbox.mode = \"{mode}\" is not possible here: too many paths are protected, {more} of them would only be watched"
+    )]
+    TooMany {
+        /// The mode.
+        mode: &'static str,
+        /// How many are not held.
+        more: usize,
+    },
     /// A backend works here, but not with this workspace and these settings. A weaker one must not take its place: an agent
     /// could have made what is in the workspace.
     #[error(

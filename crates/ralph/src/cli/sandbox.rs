@@ -156,6 +156,9 @@ pub fn refused(why: &NoSandbox, here: &Here) -> Problem {
                 false => problem.hint("or choose another mode: --sandbox auto uses what works here"),
             }
         }
+        NoSandbox::TooMany { .. } => problem
+            .hint("protect a whole directory instead of many files in it, which counts as one (`protect` in ralph.toml)")
+            .hint("or use --sandbox auto, which says what is not held"),
         NoSandbox::Workspace { .. } => {
             problem.hint(REPAIR).hint("or run without a sandbox on purpose: --sandbox off")
         }

@@ -56,6 +56,25 @@ fn auto_takes_nothing_weaker_where_only_the_run_fails() {
 }
 
 #[test]
+fn what_is_too_much_to_be_read_only_is_said_and_refused_where_it_is_required() {
+    let place = Place::new(everybody()[0]);
+    let keys = place.scratch.workspace().join("keys");
+    std::fs::create_dir(&keys).unwrap();
+    for n in 0..4100 {
+        std::fs::write(keys.join(format!("{n}.pem")), "").unwrap();
+    }
+    let run =
+        |flags: &[&str]| place.done("echo work > done.txt", &[&["--protect", "keys/*.pem"], flags].concat());
+    let done = run(&[]);
+    assert!(done.sandbox().contains("not protected paths"), "{}", done.sandbox());
+    let missing = done.result["details"]["sandbox"]["missing"].to_string();
+    assert!(missing.contains("more than the 4096 of each kind that can be mounted"), "{missing}");
+    let refused = run(&["--sandbox", "require"]);
+    assert_eq!(refused.code, 78, "{}", refused.stderr);
+    assert!(refused.stderr.contains("too many paths are protected"), "{}", refused.stderr);
+}
+
+#[test]
 fn auto_says_what_less_it_has() {
     let place = Place::new(everybody()[0]);
     let run = place.run("echo work > done.txt; touch /etc/ralph-was-here; true", &[]);
