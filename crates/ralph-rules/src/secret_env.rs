@@ -19,9 +19,46 @@ const ANYWHERE: &[&str] = &[
     "APIKEY",
     "ACCESSKEY",
     "PRIVATEKEY",
+    "CONNECTION_STRING",
+    "CONNECTIONSTRING",
+    "MNEMONIC",
+    "SSHPASS",
 ];
 /// A name with one of these between its underscores is that of a secret (not `KEYBOARD`, `AUTHOR`).
-const AS_PART: &[&str] = &["KEY", "KEYS", "AUTH", "PASS", "PWD", "PAT", "CREDS", "COOKIE", "DSN"];
+const AS_PART: &[&str] = &[
+    "KEY",
+    "KEYS",
+    "AUTH",
+    "OAUTH",
+    "AUTHORIZATION",
+    "BEARER",
+    "JWT",
+    "PASS",
+    "PWD",
+    "PAT",
+    "CREDS",
+    "COOKIE",
+    "COOKIES",
+    "DSN",
+];
+/// A name that ends so is that of a login's session (not `XDG_SESSION_TYPE`).
+const SESSION: &str = "_SESSION";
+/// Sessions of a desktop and ralph's own, which are no logins.
+const OTHER_SESSIONS: &[&str] = &["DESKTOP_SESSION", "KDE_FULL_SESSION", "RALPH_SESSION"];
+/// Names of values in an address or a list that are secret: `?user=a&password=b`, `AccountName=a;AccountKey=b`.
+const IN_LISTS: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "accountkey",
+    "sharedaccesskey",
+    "sharedaccesssignature",
+    "sig",
+    "access_token",
+    "api_key",
+    "apikey",
+    "client_secret",
+];
 
 /// Whether the name of a variable says that its value is secret.
 pub fn is_secret_name(name: &str) -> bool {
@@ -32,6 +69,7 @@ pub fn is_secret_name(name: &str) -> bool {
     }
     ANYWHERE.iter().any(|word| name.contains(word))
         || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| AS_PART.contains(&part))
+        || (name.ends_with(SESSION) && !OTHER_SESSIONS.contains(&name.as_str()))
 }
 
 /// Whether a value can be told from ordinary text, so that it can be a secret: `true`, `/usr/bin` and `production` are none.
@@ -84,18 +122,71 @@ pub fn password_in_address(value: &str) -> Option<&str> {
     user.split_once(':').map(|(_, password)| password)
 }
 
+/// The password in a list of names and values: `host=db password=b`, `jdbc:…?user=a&password=b`.
+pub fn password_in_list(value: &str) -> Option<&str> {
+    let mut pairs = value.split(['?', '&', ';', ' ']).filter_map(|pair| pair.split_once('='));
+    let secret = pairs.find(|(name, _)| IN_LISTS.contains(&name.to_ascii_lowercase().as_str()));
+    secret.map(|(_, password)| password).filter(|password| !password.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_say_what_is_secret() {
-        for name in ["ANTHROPIC_API_KEY", "GH_TOKEN", "db_password", "NPM_AUTH", "MYSQL_PWD", "OPENAI_APIKEY"]
-        {
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "GH_TOKEN",
+            "db_password",
+            "NPM_AUTH",
+            "MYSQL_PWD",
+            "OPENAI_APIKEY",
+            "SENTRY_DSN",
+            "GITHUB_PAT",
+            "GPG_PASSPHRASE",
+            "GCP_CREDENTIALS",
+            "NPM_CONFIG__AUTH",
+            "SITE_COOKIE",
+            "SITE_COOKIES",
+            "LINKEDIN_SESSION",
+            "AZURE_STORAGE_CONNECTION_STRING",
+            "HTTP_AUTHORIZATION",
+            "SERVICE_JWT",
+            "WALLET_MNEMONIC",
+            "SSHPASS",
+        ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["PWD", "OLDPWD", "KEYBOARD", "GIT_AUTHOR_NAME", "PATH", "MONKEY", "COMPASS", "HOME"] {
+        for name in [
+            "PWD",
+            "OLDPWD",
+            "KEYBOARD",
+            "GIT_AUTHOR_NAME",
+            "PATH",
+            "MONKEY",
+            "COMPASS",
+            "HOME",
+            "DESKTOP_SESSION",
+            "XDG_SESSION_TYPE",
+            "TERM_SESSION_ID",
+        ] {
             assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_found_in_lists() {
+        for (value, password) in [
+            ("jdbc:postgresql://db.example.org/main?user=app&password=rabbit", Some("rabbit")),
+            ("host=db user=app password=rabbit dbname=main", Some("rabbit")),
+            ("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abc==", Some("abc==")),
+            ("https://a.blob.example.org/c?sv=1&sig=abc%3D", Some("abc%3D")),
+            ("Server=db;Pwd=;", None),
+            ("-Djavax.net.ssl.trustStorePassword=changeit -Xmx2g", None),
+            ("https://example.org/password=1", None),
+        ] {
+            assert_eq!(password_in_list(value), password, "{value}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The secrets of the environment: the values that look secret (`ralph_rules::secret_env`), and passwords inside addresses.
 
 use super::Secret;
-use ralph_rules::secret_env::{is_secret_name, is_secret_value, password_in_address};
+use ralph_rules::secret_env::{is_secret_name, is_secret_value, password_in_address, password_in_list};
 use std::collections::BTreeSet;
 
 /// The secrets among these (name, value) pairs, ordered by name. `also` names variables that are secret though their
@@ -17,11 +17,8 @@ pub fn secrets_in_env<N: AsRef<str>, V: AsRef<str>>(
         if named || (is_secret_name(name) && is_secret_value(value)) {
             found.insert((name.to_owned(), Secret::new(value)));
         }
-        if let Some(password) = password_in_address(value)
-            && is_secret_value(password)
-        {
-            found.insert((name.to_owned(), Secret::new(password)));
-        }
+        let passwords = [password_in_address(value), password_in_list(value)].into_iter().flatten();
+        found.extend(passwords.filter(|it| is_secret_value(it)).map(|it| (name.to_owned(), Secret::new(it))));
     }
     found.into_iter().collect()
 }
@@ -36,6 +33,8 @@ mod tests {
         let found = secrets_in_env([("DATABASE_URL", url), ("HOME", "/home/a")], &[]);
         assert_eq!(found, [("DATABASE_URL".to_owned(), Secret::new("s3cr3t-pass"))]);
         assert_eq!(secrets_in_env([("A", "https://example.com/a:b@c")], &[]), []);
+        let found = secrets_in_env([("A", "host=db password=s3cr3t-pass")], &[]);
+        assert_eq!(found, [("A".to_owned(), Secret::new("s3cr3t-pass"))]);
     }
 
     #[test]

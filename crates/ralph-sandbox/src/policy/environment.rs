@@ -7,6 +7,7 @@ use super::settings::{Mode, Settings};
 use crate::Backend;
 use ralph_rules::secret_env::{
     is_number, is_open_address, is_path, is_secret_name, is_secret_value, password_in_address,
+    password_in_list,
 };
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ pub struct EnvChanges {
     pub set: Vec<(String, String)>,
 }
 
-/// Variables that lead to a program outside: agents for keys, desktops, terminals, editors, engines of containers.
+/// Variables that lead to a program outside: agents for keys, desktops, terminals, editors, engines of containers; and to
+/// services that give the machine's own credentials to whoever knows the path.
 const SOCKETS: &[&str] = &[
     "SSH_AGENT_PID",
     "SSH_ASKPASS",
@@ -54,6 +56,10 @@ const SOCKETS: &[&str] = &[
     "LISTEN_FDS",
     "LISTEN_PID",
     "LISTEN_FDNAMES",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "IDENTITY_ENDPOINT",
+    "MSI_ENDPOINT",
 ];
 
 /// Parts of names that say the same.
@@ -141,6 +147,9 @@ const GIT_SETTINGS: &str = "GIT_CONFIG_";
 /// Words that are no secret whatever the variable's name.
 const PLAIN_WORDS: &[&str] =
     &["", "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "enabled", "disabled"];
+
+/// Names of this machine in addresses.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Who the environment is for.
 struct Passed<'a> {
@@ -258,17 +267,31 @@ fn looks_secret(name: &str, value: &str) -> bool {
         || is_number(value)
         || is_path(value)
         || is_open_address(value);
-    (is_secret_name(name) && !plain) || has_password(value)
+    (is_secret_name(name) && !plain) || is_webhook(name, value) || has_password(value)
 }
 
-/// Whether an address holds a password. One that is hardly secret (`postgres:postgres`) is passed on for services on this
-/// machine: tests are usually told about their database so.
+/// Whoever knows the path of a webhook may write to it.
+fn is_webhook(name: &str, value: &str) -> bool {
+    let path =
+        value.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    name.to_ascii_uppercase().contains("WEBHOOK") && !path.is_empty()
+}
+
+/// Whether an address or a list of settings holds a password. One that is hardly secret (`postgres:postgres`) is passed on for
+/// services on this machine: tests are usually told about their database so.
 fn has_password(value: &str) -> bool {
+    let in_list = password_in_list(value).is_some_and(|password| {
+        is_secret_value(password) || !LOOPBACK.iter().any(|host| value.contains(host))
+    });
+    in_list || has_password_in_address(value)
+}
+
+fn has_password_in_address(value: &str) -> bool {
     let Some(password) = password_in_address(value) else { return false };
     let host =
         value.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(""));
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let here = ["localhost", "127.0.0.1", "[::1]"]
+    let here = LOOPBACK
         .iter()
         .any(|own| host.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')));
     is_secret_value(password) || !(password.is_empty() || here)

@@ -165,7 +165,17 @@ impl Facts {
 
     /// A variable that is set to one absolute path. One that would stand for a whole home directory names nothing in it.
     pub(super) fn path_variable(&self, name: &str) -> Option<PathBuf> {
-        let path = PathBuf::from(self.env.get(name).filter(|value| !value.contains(':'))?);
+        self.not_a_home(self.env.get(name).filter(|value| !value.contains(':'))?)
+    }
+
+    /// The same for one that may be set to several, as `KUBECONFIG`.
+    pub(super) fn path_variables(&self, name: &str) -> Vec<PathBuf> {
+        let values = self.env.get(name).into_iter().flat_map(|value| value.split(':'));
+        values.filter_map(|value| self.not_a_home(value)).collect()
+    }
+
+    fn not_a_home(&self, value: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(value);
         let whole = std::iter::once(&self.home).chain(&self.other_homes).any(|home| home.starts_with(&path));
         (path.is_absolute() && !whole).then_some(path)
     }

@@ -20,6 +20,34 @@ const MOVED: &[&str] = &[
     "PASSWORD_STORE_DIR",
     "NETRC",
     "HISTFILE",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "SOPS_AGE_KEY_FILE",
+    "GH_CONFIG_DIR",
+    "GLAB_CONFIG_DIR",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
+    "RCLONE_CONFIG",
+    "BOTO_CONFIG",
+    "PSQL_HISTORY",
+    "MYSQL_HISTFILE",
+    "SQLITE_HISTORY",
+    "NODE_REPL_HISTORY",
+    "PYTHON_HISTORY",
+    "LESSHISTFILE",
+];
+
+/// Variables that move a directory of which parts are secret: the parts of the table that lie there, without its usual name.
+const MOVED_ABOVE: &[(&str, &str)] = &[
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+    ("XDG_CACHE_HOME", ".cache"),
+    ("CARGO_HOME", ".cargo"),
+    ("HEX_HOME", ".hex"),
+    ("HF_HOME", ".cache/huggingface"),
+    ("COMPOSER_HOME", ".config/composer"),
+    ("PULUMI_HOME", ".pulumi"),
 ];
 
 /// What is secret for one program.
@@ -79,7 +107,12 @@ fn named(facts: &Facts, needs: Option<&AgentNeeds>) -> impl Iterator<Item = Path
         rows.chain(histories).map(|path| home.join(path)).collect()
     };
     let in_homes = facts.own_homes().flat_map(in_home);
-    let moved = MOVED.iter().filter_map(|name| facts.path_variable(name)).filter(|path| {
+    let above = MOVED_ABOVE.iter().filter_map(|(name, usual)| Some((facts.path_variable(name)?, *usual)));
+    let above = above.flat_map(|(dir, usual)| {
+        let below = SECRETS.iter().filter_map(move |row| Path::new(row.path).strip_prefix(usual).ok());
+        below.map(move |below| dir.join(below))
+    });
+    let moved = MOVED.iter().flat_map(|name| facts.path_variables(name)).chain(above).filter(|path| {
         // `HISTFILE=/dev/null` keeps none, and what is in the workspace is the project's.
         !path.starts_with("/dev") && !path.starts_with(&facts.workspace)
     });

@@ -225,7 +225,14 @@ fn unusual_homes() {
     let moved = plan(&|facts| {
         facts.env.insert("CARGO_HOME".into(), "/data/cargo".into());
         facts.env.insert("GNUPGHOME".into(), "/data/keys".into());
+        facts.env.insert("KUBECONFIG".into(), "/data/one:/data/two".into());
+        facts.env.insert("XDG_CONFIG_HOME".into(), "/data/config".into());
+        facts.env.insert("AWS_WEB_IDENTITY_TOKEN_FILE".into(), "/data/token".into());
     });
+    for hidden in ["cargo/credentials.toml", "one", "two", "config/gh/hosts.yml", "token"] {
+        assert_eq!(seen(&moved, &format!("/data/{hidden}")), Hidden, "{hidden}");
+    }
+    assert_eq!(seen(&moved, "/data/config/tool"), ReadOnly);
     assert_eq!(seen(&moved, "/data/cargo/registry/x"), Kept);
     assert_eq!(seen(&moved, "/data/keys/x"), Hidden);
 }
