@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs};
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use rustix::mount::{
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 
+use super::paths::open;
 use super::{stale_work, sys};
 
 /// A mount, with those below it.
@@ -102,6 +104,13 @@ impl Tree {
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
         Ok(move_mount(&self.0, c"", target, c"", flags)?)
     }
+
+    /// Attaches it where the new `/dev` covers it. Not over `/dev` itself if it can be helped: a workspace in `/dev/shm` is still to
+    /// be looked at.
+    pub fn attach_out_of_sight(&self) -> io::Result<()> {
+        let place = open(Path::new("/dev/pts")).or_else(|_| open(Path::new("/dev")))?;
+        self.attach(place)
+    }
 }
 
 impl AsFd for Tree {
@@ -157,7 +166,7 @@ fn unescape(word: &[u8]) -> std::path::PathBuf {
 mod tests {
     use super::*;
     use std::os::unix::ffi::OsStrExt;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
     #[test]
     fn mount_points_are_found_by_their_real_names() {

@@ -54,10 +54,10 @@ impl SharedLayers {
     }
 }
 
-/// An overlay on a mount that the new `/dev` covers: older kernels copy only from what is attached somewhere.
+/// An overlay that is attached: older kernels copy only from what is attached somewhere.
 fn make((over, upper): &Pair, work: &Path) -> io::Result<Tree> {
     let tree = Tree::new_overlay(&open(over)?, &open_own(upper)?, &open_own(work)?)?;
-    tree.attach(open(Path::new("/dev"))?)?;
+    tree.attach_out_of_sight()?;
     Ok(tree)
 }
 

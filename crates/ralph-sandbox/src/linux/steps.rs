@@ -211,8 +211,8 @@ impl Preparation<'_> {
             Some(empty) => empty,
             None => {
                 let empty = Tree::new_tmpfs("755")?;
-                // Older kernels make overlays only over what is attached somewhere; the new `/dev` covers it.
-                empty.attach(open(Path::new("/dev"))?)?;
+                // Older kernels make overlays only over what is attached somewhere.
+                empty.attach_out_of_sight()?;
                 empty
             }
         };

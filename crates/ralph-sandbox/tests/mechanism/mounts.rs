@@ -1,8 +1,9 @@
 //! Each kind of mount, seen inside and judged outside.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
-use ralph_sandbox::Mount;
+use ralph_sandbox::{LayerFallback, Mount};
 
 use crate::kit::{Who, everywhere};
 
@@ -214,5 +215,31 @@ fn a_file_in_a_protected_directory_can_be_written_if_the_plan_says_so() {
         assert_eq!(fs::read_to_string(open).unwrap(), "new\n");
         assert_eq!(fs::read_to_string(closed).unwrap(), "old\n");
         assert!(!scene.path("workspace/away").exists());
+    });
+}
+
+/// Everything else in `/dev` is the program's own.
+#[test]
+fn a_workspace_in_shared_memory_is_written_and_protected() {
+    everywhere(|scene| {
+        let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let workspace = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(workspace.join("keys")).unwrap();
+        fs::write(workspace.join("keys/key"), "real").unwrap();
+        scene.plan.workspace = workspace.clone();
+        // Two that share an overlay, over directories that are missing and over one that is there.
+        scene.make_dir("home/.cache/a");
+        scene.make_dir("home/.cache/b");
+        for name in ["a", "b"] {
+            let upper = scene.make_dir(&format!("layers/up/.cache/{name}"));
+            let work = scene.make_dir(&format!("layers/work/{name}"));
+            let at = scene.path(&format!("home/.cache/{name}"));
+            scene.mount(Mount::Layer { at, upper, work, fallback: LayerFallback::Upper });
+        }
+        scene.mount(Mount::Protect(workspace.join("keys/key")));
+        let script = "cat keys/key; touch new; echo no >> keys/key; mv keys k; ls -A /dev/shm | wc -l";
+        scene.shell(script).assert(0, "real1\n");
+        assert!(workspace.join("new").exists() && workspace.join("keys").exists());
     });
 }
