@@ -147,11 +147,17 @@ fn kept_or_chosen(
     deps: &RunDeps,
     started: &RunStarted,
     index: &Index,
+    accepted: bool,
 ) -> Result<(Option<SandboxDeps>, Option<Box<SandboxGiven>>), OpenError> {
     match (&deps.sandbox, &started.contained) {
         (Some(request), Some(given)) if !request.anew => {
             let places = WorkspacePlaces::of(Path::new(&started.workspace), index, None);
-            Ok((sandbox::kept(request, given, &site(deps, started, &places))?, None))
+            let kept = sandbox::kept(request, given, &site(deps, started, &places))?;
+            // Accepting calls no agent.
+            if let Some(kept) = kept.as_ref().filter(|_| !accepted) {
+                kept.still_holds(given, &site(deps, started, &places))?;
+            }
+            Ok((kept, None))
         }
         // What began without a sandbox goes on without one.
         (Some(request), None) if !request.anew => Ok((None, None)),
@@ -203,6 +209,7 @@ pub fn resume(
     let state = State::of(&records);
     let started = start_of_open_run(id, &state)?;
     let answers = requests.iter().any(|request| matches!(request, Request::Hint { .. }));
+    let accepted = requests.contains(&Request::Accept);
     let hints = inbox::hints(&store, id);
     if answers || !hints.is_empty() {
         reset_breaker_of(id, &store, &workspace)?;
@@ -225,7 +232,7 @@ pub fn resume(
     let moved = moved_to.map(|_| started.workspace.clone());
     let left_session = state.in_session && deps.session.is_none();
     let by_hook = deps.session.is_some();
-    let (sandbox, contained) = kept_or_chosen(&deps, &started, &index)?;
+    let (sandbox, contained) = kept_or_chosen(&deps, &started, &index, accepted)?;
     let mut started = started;
     contained.iter().for_each(|given| started.contained_by(given));
     let resumed = Resumed {

@@ -53,9 +53,12 @@ pub enum NotHeld {
     /// It could not be built.
     #[error("{0}")]
     NotBuilt(Failure),
-    /// The probe itself could not be made or did not answer.
+    /// The probe itself could not be started or did not answer.
     #[error("the probe failed: {0}")]
     NotProbed(String),
+    /// What the probe needs could not be made, as on a full disk: that says nothing about the backend.
+    #[error("the probe cannot be made: {0}")]
+    NotMade(String),
     /// It was built, and something that it promises did not hold.
     #[error("{} did not hold: {}", .promise, .attack)]
     Broken {

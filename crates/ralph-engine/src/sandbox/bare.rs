@@ -4,7 +4,7 @@ use super::call_dirs::CallDirs;
 use super::facts::owns;
 use super::{SandboxRequest, Site};
 use crate::home::Home;
-use ralph_sandbox::{Backend, Ids, Plan, probe};
+use ralph_sandbox::{Backend, Ids, NotHeld, Plan, probe};
 use std::io;
 use std::path::PathBuf;
 
@@ -22,13 +22,22 @@ impl Bare {
         Ok(bare)
     }
 
-    /// Whether a backend holds here what it promises, with nothing protected, hidden or kept.
-    pub(super) fn holds(&self, backend: &Backend, request: &SandboxRequest, site: &Site<'_>) -> bool {
+    /// Whether a backend holds here what it promises, with nothing protected, hidden or kept; or why that cannot be told.
+    pub(super) fn holds(
+        &self,
+        backend: &Backend,
+        request: &SandboxRequest,
+        site: &Site<'_>,
+    ) -> Result<bool, NotHeld> {
         let mut plan = Plan::bare(backend.clone(), self.workspace(), self.dirs.tmp());
         if rustix::process::geteuid().is_root() && owns(site.workspace).is_ok_and(|owns| !owns) {
             plan.ids = Ids::All;
         }
-        probe(&request.surroundings.own_program, &plan).is_ok()
+        match probe(&request.surroundings.own_program, &plan) {
+            Ok(_) => Ok(true),
+            Err(why @ NotHeld::NotMade(_)) => Err(why),
+            Err(_) => Ok(false),
+        }
     }
 
     fn workspace(&self) -> PathBuf {

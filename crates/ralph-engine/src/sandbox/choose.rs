@@ -77,8 +77,12 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
         Mode::Auto | Mode::Require | Mode::Strict => {}
     }
     call_dirs::remove_left(&request.surroundings.home);
-    let no_room = |error| refused(format!("a directory to try it in cannot be made: {error}"));
-    let bare = Bare::new(request).map_err(no_room)?;
+    let bare = Bare::new(request);
+    let bare = bare.map_err(|error| refused(format!("a directory to try it in cannot be made: {error}")))?;
+    let holds_when_bare = |backend: &Backend| {
+        let held = if is_installed(backend) { bare.holds(backend, request, site) } else { Ok(false) };
+        held.map_err(|why| refused(why.to_string()))
+    };
     let mut whys = Vec::new();
     for backend in backends() {
         match tried(request, backend.clone(), site) {
@@ -94,7 +98,7 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
                     lacks.map_or(String::new(), ToString::to_string)
                 ));
             }
-            Err(why) if is_installed(&backend) && bare.holds(&backend, request, site) => {
+            Err(why) if holds_when_bare(&backend)? => {
                 return Err(NoSandbox::Workspace { backend: name(&backend), why });
             }
             // A program says its own name first.
@@ -137,10 +141,10 @@ pub fn trials(request: &SandboxRequest, site: &Site<'_>) -> Vec<Trial> {
     all.chain(container).collect()
 }
 
-/// The sandbox that a run began with, for its next process. It is tried once more: the machine may have changed since.
+/// The sandbox that a run began with, for its next process; not tried.
 ///
 /// # Errors
-/// If it cannot be built now. Nothing else takes its place: the run's programs would not be contained as it was said.
+/// If its program, or its container's engine or image, is missing.
 pub fn kept(
     request: &SandboxRequest,
     given: &SandboxGiven,
@@ -162,12 +166,19 @@ pub fn kept(
     };
     // What the killed process left; after the containers, which use the directories.
     call_dirs::remove_left(&request.surroundings.home);
-    let deps = SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(request, backend) };
-    // A container was checked already, and its trial takes seconds.
-    if !deps.is_container() {
-        probed(&deps, site).map_err(gone)?;
+    Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(request, backend) }))
+}
+
+impl SandboxDeps {
+    /// Tries a sandbox that a run kept: the machine may have changed since.
+    ///
+    /// # Errors
+    /// If it cannot be built now. Nothing else takes its place: the run's programs would not be contained as it was said.
+    pub fn still_holds(&self, given: &SandboxGiven, site: &Site<'_>) -> Result<(), NoSandbox> {
+        // A container was checked already, and its trial takes seconds.
+        let tried = if self.is_container() { Ok(()) } else { probed(self, site).map(drop) };
+        tried.map_err(|why| NoSandbox::Gone { backend: given.backend.clone(), why })
     }
-    Ok(Some(deps))
 }
 
 /// In their order of preference.

@@ -27,7 +27,7 @@ type Failed = Box<dyn std::error::Error>;
 /// What the probe could do, and what of the plan could not be done.
 pub(crate) fn try_plan(own_program: &Path, plan: &Plan) -> Result<(Vec<Attack>, Vec<String>), NotHeld> {
     let not_probed = |error: Failed| NotHeld::NotProbed(error.to_string());
-    let scene = Scene::new(own_program, plan).map_err(not_probed)?;
+    let scene = Scene::new(own_program, plan).map_err(|error| NotHeld::NotMade(error.to_string()))?;
     let (lines, answer) = scene.run(own_program).map_err(not_probed)?;
     let mut notes = Vec::new();
     for line in lines {
