@@ -9,7 +9,7 @@ use crate::iteration_parts::{who, with_rungs};
 use crate::next_steps::next_commands;
 use crate::plain::plain;
 use crate::run_state::{RunState, short_id};
-use crate::seen_before::{SeenBefore, seen_before};
+use crate::seen_before::{SeenBefore, latest_error, seen_before};
 use crate::strip::{Bar, RUN_BARS};
 use ralph_engine::history::estimate;
 use ralph_engine::journal;
@@ -169,7 +169,6 @@ impl Board {
         let start = state.start.as_deref();
         let ended = state.ending.and(last_ending(&records));
         let ended = ended.map(|(ending, why)| (outcome(&state, ending, why), why));
-        let latest_error = rows.last().and_then(|row| row.error.as_deref());
         let skill = start.and_then(|start| start.skill.as_ref()).map(|skill| skill.name.as_str());
         let history = start.and_then(|start| estimate(store, &row.workspace, &start.agent, skill));
         Ok(Some(RunDetail {
@@ -184,7 +183,7 @@ impl Board {
             breaker: breaker_view(&state),
             iterations: iterations(&card, &rows, &state, &records),
             expected: history.and_then(Expected::of),
-            seen_before: match latest_error {
+            seen_before: match latest_error(&rows) {
                 Some(error) => seen_before(store, &row.workspace, error, run)?,
                 None => Vec::new(),
             },

@@ -32,6 +32,11 @@ pub struct SeenBefore {
     pub text: String,
 }
 
+/// The error of the latest iteration that ended. One that is under way, and an attempt that failed, say nothing about it.
+pub fn latest_error(rows: &[IterationRow]) -> Option<&str> {
+    rows.iter().rev().find(|row| was_judged(row))?.error.as_deref()
+}
+
 /// Runs in a workspace that were started before `run` and had this error, newest first.
 pub fn seen_before(
     store: &dyn Store,
@@ -72,9 +77,14 @@ impl SeenBefore {
     }
 }
 
-/// The iteration was judged, its call did not fail, and it did not end with the error.
+/// The iteration was judged and did not end with the error.
 fn is_gone(row: &IterationRow, error: &str) -> bool {
-    !row.decision.is_empty() && row.failure.is_none() && row.error.as_deref() != Some(error)
+    was_judged(row) && row.error.as_deref() != Some(error)
+}
+
+/// The iteration ended, and its call did not fail.
+fn was_judged(row: &IterationRow) -> bool {
+    !row.decision.is_empty() && row.failure.is_none()
 }
 
 fn words(short: &str, iteration: u32, gone_after: Option<u32>, changed: &[String]) -> String {

@@ -12,7 +12,7 @@ use ralph_rules::failure::Class;
 use ralph_rules::fingerprint::Fingerprint;
 use ralph_rules::record::{CheckOutcome, Seen};
 use ralph_store::{Batch, Memory, Row, Store};
-use ralph_view::seen_before::{SeenBefore, seen_before};
+use ralph_view::seen_before::{SeenBefore, latest_error, seen_before};
 
 const BROKEN: &str = "error: expected `;`";
 
@@ -113,6 +113,21 @@ fn an_error_that_earlier_runs_had_names_them_and_what_was_changed() {
     for (runs, opened, wanted) in table {
         let said: Vec<String> = told(&runs, opened).into_iter().map(|before| before.text).collect();
         assert_eq!(said, wanted, "{opened} of {runs:?}");
+    }
+}
+
+#[test]
+fn the_latest_error_is_that_of_the_latest_iteration_that_ended() {
+    let rows = |journal: &Journal| Rows::of_records("run", &journal.records).iterations;
+    let mut journal = run("run", "make test", "e");
+    let error = rows(&journal).last().unwrap().error.clone();
+    assert!(error.is_some());
+    journal.later(1_000).admit();
+    let under_way = rows(&journal);
+    assert_eq!((under_way.len(), under_way[1].error.as_deref()), (2, None));
+    assert_eq!(latest_error(&under_way), error.as_deref());
+    for (iterations, wanted) in [("", None), ("ex", error.as_deref()), ("ef", None)] {
+        assert_eq!(latest_error(&rows(&run("run", "make test", iterations))), wanted, "{iterations}");
     }
 }
 
