@@ -24,8 +24,16 @@ pub enum TokenError {
     /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes: {0}")]
     Random(getrandom::Error),
-    /// The file cannot be read or made.
-    #[error("the token file {} cannot be used: {source}. Name a file in a directory of your own", path.display())]
+    /// The file, or a directory on the way to it, cannot be made.
+    #[error("the token file {} cannot be created: {source}. Name a file in a directory that you can write", path.display())]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file cannot be read.
+    #[error("the token file {} cannot be read: {source}. Name a file of your own", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -65,21 +73,33 @@ impl Token {
 
     /// The token in a file, which is made if it is missing. A file that others can read or write is refused.
     pub fn in_file(path: &Path) -> Result<Token, TokenError> {
-        let failed = |source| TokenError::File { path: path.to_owned(), source };
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            // What is wrong with the folder shows when the file is made in it.
-            let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        let failed = |source| TokenError::Create { path: path.to_owned(), source };
+        if path.symlink_metadata().is_ok() {
+            return read(path);
         }
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        match made {
-            Ok(mut file) => {
-                let token = Token::new()?;
-                writeln!(file, "{}", token.0).map_err(failed)?;
-                Ok(token)
-            }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        let token = Token::new()?;
+        let new = folder.join(format!(".{}.new", Token::new()?.text()));
+        match token.write(&new, path) {
+            Ok(()) => Ok(token),
+            // Another ralph was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => read(path),
             Err(error) => Err(failed(error)),
         }
+    }
+
+    /// Writes the file by way of a new one: whoever finds it finds a token in it.
+    fn write(&self, new: &Path, path: &Path) -> io::Result<()> {
+        let written =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(new).and_then(|mut file| {
+                writeln!(file, "{}", self.0)?;
+                file.sync_all()?;
+                // Unlike a rename, a link never replaces a file.
+                std::fs::hard_link(new, path)
+            });
+        let _ = std::fs::remove_file(new);
+        written
     }
 
     /// Its text, for the address that is printed.
@@ -180,7 +200,24 @@ mod tests {
         }
         assert!(Token::in_file(dir.path()).is_err());
         let below_a_file = Token::in_file(&path.join("token")).unwrap_err().to_string();
-        assert!(below_a_file.contains("cannot be used"), "{below_a_file}");
+        assert!(below_a_file.contains("cannot be created"), "{below_a_file}");
+    }
+
+    #[test]
+    fn a_token_file_is_whole_as_soon_as_it_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("token");
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let path = path.clone();
+                std::thread::spawn(move || Token::in_file(&path).unwrap().0)
+            })
+            .collect();
+        let tokens: Vec<String> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert!(tokens.iter().all(|token| *token == tokens[0]), "{tokens:?}");
+        let left: Vec<_> =
+            std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(left, ["token"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod browser;
 use super::{Here, board, notify, secrets};
 use crate::print::{print_as_is, say};
 use crate::problem::{Code, Problem};
-use ralph_web::{ServeError, Server, ServerSettings, Token};
+use ralph_web::{ServeError, Server, ServerSettings, Token, TokenError};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,10 @@ pub fn serve(args: &Args, here: &Here) -> Result<u8, Problem> {
         Some(path) => Token::in_file(&here.typed_in.join(path)),
         None => Token::new(),
     };
-    let token = token.map_err(|error| Problem::new(Code::Input, error.to_string()))?;
+    let token = token.map_err(|error| {
+        let code = if matches!(error, TokenError::Create { .. }) { Code::Busy } else { Code::Input };
+        Problem::new(code, error.to_string())
+    })?;
     let of_secrets = here.clone();
     let server = Server::bind(ServerSettings {
         home: home.clone(),
