@@ -36,9 +36,6 @@ pub use request::{MOST_SPANS, SPANS_PER_REQUEST, trace};
 
 use ralph_rules::record::Record;
 
-/// The media type of the bodies.
-pub const CONTENT_TYPE: &str = "application/json";
-
 /// The bodies of the requests that deliver a run's trace, in order. None if the records do not begin with a run whose id
 /// is a UUID. `over`: nobody works on the run any more, so what the records leave open crashed.
 pub fn export(records: &[Record], over: bool) -> Vec<Vec<u8>> {

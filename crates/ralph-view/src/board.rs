@@ -12,7 +12,7 @@ use crate::card::{Card, CardContext};
 use crate::listed_run::ListedRun;
 use crate::needs_you::Standing;
 use crate::overview::{MOST_CARDS, Overview, Today};
-use crate::put_away::{self, PutAway};
+use crate::put_away::PutAway;
 use crate::run_state::{ended_by_signal, row_now, state_of_row};
 use crate::strip::CARD_BARS;
 use open_run::OpenRun;
@@ -24,7 +24,7 @@ use ralph_engine::run_state::RunState;
 use ralph_rules::money::Micro;
 use ralph_rules::prices::Prices;
 use ralph_rules::record::Ms;
-use ralph_store::{CommitError, Database, Entry, Position, RunFilter, RunRow, Store, StoreError};
+use ralph_store::{Database, Entry, Position, RunFilter, RunRow, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
@@ -87,15 +87,9 @@ pub enum BoardError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It cannot be written.
-    #[error(transparent)]
-    Commit(#[from] CommitError),
     /// A run's journal cannot be read.
     #[error(transparent)]
     Journal(JournalError),
-    /// There is no database yet.
-    #[error("there are no runs yet")]
-    Empty,
 }
 
 /// All runs, followed.
@@ -374,13 +368,6 @@ impl Board {
         let mut found = all.into_iter().filter(|row| !wanted.is_empty() && row.id.ends_with(wanted));
         let first = found.next().map(|row| row.id);
         Ok(first.filter(|_| found.next().is_none()))
-    }
-
-    /// Puts a run away, or takes it back.
-    pub fn put_away(&self, run: &str, away: bool) -> Result<(), BoardError> {
-        let store = self.store.as_ref().ok_or(BoardError::Empty)?;
-        let row = store.run(run)?.ok_or(BoardError::Empty)?;
-        Ok(put_away::put_away(store, &row, away)?)
     }
 
     /// A row as it is now, with its process looked at.

@@ -5,6 +5,7 @@ use ralph_engine::home::Home;
 use ralph_store::{Batch, Put, Row, RunRow, Store};
 use ralph_view::board::{Board, BoardSettings, RecordSeen};
 use ralph_view::card::Group;
+use ralph_view::put_away::put_away;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
@@ -167,7 +168,7 @@ fn what_needs_somebody_comes_first_and_can_be_put_away() {
         named("old", Group::Ended),
     ];
     assert_eq!(cards, expected);
-    board.put_away("stuck", true).unwrap();
+    put_away(&store, &store.run("stuck").unwrap().unwrap(), true).unwrap();
     let news = board.poll(1);
     let change = &news.changes[0].card;
     assert_eq!((change.run.row.id.as_str(), change.group, change.put_away), ("stuck", Group::Ended, true));
@@ -176,8 +177,8 @@ fn what_needs_somebody_comes_first_and_can_be_put_away() {
     write(&store, RunRow { head: 2, ..ended("stuck", "/b", "ABORTED", "STALL") });
     board.poll(2);
     assert_eq!(groups(&board).0, "Two need you.");
-    board.put_away("stuck", true).unwrap();
-    board.put_away("stuck", false).unwrap();
+    put_away(&store, &store.run("stuck").unwrap().unwrap(), true).unwrap();
+    put_away(&store, &store.run("stuck").unwrap().unwrap(), false).unwrap();
     board.poll(3);
     assert_eq!(groups(&board).0, "Two need you.");
 }
