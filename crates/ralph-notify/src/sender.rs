@@ -136,6 +136,16 @@ fn words(error: &Error) -> String {
 mod tests {
     use super::*;
 
+    /// A proxy would look the name up itself, and the addresses that it connects to are not checked.
+    #[test]
+    fn no_proxy_is_used_and_no_redirect_is_followed() {
+        for allow_private in [false, true] {
+            let agent = Sender::new().agent(allow_private);
+            assert!(agent.config().proxy().is_none());
+            assert_eq!(agent.config().max_redirects(), 0);
+        }
+    }
+
     #[test]
     fn what_a_status_means() {
         let failed = |words: &str, asked| Answer::Failed(words.into(), asked);

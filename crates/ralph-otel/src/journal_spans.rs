@@ -225,7 +225,7 @@ impl<'a> JournalSpans<'a> {
     /// record. A call that a session makes goes on meanwhile.
     fn resumed(&mut self, resumed: &Resumed, before: Ms) {
         self.run.resumed += 1;
-        self.end_wait(before, false);
+        self.cut_wait(before, false);
         self.end_verification(before, OpenVerification::lost);
         if let Some(call) = self.call.as_mut().filter(|_| !resumed.by_hook) {
             call.cut = call.cut.or(Some(before));
@@ -254,13 +254,25 @@ impl<'a> JournalSpans<'a> {
 
     /// Ends the wait, if there was one: in the iteration, or after it.
     fn end_wait(&mut self, at: Ms, inside: bool) {
-        let Some(wait) = self.wait.take().filter(|wait| wait.begun.at < at) else { return };
+        if let Some(wait) = self.wait.take().filter(|wait| wait.begun.at < at) {
+            self.close_wait(wait, at, inside, false);
+        }
+    }
+
+    /// The journal says nothing after the record at `at`, so that the wait was not over then. Nobody knows how long it was.
+    fn cut_wait(&mut self, at: Ms, inside: bool) {
+        if let Some(wait) = self.wait.take() {
+            self.close_wait(wait, at, inside, true);
+        }
+    }
+
+    fn close_wait(&mut self, wait: OpenWait, at: Ms, inside: bool, unfinished: bool) {
         if !inside && let Some(iteration) = &mut self.iteration {
             iteration.ended = iteration.ended.or(Some(wait.begun.at));
         }
         let (parent, number) = (self.parent(), self.current());
         self.count_in(|_| {});
-        let span = wait.close(parent, number, &self.start.run, at);
+        let span = wait.close(parent, number, &self.start.run, at, unfinished);
         self.push(span);
     }
 
@@ -286,7 +298,7 @@ impl<'a> JournalSpans<'a> {
 
     /// What the last record left open ends with it.
     fn finish(&mut self, crashed: bool) {
-        self.end_wait(self.at, true);
+        self.cut_wait(self.at, true);
         self.end_call(|call, run, at| call.unfinished(run, at, crashed));
         self.end_verification(self.at, |open, run, at| open.unfinished(run, at, crashed));
         self.close_iteration(None);

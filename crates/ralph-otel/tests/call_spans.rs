@@ -202,6 +202,27 @@ fn a_review_after_a_stop_belongs_to_the_iteration_that_it_reads() {
 }
 
 #[test]
+fn a_wait_that_the_journal_does_not_end_is_there() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.later(1_000).admit();
+    journal.later(1_000).fails(Class::UsageLimit, Some(3_600_000));
+    journal.inspected(false);
+    let waits = |journal: &Journal| -> Vec<(String, Ms, String)> {
+        let waits = named(&journal.records, "wait").into_iter();
+        waits
+            .map(|wait| (wait.get("ralph.wait.reason"), wait.to - wait.from, wait.get("ralph.unfinished")))
+            .collect()
+    };
+    let limit = |ms, unfinished: &str| ("usage_limit".to_owned(), ms, unfinished.to_owned());
+    assert_eq!(waits(&journal), [limit(0, "true")]);
+    // Killed while it waited; the next process waits for the rest.
+    journal.later(60_000).resume();
+    assert_eq!(waits(&journal), [limit(0, "true"), limit(0, "true")]);
+    journal.later(3_600_000).see(Seen::Woke);
+    assert_eq!(waits(&journal), [limit(0, "true"), limit(3_600_000, "")]);
+}
+
+#[test]
 fn an_open_run_ends_with_its_last_record() {
     let mut journal = Journal::after_baseline(false, |_| {});
     journal.later(1_000).admit();

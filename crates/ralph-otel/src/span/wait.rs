@@ -15,11 +15,19 @@ pub struct OpenWait {
 
 impl OpenWait {
     /// The span.
-    pub fn close(self, parent: (Kind, u64), iteration: Option<u32>, run_id: &str, at: Ms) -> Span {
+    pub fn close(
+        self,
+        parent: (Kind, u64),
+        iteration: Option<u32>,
+        run_id: &str,
+        at: Ms,
+        unfinished: bool,
+    ) -> Span {
         let attributes = Attributes::default()
             .name("ralph.run.id", Some(run_id))
             .maybe_count("ralph.iteration.number", iteration)
-            .maybe_word("ralph.wait.reason", self.reason);
+            .maybe_word("ralph.wait.reason", self.reason)
+            .mark("ralph.unfinished", unfinished);
         Span {
             kind: Kind::Wait,
             name: "wait".into(),
