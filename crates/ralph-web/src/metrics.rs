@@ -5,7 +5,7 @@ use crate::answer::{Answer, Fault, of_kind};
 use crate::routes::{App, STREAMS};
 use axum::extract::State;
 use ralph_engine::home::Home;
-use ralph_engine::metrics::with_unsettled;
+use ralph_engine::rows::accounts;
 use ralph_rules::account::{RunAccount, SCRIPTED_AGENT};
 use ralph_rules::ending::Status;
 use ralph_rules::grade::Grade;
@@ -89,7 +89,7 @@ impl Totals {
     fn read(home: &Home, store: &dyn Store) -> Result<Totals, StoreError> {
         let mut totals = Totals::default();
         let mut real = BTreeSet::new();
-        for account in with_unsettled(store, &AccountFilter::default())? {
+        for account in accounts(store, &AccountFilter::default())? {
             totals.add(&account);
             if !account.is_scripted() {
                 real.insert(account.run);

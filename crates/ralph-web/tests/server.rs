@@ -11,6 +11,8 @@ mod filters;
 mod hostile_requests;
 #[path = "server/streams.rs"]
 mod streams;
+#[path = "server/totals.rs"]
+mod totals;
 #[path = "server/trouble.rs"]
 mod trouble;
 #[path = "server/without_token.rs"]
