@@ -174,7 +174,7 @@ impl RunAccount {
                 self.max_cost = changed.policy.max_cost;
             }
             Seen::CallEnded(call) => self.call_ended(state, call),
-            Seen::CallLost(lost) => self.call_lost(lost),
+            Seen::CallLost(lost) => self.call_lost(state, lost),
             Seen::Inspected(_) => {
                 self.inspected(state);
                 self.compared(state);
@@ -218,6 +218,9 @@ impl RunAccount {
         self.add(model, call.charged, &call.usage, !call.price.is_exact());
         let misplaced = state.claim.misplaced_promise.is_some_and(MisplacedPromise::is_promise);
         self.promise |= state.claim.promise || misplaced;
+        if state.calls.counted && !state.reviews.has(call.id) {
+            self.count();
+        }
         let Some(failure) = call.failure.as_ref().filter(|_| !state.reviews.has(call.id)) else { return };
         if !failure.class.is_iteration() {
             self.retries += u32::from(failure.class.reaction() == Reaction::Wait);
@@ -226,8 +229,19 @@ impl RunAccount {
         }
     }
 
-    fn call_lost(&mut self, lost: &CallLost) {
+    fn call_lost(&mut self, state: &State, lost: &CallLost) {
         self.add(self.working.1.clone(), lost.charged, &lost.usage, true);
+        if !state.reviews.has(lost.id) {
+            self.count();
+        }
+    }
+
+    /// One more iteration, as soon as the state counts it: a run that is killed before the inspection has it, too.
+    fn count(&mut self) {
+        self.costs.push(std::mem::take(&mut self.pending));
+        let old = self.costs.len().saturating_sub(COSTS);
+        self.costs.drain(..old);
+        self.earlier = self.earlier.saturating_add(u32::try_from(old).unwrap_or(u32::MAX));
     }
 
     fn found(&mut self, state: &State, found: &CallsFound) {
@@ -276,11 +290,7 @@ impl RunAccount {
         if let Some(work) = state.claim.work {
             *self.work.entry(work).or_default() += 1;
         }
-        let cost = std::mem::take(&mut self.pending);
-        self.costs.push(cost);
-        let old = self.costs.len().saturating_sub(COSTS);
-        self.costs.drain(..old);
-        self.earlier = self.earlier.saturating_add(u32::try_from(old).unwrap_or(u32::MAX));
+        let cost = self.costs.last().copied().unwrap_or_default();
         (self.idle, self.idle_cost) = match state.trees.progress {
             true => (0, Micro::ZERO),
             false => (self.idle + 1, self.idle_cost.plus(cost)),
@@ -383,7 +393,7 @@ mod tests {
         state.calls.counted = true;
         for n in 1..=1_000 {
             account.pending = Micro(n);
-            account.inspected(&state);
+            account.count();
         }
         assert_eq!(account.iterations(), 1_000);
         assert_eq!(account.costs.len(), COSTS);

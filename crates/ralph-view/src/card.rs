@@ -97,7 +97,7 @@ pub struct Card {
     pub word: String,
     /// One sentence: what it does, what it waits for, why it ended.
     pub line: String,
-    /// The iteration under way, or the last one.
+    /// The iteration under way; of a run that is over, how many it had, as every other screen counts them.
     pub iteration: u32,
     /// A person put it away.
     pub put_away: bool,
@@ -125,7 +125,8 @@ impl Card {
     pub fn of(run: ListedRun, iterations: &[IterationRow], context: CardContext<'_>) -> Card {
         let CardContext { state, standing, .. } = context;
         let strip = Strip::of(&run.row, iterations, state.is_open());
-        let iteration = strip.bars.last().map_or(run.row.iterations, |bar| bar.n.max(run.row.iterations));
+        let begun = strip.bars.last().map_or(0, |bar| bar.n).max(run.row.iterations);
+        let iteration = if state.is_open() { begun } else { run.row.iterations };
         let group = Group::of(state, standing);
         let proof = run.row.proof.as_deref().and_then(Grade::of);
         Card {
@@ -139,6 +140,17 @@ impl Card {
             put_away: standing.put_away,
             strip,
             run: shown(run),
+        }
+    }
+
+    /// The word, and in or after which iteration it came to that. One that was cut off, or was never made because the
+    /// provider turned it away, is no iteration that the run had.
+    pub fn outcome(&self) -> String {
+        let last = self.strip.bars.last().map_or(0, |bar| bar.n);
+        match self.run.row.iterations {
+            done if last > done => format!("{} in iteration {last}", self.word),
+            0 => format!("{} before the first iteration", self.word),
+            done => format!("{} after {}", self.word, counted(done, "iteration")),
         }
     }
 

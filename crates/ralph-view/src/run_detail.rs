@@ -14,7 +14,6 @@ use crate::strip::{Bar, RUN_BARS};
 use ralph_engine::history::estimate;
 use ralph_engine::journal;
 use ralph_engine::outcome::{Outcome, last_ending, outcome};
-use ralph_rules::counting::counted;
 use ralph_rules::ending::Status;
 use ralph_rules::estimate::Estimate;
 use ralph_rules::objection::Objection;
@@ -210,14 +209,7 @@ fn end_note(
     state: &State,
     ended: Option<&(Outcome, &[Objection])>,
 ) -> Option<EndNote> {
-    let after = match card.iteration {
-        0 => "before the first iteration".to_owned(),
-        n => format!("after {}", counted(n, "iteration")),
-    };
-    let title = match (now, card.iteration) {
-        (RunState::Crashed, n @ 1..) => format!("{} in iteration {n}", card.word),
-        _ => format!("{} {after}", card.word),
-    };
+    let title = card.outcome();
     let short = short_id(&row.id);
     match (now, ended) {
         (RunState::Crashed, _) => Some(EndNote {

@@ -189,6 +189,33 @@ fn a_card_says_in_a_sentence_what_a_run_does_or_why_it_ended() {
 }
 
 #[test]
+fn iterations_are_counted_as_lists_count_them() {
+    let at = |n| IterationRow { n, attempt: 1, ..IterationRow::default() };
+    let card = |state, iterations, last| {
+        let row = RunRow { iterations, ..ended("", None) };
+        let rows: Vec<IterationRow> = (1..=last).map(at).collect();
+        Card::of(ListedRun { row, reserved_micro: 0 }, &rows, context(state, NEW))
+    };
+    let stopped = RunState::Ended(Status::Interrupted);
+    let table = [
+        (RunState::Running, 2, 3, 3, "Working in iteration 3"),
+        (RunState::Crashed, 2, 3, 2, "Crashed in iteration 3"),
+        (RunState::Crashed, 3, 3, 3, "Crashed after 3 iterations"),
+        (stopped, 0, 1, 0, "Stopped in iteration 1"),
+        (stopped, 1, 1, 1, "Stopped after 1 iteration"),
+        (stopped, 0, 0, 0, "Stopped before the first iteration"),
+    ];
+    for (state, iterations, last, shown, outcome) in table {
+        let card = card(state, iterations, last);
+        assert_eq!(
+            (card.iteration, card.outcome().as_str()),
+            (shown, outcome),
+            "{state:?} {iterations} {last}"
+        );
+    }
+}
+
+#[test]
 fn a_bar_is_filled_by_what_came_of_the_iteration() {
     use BarOutcome::*;
     let judged =

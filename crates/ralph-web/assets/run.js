@@ -14,7 +14,9 @@ function chipWords(card) {
   const n = card.iteration;
   if (card.group === 'working') return `${card.word}${n ? ` · iteration ${n}${card.max_iterations ? ` of ${card.max_iterations}` : ''}` : ''}`;
   if (card.group === 'waiting') return `${card.word} · ${card.line}`;
-  return `${card.word} after ${counted(n, 'iteration')}`;
+  const last = card.strip.bars.at(-1)?.n ?? 0;
+  if (last > card.iterations) return `${card.word} in iteration ${last}`;
+  return card.iterations ? `${card.word} after ${counted(card.iterations, 'iteration')}` : `${card.word} before the first iteration`;
 }
 
 function meta({ card, who, verify, zone }) {

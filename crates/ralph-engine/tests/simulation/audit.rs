@@ -6,6 +6,7 @@ use super::power::Power;
 use super::tally::Tally;
 use ralph_engine::journal;
 use ralph_engine::rebuild::Rows;
+use ralph_engine::rows::account;
 use ralph_rules::next::Next;
 use ralph_rules::record::{Attempt, Fact, Record, Request, Seen};
 use ralph_rules::replay::replay;
@@ -31,6 +32,8 @@ pub fn audit(life: &Life<'_>, mains: &Power, tally: &mut Tally) {
     // What the ledger refused left nothing behind: the rows are those that the journal gives.
     let rows = Rows::of_records(&life.id, &records);
     assert_eq!(mains.iterations(&life.id).unwrap(), rows.iterations, "{}: rows of iterations", life.id);
+    let counted = account(mains, &life.id).unwrap().iterations();
+    assert_eq!(counted, row.iterations, "{}: iterations of reports and lists", life.id);
     closings(&records, &life.id);
     if tally.pairs.is_multiple_of(16) {
         traced(&records);
