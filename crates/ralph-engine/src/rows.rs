@@ -139,6 +139,7 @@ impl Memory {
                 attempt: id.attempt,
                 at: record.at,
                 rung: *rung,
+                cost_unknown: true,
                 ..IterationRow::default()
             });
             return true;
@@ -151,6 +152,7 @@ impl Memory {
             Fact::Seen(Seen::CallEnded(call)) => {
                 row.dur_ms = call.ms;
                 row.cost_micro = call.charged.0;
+                row.cost_unknown = !call.price.is_exact();
                 row.failure = call.failure.as_ref().map(|f| name(&f.class));
             }
             Fact::Seen(Seen::CallLost(lost)) => {

@@ -91,6 +91,8 @@ pub struct IterationRow {
     pub rung: u32,
     /// Fingerprint of the error it ended with.
     pub error: Option<String>,
+    /// What it cost is not known exactly: its call was never settled, or settled with an estimate.
+    pub cost_unknown: bool,
 }
 
 /// Which runs to list; newest first, in the order in which they were started.

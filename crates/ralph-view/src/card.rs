@@ -124,7 +124,10 @@ impl Card {
     /// The card of a run with its latest iterations, in order.
     pub fn of(run: ListedRun, iterations: &[IterationRow], context: CardContext<'_>) -> Card {
         let CardContext { state, standing, .. } = context;
-        let strip = Strip::of(&run.row, iterations, state.is_open());
+        let mut strip = Strip::of(&run.row, iterations, state.is_open());
+        if let Some(reserved) = run.cut_off() {
+            strip.cut_off(reserved);
+        }
         let begun = strip.bars.last().map_or(0, |bar| bar.n).max(run.row.iterations);
         let iteration = if state.is_open() { begun } else { run.row.iterations };
         let group = Group::of(state, standing);

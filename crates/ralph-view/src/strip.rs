@@ -1,6 +1,7 @@
 //! The strip: a run as a row of bars, one an iteration. Height is cost, fill is what came of it, dots are what is left, a
 //! line is the number of failing tests. Every screen draws it from the same data.
 
+use crate::fact_text::money;
 use crate::run_state::RunState;
 use ralph_rules::ending::{Reason, Status};
 use ralph_rules::failure::{Class, Reaction};
@@ -65,8 +66,10 @@ pub struct Bar {
     pub n: u32,
     /// What came of it.
     pub outcome: BarOutcome,
-    /// Micro-dollars; of one under way, what was seen so far.
+    /// Micro-dollars; of one under way, what was seen so far; of one that was cut off, what was reserved for it.
     pub cost_micro: i64,
+    /// The cost is not, or not wholly, known.
+    pub cost_unknown: bool,
     /// When its first attempt began, UTC milliseconds.
     pub at: i64,
     /// How long its calls took.
@@ -115,6 +118,14 @@ impl Strip {
         Strip { bars, earlier, left, most_micro, failing_before: run.failing_before }
     }
 
+    /// The call of the last bar was cut off: it counts as its reservation, as in `ralph list`. Nobody knows what it cost.
+    pub(crate) fn cut_off(&mut self, reserved: i64) {
+        let Some(last) = self.bars.last_mut() else { return };
+        last.cost_micro = last.cost_micro.saturating_add(reserved);
+        last.cost_unknown = true;
+        self.most_micro = self.most_micro.max(last.cost_micro);
+    }
+
     /// Failing tests from before the run to now, where they were counted.
     pub fn failing(&self) -> Vec<u32> {
         let before = self.failing_before.filter(|_| self.earlier == 0);
@@ -123,10 +134,16 @@ impl Strip {
 }
 
 impl Bar {
+    /// Its cost; `~` marks one that is not wholly known.
+    pub fn cost(&self) -> String {
+        money(self.cost_micro, !self.cost_unknown)
+    }
+
     /// One more attempt of the same iteration: what it cost is added, what came of it counts.
     fn add_attempt(&mut self, attempt: &Bar) {
         *self = Bar {
             cost_micro: self.cost_micro.saturating_add(attempt.cost_micro),
+            cost_unknown: self.cost_unknown || attempt.cost_unknown,
             at: self.at,
             ms: self.ms.saturating_add(attempt.ms),
             attempts: self.attempts.saturating_add(1),
@@ -142,6 +159,7 @@ fn one_bar(run: &RunRow, row: &IterationRow, is_last: bool, is_open: bool) -> Ba
         n: row.n,
         outcome,
         cost_micro: row.cost_micro.max(live),
+        cost_unknown: row.cost_unknown,
         at: row.at,
         ms: row.dur_ms,
         files: row.files,

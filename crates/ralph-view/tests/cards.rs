@@ -10,7 +10,8 @@ mod journal;
 use journal::{Journal, more};
 use ralph_engine::rebuild::Rows;
 use ralph_rules::ending::Status;
-use ralph_rules::record::{CheckOutcome, Record, Request};
+use ralph_rules::money::Micro;
+use ralph_rules::record::{CheckOutcome, PriceFrom, Record, Request, Seen};
 use ralph_rules::state::State;
 use ralph_store::{IterationRow, RunRow};
 use ralph_view::card::{Card, CardContext, Group, Tone};
@@ -347,6 +348,32 @@ fn an_iteration_is_over_while_the_run_waits_before_the_next_call() {
     let (status, decision, error, outcome) = last(&journal, true);
     assert_eq!((status.as_str(), error, outcome), ("RUNNING", true, Worked));
     assert_ne!(decision, "paused", "why it continues is known now");
+}
+
+/// The last bar's cost, as the rows of this journal have it.
+fn last_cost(journal: &Journal, state: RunState, reserved_micro: i64) -> String {
+    let rows = Rows::of_records("run", &journal.records);
+    let row = RunRow { status: state.name().into(), ..rows.run.unwrap() };
+    let run = ListedRun { row, reserved_micro };
+    let card = Card::of(run, &rows.iterations, context(state, NEW));
+    card.strip.bars.last().unwrap().cost()
+}
+
+#[test]
+fn a_cost_that_nobody_knows_is_marked() {
+    let mut journal = Journal::after_baseline(false, |_| {});
+    journal.later(1_000).admit();
+    assert_eq!(last_cost(&journal, RunState::Running, 500_000), "~$0.00");
+    // Its process was killed: the call counts as its reservation.
+    assert_eq!(last_cost(&journal, RunState::Crashed, 500_000), "~$0.50");
+    let mut estimated = Journal::after_baseline(false, |_| {});
+    estimated.later(1_000).admit();
+    let mut closing = estimated.closing(&more());
+    (closing.price, closing.charged) = (PriceFrom::Unpriced, Micro(250_000));
+    estimated.later(1_000).see(Seen::CallEnded(Box::new(closing)));
+    assert_eq!(last_cost(&estimated, RunState::Running, 0), "~$0.25");
+    journal.later(1_000).says(&more());
+    assert!(last_cost(&journal, RunState::Running, 0).starts_with('$'));
 }
 
 #[test]

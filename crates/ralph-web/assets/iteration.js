@@ -1,7 +1,7 @@
 // The iterations of a run, newest first; one of them open, with its changes, verification, activity and prompt. Each of
 // these is asked for when it is opened.
-import { h, say, attr, mark, money, took, counted, capital, clock, quoted, ticks, part } from './dom.js';
-import { WORDS } from './strip.js';
+import { h, say, attr, mark, took, counted, capital, clock, quoted, ticks, part } from './dom.js';
+import { WORDS, barCost } from './strip.js';
 import { get } from './api.js';
 
 export const TABS = [['changes', 'Changes'], ['verification', 'Verification'], ['activity', 'Activity'], ['prompt', 'Prompt']];
@@ -174,7 +174,7 @@ class Item {
     if (!line.parentNode) this.button.append(line, this.figures);
     // How long it took and what it changed is known once it is over.
     const over = view.outcome === 'under_way' ? '' : `|${took(view.ms)}|${counted(view.files, 'file')}`;
-    const figures = `${money(view.cost_micro)}${over}`;
+    const figures = `${barCost(view)}${over}`;
     if (figures !== this.said) { this.figures.replaceChildren(...figures.split('|').map((text) => h('span', {}, text))); this.said = figures; }
     this.open = open;
     attr(this.button, 'aria-expanded', open);

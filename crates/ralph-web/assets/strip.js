@@ -3,19 +3,22 @@
 import { h, svg, money, took, counted, attr, say } from './dom.js';
 
 export const WORDS = {
-  worked: 'worked, not proven yet', nothing_new: 'brought nothing new', proven: 'proven', wrong: 'went wrong', stopped: 'stopped by a person', under_way: 'under way',
+  worked: 'worked, not proven yet', nothing_new: 'brought nothing new', proven: 'proven', wrong: 'went wrong', stopped: 'stopped', under_way: 'under way',
 };
 const CARD_BARS = 14;
 const FEW = 24; // up to so many, every slot has its number and its cost
 const DOTS = 6; // of a long run
 const UNDER_WAY = 14; // percent: low, and still seen to breathe
 
+/** What a bar cost; `~` marks what is not wholly known. */
+export const barCost = (bar) => money(bar.cost_micro, !bar.cost_unknown);
+
 /** One bar in a sentence. */
 export function barWords(bar) {
   const failing = bar.failing == null ? '' : `, ${counted(bar.failing, 'failing test')}`;
   const calls = bar.attempts > 1 ? `, ${bar.attempts} calls` : '';
-  if (bar.outcome === 'under_way') return `Iteration ${bar.n}: ${WORDS.under_way}, ${money(bar.cost_micro)} so far${calls}`;
-  return `Iteration ${bar.n}: ${WORDS[bar.outcome]}, ${money(bar.cost_micro)}, ${took(bar.ms)}, ${counted(bar.files, 'file')}${failing}${calls}`;
+  if (bar.outcome === 'under_way') return `Iteration ${bar.n}: ${WORDS.under_way}, ${barCost(bar)} so far${calls}`;
+  return `Iteration ${bar.n}: ${WORDS[bar.outcome]}, ${barCost(bar)}, ${took(bar.ms)}, ${counted(bar.files, 'file')}${failing}${calls}`;
 }
 
 /** Bars of an older state with a newer one's put over them, by number. */
@@ -147,7 +150,7 @@ export class BigStrip {
     const last = strip.bars.at(-1)?.n ?? 0;
     const spans = strip.bars.map((bar) => {
       const shown = !long || bar.n % 5 === 0 || bar.n === last;
-      return h('span', {}, shown ? h('b', {}, String(bar.n)) : null, long ? null : h('small', {}, money(bar.cost_micro)));
+      return h('span', {}, shown ? h('b', {}, String(bar.n)) : null, long ? null : h('small', {}, barCost(bar)));
     });
     const rest = slots - strip.bars.length;
     const dots = Math.min(strip.left, rest);

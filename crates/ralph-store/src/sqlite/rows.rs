@@ -75,12 +75,13 @@ fn keep_run(c: &Connection, r: &RunRow) -> Result<(), StoreError> {
 fn keep_iteration(c: &Connection, i: &IterationRow) -> Result<(), StoreError> {
     let mut upsert = c.prepare_cached(
         "insert into iteration(run, n, attempt, at, dur_ms, cost_micro, files, verified, decision, failure, progress,
-             failing, rung, error)
-         values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+             failing, rung, error, cost_unknown)
+         values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
          on conflict(run, n, attempt) do update set at = excluded.at, dur_ms = excluded.dur_ms,
              cost_micro = excluded.cost_micro, files = excluded.files, verified = excluded.verified,
              decision = excluded.decision, failure = excluded.failure, progress = excluded.progress,
-             failing = excluded.failing, rung = excluded.rung, error = excluded.error",
+             failing = excluded.failing, rung = excluded.rung, error = excluded.error,
+             cost_unknown = excluded.cost_unknown",
     )?;
     upsert.execute(params![
         i.run,
@@ -96,7 +97,8 @@ fn keep_iteration(c: &Connection, i: &IterationRow) -> Result<(), StoreError> {
         i.progress,
         i.failing,
         i.rung,
-        i.error
+        i.error,
+        i.cost_unknown
     ])?;
     Ok(())
 }
@@ -201,7 +203,7 @@ pub(super) fn run(c: &Connection, id: &str) -> Result<Option<RunRow>, StoreError
 }
 
 const ITERATION: &str = "select run, n, attempt, at, dur_ms, cost_micro, files, verified, decision, failure, progress, \
-                         failing, rung, error from iteration";
+                         failing, rung, error, cost_unknown from iteration";
 
 pub(super) fn iterations(c: &Connection, run: &str) -> Result<Vec<IterationRow>, StoreError> {
     let mut select = c.prepare_cached(&format!("{ITERATION} where run = ?1 order by n, attempt"))?;
@@ -254,6 +256,7 @@ fn iteration_row(r: &Found<'_>) -> rusqlite::Result<IterationRow> {
         failing: r.get(11)?,
         rung: r.get(12)?,
         error: r.get(13)?,
+        cost_unknown: r.get(14)?,
     })
 }
 

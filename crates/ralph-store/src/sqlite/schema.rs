@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const APPLICATION_ID: i64 = 0x726c_7068;
 
 /// Step n lifts schema n to n + 1; the number of steps is the schema this program knows.
-pub(super) const STEPS: &[&str] = &[FIRST, ACCOUNTS, PROOF, SEEN, OUTBOX];
+pub(super) const STEPS: &[&str] = &[FIRST, ACCOUNTS, PROOF, SEEN, OUTBOX, COSTS];
 
 // Positions are rowids: whoever prunes one day must leave the newest entry, so that none is given twice.
 const FIRST: &str = "
@@ -79,6 +79,8 @@ create table outbox(
 create index outbox_pending on outbox(target, due) where state = 'pending';
 create index outbox_run on outbox(run);
 ";
+
+const COSTS: &str = "alter table iteration add column cost_unknown integer not null default 0;";
 
 /// What a file says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

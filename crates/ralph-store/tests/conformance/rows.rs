@@ -75,6 +75,7 @@ pub fn the_read_model_is_written_with_the_records(place: &dyn Place) {
         failing: Some(2),
         rung: 1,
         error: Some("e5".into()),
+        cost_unknown: true,
         ..iteration(1, 2)
     };
     let rows = vec![Row::Run(Box::new(changed.clone())), Row::Iteration(it.clone())];

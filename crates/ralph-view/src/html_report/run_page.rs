@@ -6,7 +6,7 @@ use super::strip_svg::strip_svg;
 use crate::card::{Card, Tone};
 use crate::change_data::ChangeData;
 use crate::conditions::Condition;
-use crate::fact_text::{clock_until, money, seconds};
+use crate::fact_text::{clock_until, seconds};
 use crate::iteration_parts::Verification;
 use crate::run_detail::{EndNote, IterationView, RunDetail};
 use ralph_rules::counting::counted;
@@ -155,7 +155,7 @@ fn iterations(page: &mut Markup, iterations: &[IterationView]) {
         page.element("td", &[], &it.why);
         page.element("td", &[("class", "number")], &it.bar.files.to_string());
         page.element("td", &[("class", "number")], &seconds(it.bar.ms));
-        page.element("td", &[("class", "number")], &money(it.bar.cost_micro, true));
+        page.element("td", &[("class", "number")], &it.bar.cost());
         page.raw("</tr>\n");
     }
     page.raw("</table>\n");

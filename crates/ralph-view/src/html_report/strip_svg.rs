@@ -1,7 +1,6 @@
 //! The strip as SVG: bars with a fill and, for readers without colours, a pattern; the line of failing tests over them.
 
 use super::markup::Markup;
-use crate::fact_text::money;
 use crate::strip::{Bar, BarOutcome, Strip};
 use std::fmt::Write;
 
@@ -97,7 +96,7 @@ fn failing_line(svg: &mut String, strip: &Strip) {
 
 /// The same in words, for readers who do not see it. Numbers and ralph's own words only.
 fn words(strip: &Strip) -> String {
-    let bar = |bar: &Bar| format!("{}: {}, {}", bar.n, bar.outcome.words(), money(bar.cost_micro, true));
+    let bar = |bar: &Bar| format!("{}: {}, {}", bar.n, bar.outcome.words(), bar.cost());
     let bars = strip.bars.iter().map(bar).collect::<Vec<_>>().join("; ");
     let failing: Vec<String> = strip.failing().iter().map(u32::to_string).collect();
     match failing.len() {

@@ -253,7 +253,7 @@ fn table(rows: &[Shown<'_>], climbed: &[Climbed], run: &ListedRun, here: &Here) 
             text,
             "{n:>4}  {:>8}  {:>9}  {:>5}  {verified}  {:<14}  {}{failure}{rung}",
             seconds(row.dur_ms),
-            open.map_or_else(|| money(row.cost_micro, true), |so_far| money(so_far, false)),
+            open.map_or_else(|| money(row.cost_micro, !row.cost_unknown), |so_far| money(so_far, false)),
             row.files,
             work_type.map_or("-", WorkType::word),
             if row.decision.is_empty() { "-" } else { &row.decision },

@@ -3,7 +3,6 @@
 use crate::marks;
 use crate::row::{Look, Row};
 use ralph_rules::counting::counted;
-use ralph_rules::money::Micro;
 use ralph_view::fact_text::seconds;
 use ralph_view::run_detail::{IterationView, RunDetail};
 
@@ -21,7 +20,7 @@ pub fn rows(detail: &RunDetail, selected: Option<usize>, width: usize, room: usi
 fn row(iteration: &IterationView, selected: bool, width: usize) -> Row {
     let bar = &iteration.bar;
     let mark = marks::below(bar.outcome).unwrap_or_else(|| marks::fill(bar.outcome));
-    let cost = Micro(bar.cost_micro).to_string();
+    let cost = bar.cost();
     let mut row = Row::looking(if selected { "▌" } else { " " }, Look::Note)
         .with(format!("{:>3} ", bar.n), if selected { Look::Strong } else { Look::Plain })
         .with(format!("{mark} {:<11} ", bar.outcome.words()), marks::look(bar.outcome))
