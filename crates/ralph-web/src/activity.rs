@@ -25,7 +25,7 @@ struct ActivityAnswer {
 
 /// `GET /api/v1/runs/{id}/iterations/{n}/activity`
 pub async fn activity(State(app): State<App>, head: Parts) -> Answer {
-    let query = Query::of(head.uri.query(), &["attempt", "after", "limit"])?;
+    let query = Query::of(head.uri.query())?;
     let (attempt, after) = (query.number("attempt")?, query.number("after")?.unwrap_or(0));
     let limit = query.number("limit")?.unwrap_or(u64::from(MOST_ROWS));
     if !(1..=u64::from(MOST_ROWS)).contains(&limit) {

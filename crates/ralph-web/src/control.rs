@@ -87,7 +87,17 @@ async fn read(request: HttpRequest) -> Result<Asked, Fault> {
     }
     let body = tokio::time::timeout(ARRIVAL, to_bytes(request.into_body(), MOST)).await;
     let body = body.map_err(|_| Fault::too_slow())?.map_err(|_| Fault::too_large(MOST))?;
-    serde_json::from_slice(&body).map_err(|error| Fault::bad(format!("the request cannot be read: {error}")))
+    parsed(&body)
+}
+
+/// A request is an object: a list of its values in order would be read as one, too.
+fn parsed(body: &[u8]) -> Result<Asked, Fault> {
+    let example = r#"send an object such as {"request":"pause"}"#;
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Fault::bad("the request is not a JSON object").hint(example));
+    }
+    let unreadable = |error| Fault::bad(format!("the request cannot be read: {error}")).hint(example);
+    serde_json::from_slice(body).map_err(unreadable)
 }
 
 /// What is asked for, understood.
@@ -170,9 +180,7 @@ mod tests {
     #[test]
     fn only_what_is_listed_can_be_asked() {
         let asked = |text: &str| {
-            serde_json::from_str::<Asked>(text)
-                .map_err(|_| ())
-                .and_then(|asked| asked.checked().map_err(|_| ()))
+            parsed(text.as_bytes()).map_err(|_| ()).and_then(|asked| asked.checked().map_err(|_| ()))
         };
         for text in ["pause", "continue", "stop", "stop_after", "put_away", "take_back"] {
             assert!(asked(&format!(r#"{{"request":"{text}"}}"#)).is_ok(), "{text}");
@@ -184,7 +192,10 @@ mod tests {
             r#"{"request":"run"}"#,
             "{}",
             "[]",
+            r#"["pause",null]"#,
+            "",
             "null",
+            r#""pause""#,
         ] {
             assert!(asked(text).is_err(), "{text}");
         }

@@ -18,21 +18,27 @@ pub const SHOWN: usize = 40;
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Of an address that takes these names.
-    pub fn of(text: Option<&str>, known: &[&str]) -> Result<Query, Fault> {
+    /// Of an address.
+    pub fn of(text: Option<&str>) -> Result<Query, Fault> {
         let pairs = text.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
         let read = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let name = decoded(name)?;
-            match known.contains(&name.as_str()) {
-                true => Ok((name, decoded(value)?)),
-                false => {
-                    let message = format!("there is no parameter `{}` here", plain(&head(&name, SHOWN)));
-                    Err(Fault::bad(message).hint(format!("the parameters are {}", known.join(", "))))
-                }
-            }
+            Ok((decoded(name)?, decoded(value)?))
         };
         pairs.map(read).collect::<Result<Vec<_>, Fault>>().map(Query)
+    }
+
+    /// Refuses a name that is not among those that the address takes.
+    pub fn check(&self, known: &[&str]) -> Result<(), Fault> {
+        let Some((name, _)) = self.0.iter().find(|(name, _)| !known.contains(&name.as_str())) else {
+            return Ok(());
+        };
+        let message = format!("there is no parameter `{}` here", plain(&head(name, SHOWN)));
+        Err(Fault::bad(message).hint(match known {
+            [] => "this address takes no parameters".into(),
+            [one] => format!("the only parameter is {one}"),
+            _ => format!("the parameters are {}", known.join(", ")),
+        }))
     }
 
     /// A value that is given at most once; an empty one is none.
@@ -94,14 +100,19 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Result<Query, Fault> {
-        Query::of(Some(text), &["text", "limit", "empty", "x", "y", "a"])
+        Query::of(Some(text))
     }
 
     #[test]
     fn a_name_that_is_not_known_is_refused() {
+        let check = |text: &str| of(text).unwrap().check(&["text", "limit"]);
         for text in ["txt=a", "text=a&Limit=1", "=1", "te%20xt=a"] {
-            assert!(of(text).is_err(), "{text}");
+            assert!(check(text).is_err(), "{text}");
         }
+        for text in ["", "text=a&limit=1", "&text", "%74ext=a"] {
+            assert!(check(text).is_ok(), "{text}");
+        }
+        assert!(of("x=1").unwrap().check(&[]).is_err());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use std::sync::Arc;
@@ -49,23 +49,46 @@ pub struct App {
     pub redactor: RedactorOf,
 }
 
-/// Every address of the API and what answers it, in the order of the description.
-fn api() -> Vec<(&'static str, MethodRouter<App>)> {
+/// An address of the API.
+struct Route {
+    path: &'static str,
+    /// The parameters that it takes in a query; any other is refused.
+    parameters: &'static [&'static str],
+    answers: MethodRouter<App>,
+}
+
+impl Route {
+    const fn of(
+        path: &'static str,
+        parameters: &'static [&'static str],
+        answers: MethodRouter<App>,
+    ) -> Route {
+        Route { path, parameters, answers }
+    }
+}
+
+/// Every address of the API, the parameters it takes and what answers it, in the order of the description.
+fn api() -> Vec<Route> {
+    let list = &["state", "agent", "text", "workspace", "group", "before", "limit"];
     vec![
-        ("/api/v1/overview", get(runs::overview)),
-        ("/api/v1/runs", get(runs::list)),
-        ("/api/v1/runs/{id}", get(run_parts::detail)),
-        ("/api/v1/runs/{id}/iterations/{n}", get(run_parts::iteration)),
-        ("/api/v1/runs/{id}/iterations/{n}/activity", get(activity::activity)),
-        ("/api/v1/runs/{id}/iterations/{n}/diff", get(run_parts::diff)),
-        ("/api/v1/runs/{id}/iterations/{n}/verification", get(run_parts::verification)),
-        ("/api/v1/runs/{id}/iterations/{n}/prompt", get(run_parts::prompt)),
-        ("/api/v1/stats", get(statistics::statistics)),
-        ("/api/v1/events", get(events)),
-        ("/api/v1/runs/{id}/requests", post(control::request)),
-        ("/api/v1/openapi.json", get(openapi)),
-        ("/metrics", get(metrics::metrics)),
-        ("/healthz", get(health)),
+        Route::of("/api/v1/overview", &[], get(runs::overview)),
+        Route::of("/api/v1/runs", list, get(runs::list)),
+        Route::of("/api/v1/runs/{id}", &[], get(run_parts::detail)),
+        Route::of("/api/v1/runs/{id}/iterations/{n}", &[], get(run_parts::iteration)),
+        Route::of(
+            "/api/v1/runs/{id}/iterations/{n}/activity",
+            &["attempt", "after", "limit"],
+            get(activity::activity),
+        ),
+        Route::of("/api/v1/runs/{id}/iterations/{n}/diff", &[], get(run_parts::diff)),
+        Route::of("/api/v1/runs/{id}/iterations/{n}/verification", &[], get(run_parts::verification)),
+        Route::of("/api/v1/runs/{id}/iterations/{n}/prompt", &[], get(run_parts::prompt)),
+        Route::of("/api/v1/stats", &["workspace", "days"], get(statistics::statistics)),
+        Route::of("/api/v1/events", &["run"], get(events)),
+        Route::of("/api/v1/runs/{id}/requests", &[], post(control::request)),
+        Route::of("/api/v1/openapi.json", &[], get(openapi)),
+        Route::of("/metrics", &[], get(metrics::metrics)),
+        Route::of("/healthz", &[], get(health)),
     ]
 }
 
@@ -76,8 +99,14 @@ pub fn router(app: App) -> Router {
         router = router
             .route(asset.path, get(move |request: Request| async move { asset.answer(request.headers()) }));
     }
-    for (path, answers) in api() {
-        router = router.route(path, answers);
+    for Route { path, parameters, answers } in api() {
+        let known = move |request: Request, next: Next| async move {
+            match Query::of(request.uri().query()).and_then(|query| query.check(parameters)) {
+                Ok(()) => next.run(request).await,
+                Err(fault) => fault.into_response(),
+            }
+        };
+        router = router.route(path, answers.route_layer(from_fn(known)));
     }
     router
         .method_not_allowed_fallback(other_method)
@@ -118,7 +147,7 @@ async fn openapi() -> Response {
 
 /// A stream of what happens. `Last-Event-ID` continues one that was cut off.
 async fn events(State(app): State<App>, head: Parts) -> Answer {
-    let run = match Query::of(head.uri.query(), &["run"])?.text("run")? {
+    let run = match Query::of(head.uri.query())?.text("run")? {
         Some(run) => Some(found(&app, run).await?),
         None => None,
     };
@@ -145,19 +174,43 @@ async fn found(app: &App, run: String) -> Result<String, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ralph_rules::ending::Reason;
+    use ralph_view::run_state::RunState;
     use serde_json::Value;
 
     #[test]
     fn the_description_names_every_address_and_no_other() {
         let description: Value = serde_json::from_str(OPENAPI).unwrap();
         let described: Vec<&String> = description["paths"].as_object().unwrap().keys().collect();
-        let mut served: Vec<&str> = api().into_iter().map(|(path, _)| path).collect();
+        let mut served: Vec<&str> = api().into_iter().map(|route| route.path).collect();
         served.sort_unstable();
         assert_eq!(described, served);
         for (path, methods) in description["paths"].as_object().unwrap() {
             let method = if path.ends_with("/requests") { "post" } else { "get" };
             assert_eq!(methods.as_object().unwrap().keys().collect::<Vec<_>>(), [method], "{path}");
         }
+    }
+
+    #[test]
+    fn the_description_has_the_parameters_that_are_taken() {
+        let description: Value = serde_json::from_str(OPENAPI).unwrap();
+        for route in api() {
+            let method = if route.path.ends_with("/requests") { "post" } else { "get" };
+            let described = description["paths"][route.path][method]["parameters"].as_array().cloned();
+            let in_query: Vec<Value> =
+                described.unwrap_or_default().into_iter().filter(|one| one["in"] == "query").collect();
+            let names: Vec<&str> = in_query.iter().map(|one| one["name"].as_str().unwrap()).collect();
+            assert_eq!(names, route.parameters, "{}", route.path);
+        }
+    }
+
+    #[test]
+    fn the_description_has_the_states_that_are_known() {
+        let description: Value = serde_json::from_str(OPENAPI).unwrap();
+        let states = RunState::ALL.map(RunState::name).into_iter();
+        let known: Vec<&str> = states.chain(Reason::ALL.map(Reason::name)).collect();
+        let described = description["components"]["schemas"]["StateOrReason"]["enum"].clone();
+        assert_eq!(described, serde_json::json!(known));
     }
 
     #[test]

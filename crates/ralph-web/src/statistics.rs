@@ -30,7 +30,7 @@ struct Dated {
 
 /// `GET /api/v1/stats`
 pub async fn statistics(State(app): State<App>, head: Parts) -> Answer {
-    let query = Query::of(head.uri.query(), &["workspace", "days"])?;
+    let query = Query::of(head.uri.query())?;
     let workspace = query.path("workspace")?;
     let days = query.number("days")?;
     if days.is_some_and(|days| !(1..=MOST_DAYS).contains(&days)) {

@@ -59,6 +59,11 @@ fn what_is_not_known_is_refused_and_said() {
         ("/api/v1/events?runs=0199a1b2-crashed", 400),
         ("/api/v1/events?run=0199ffff", 404),
         ("/api/v1/runs/crashed/iterations/1/activity?page=2", 400),
+        ("/api/v1/overview?limit=1", 400),
+        ("/api/v1/runs/crashed?x", 400),
+        ("/api/v1/runs/crashed/iterations/1/diff?attempt=1", 400),
+        ("/healthz?a=1", 400),
+        ("/healthz?", 200),
     ] {
         let got = bed.get(path);
         assert_eq!(got.status, status, "{path}");
