@@ -18,7 +18,9 @@ use ralph_rules::grade::Grade;
 use ralph_rules::objection::Objection;
 use ralph_rules::policy::{MapTime, Oracle};
 use ralph_rules::proof::{Conclusion, ProofStep, proof_of};
-use ralph_rules::record::{ChangeMap, Check, CheckOutcome, CheckResult, Ms, RoomSeen, RoomSets, Verified};
+use ralph_rules::record::{
+    ChangeMap, Check, CheckOutcome, CheckResult, Ms, RoomSeen, RoomSets, SandboxGiven, Verified,
+};
 use ralph_rules::state::{Checks, ProofState};
 use ralph_snapshots::SnapshotStore;
 use ralph_supervisor::Launch;
@@ -62,8 +64,8 @@ pub struct StandaloneVerify {
     pub supervisor: PathBuf,
     /// Where Python packages may lie outside the workspace.
     pub places: Places,
-    /// What contains the commands, and the words for it.
-    pub sandbox: (Option<Arc<VerifySandbox>>, String),
+    /// What contains the commands, and what it holds.
+    pub sandbox: (Option<Arc<VerifySandbox>>, SandboxGiven),
     /// Whether the change is mapped, and for how long at most; without a limit if it is off.
     pub map: Option<MapTime>,
 }
@@ -196,7 +198,8 @@ impl StandaloneVerify {
             oracle: oracle_name(self.oracle).into(),
             flaky: proof.checks.flaky || proof.rooms.rooms().any(|(_, run)| run.flaky),
             cost_is_complete: true,
-            sandbox: self.sandbox.1.clone(),
+            sandbox: self.sandbox.1.words(),
+            not_held: self.sandbox.1.notes.clone(),
             ..Receipt::default()
         })
     }

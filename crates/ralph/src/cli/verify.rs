@@ -144,7 +144,7 @@ fn request(commands: Vec<String>, settings: &Settings, here: &Here) -> Result<St
         places: agent::places(here),
         scratch: here.home()?.dir().join("verify").join(std::process::id().to_string()),
         supervisor: agent::own_program()?,
-        sandbox: (contained, given.words()),
+        sandbox: (contained, given),
         map: None,
     })
 }

@@ -34,7 +34,7 @@ impl Again {
         let (plan, home) = (&resolved.plan, here.home()?);
         let (contained, given) = match &resolved.deps.sandbox {
             Some(request) => sandbox::of_verification(request, &plan.protect, here)?,
-            None => (None, SandboxGiven::default()),
+            None => (None, SandboxGiven::none("")),
         };
         let request = StandaloneVerify {
             workspace: here.workspace.clone(),
@@ -51,7 +51,7 @@ impl Again {
             places: agent::places(here),
             scratch: home.dir().join("verify").join(std::process::id().to_string()),
             supervisor: agent::own_program()?,
-            sandbox: (contained, given.words()),
+            sandbox: (contained, given),
             map: None,
         };
         let request = (!plan.verify.is_empty()).then_some(request);
