@@ -166,7 +166,28 @@ pub fn kept(
     };
     // What the killed process left; after the containers, which use the directories.
     call_dirs::remove_left(&request.surroundings.home);
-    Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), ..deps(request, backend) }))
+    let deps = deps(request, backend);
+    let settings = as_begun(deps.settings, given);
+    Ok(Some(SandboxDeps { layers: !given.no_layers, said: given.notes.clone(), settings, ..deps }))
+}
+
+/// The settings, but no wider than the run began: flags of its first command are not among them, and its screens say what held
+/// then.
+fn as_begun(now: Settings, given: &SandboxGiven) -> Settings {
+    let mode = if given.strict { Mode::Strict } else { now.mode };
+    let begun = |name: &str| match name {
+        "off" => NetworkRule::Off,
+        "hosts" => NetworkRule::Hosts,
+        _ => NetworkRule::Open,
+    };
+    let narrower = |one, other| match (one, other) {
+        (NetworkRule::Off, _) | (_, NetworkRule::Off) => NetworkRule::Off,
+        (NetworkRule::Hosts, _) | (_, NetworkRule::Hosts) => NetworkRule::Hosts,
+        _ => NetworkRule::Open,
+    };
+    let verified = if given.verify_network.is_empty() { &given.network } else { &given.verify_network };
+    let verify_network = VerifyNetwork::Is(narrower(now.verification_network(), begun(verified)));
+    Settings { mode, network: narrower(now.network, begun(&given.network)), verify_network, ..now }
 }
 
 impl SandboxDeps {
@@ -307,7 +328,38 @@ fn given(deps: &SandboxDeps, held: &Held, withheld: Vec<String>, site: &Site<'_>
         network: if limited { network.into() } else { String::new() },
         verify_network: if limited && differs { network_name(verification).into() } else { String::new() },
         withheld,
+        strict: deps.settings.mode == Mode::Strict,
         no_layers: !deps.layers,
         notes: deps.worth_saying(&held.notes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resumed_run_is_no_wider_than_it_began() {
+        use NetworkRule::{Hosts, Off, Open};
+        let given = |network: &str, verify: &str| SandboxGiven {
+            network: network.into(),
+            verify_network: verify.into(),
+            ..SandboxGiven::default()
+        };
+        for (begun, now, expected) in [
+            (given("off", ""), Open, (Off, Off)),
+            (given("hosts", "off"), Open, (Hosts, Off)),
+            (given("open", "off"), Open, (Open, Off)),
+            (given("open", ""), Open, (Open, Open)),
+            (given("open", ""), Off, (Off, Off)),
+            (given("", ""), Hosts, (Hosts, Hosts)),
+        ] {
+            let settings = as_begun(Settings { network: now, ..Settings::default() }, &begun);
+            let found = (settings.agent_network(), settings.verification_network());
+            assert_eq!(found, expected, "{begun:?} {now:?}");
+            assert_eq!(settings.mode, Mode::Auto);
+        }
+        let strict = SandboxGiven { strict: true, ..given("hosts", "off") };
+        assert_eq!(as_begun(Settings::default(), &strict).mode, Mode::Strict);
     }
 }

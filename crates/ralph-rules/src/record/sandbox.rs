@@ -30,6 +30,9 @@ pub struct SandboxGiven {
     /// The same for the verification, where it differs.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub verify_network: String,
+    /// The mode is `strict`, which narrows what settings say.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
     /// Variables that the agent is not given because they look secret, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,

@@ -196,6 +196,9 @@ pub fn go_on(
     let contained = if anew { config.settings.sandbox.mode != Mode::Off } else { start.contained.is_some() };
     sandbox::network_has_effect(&changes.sandbox, contained)?;
     sandbox::network_fits_mode(&config)?;
+    if let Some(begun) = start.contained.as_deref().filter(|_| !anew) {
+        sandbox::network_is_kept(&changes.sandbox, begun)?;
+    }
     let in_image = match anew {
         true => config.settings.sandbox.mode == Mode::Container,
         false => start.contained.as_ref().is_some_and(|given| given.is_container()),

@@ -65,6 +65,22 @@ pub fn network_has_effect(flags: &Flags, contained: bool) -> Result<(), Problem>
     Err(problem.hint("leave it out, or choose a sandbox that limits the network: --sandbox require"))
 }
 
+/// An error where a flag would open more of the network than the run began with: a resumed run keeps its sandbox.
+pub fn network_is_kept(flags: &Flags, begun: &SandboxGiven) -> Result<(), Problem> {
+    let rank = |rule: &str| ["off", "hosts", "open"].iter().position(|it| *it == rule);
+    let (Some(asked), false) = (flags.text("sandbox.network"), begun.network.is_empty()) else {
+        return Ok(());
+    };
+    if rank(asked) <= rank(&begun.network) {
+        return Ok(());
+    }
+    let began = &begun.network;
+    let problem =
+        Problem::new(Code::Usage, format!("--network {asked} opens more than the run began with: {began}"));
+    Err(problem
+        .hint(format!("to give the run another sandbox, choose it too: --sandbox auto --network {asked}")))
+}
+
 /// An error where a flag or a variable opens the network and the mode limits it: neither may win silently.
 pub fn network_fits_mode(config: &Config) -> Result<(), Problem> {
     let (Some(network), Some(mode)) = (config.setting("sandbox.network"), config.setting("sandbox.mode"))

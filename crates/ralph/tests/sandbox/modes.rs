@@ -135,6 +135,29 @@ fn a_resumed_run_keeps_its_backend() {
 }
 
 #[test]
+fn a_resumed_run_keeps_what_flags_narrowed() {
+    let place = Place::new(everybody()[0]);
+    place.home_file(".config/tool/settings", "settings-4711\n");
+    let agent = "echo x >> done.txt; cat ~/.config/tool/settings; unshare -U true && echo nested; true";
+    let done = place.done(agent, &["--sandbox", "strict", "--network", "off"]);
+    assert!(done.sandbox().contains("no network"), "{}", done.sandbox());
+    let resume = |flags: &[&str]| {
+        let mut command = place.ralph(&["resume", "--json", "--max-iterations", "2"]);
+        command.args(flags);
+        command
+    };
+    let refused = resume(&["--network", "open"]).output().unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(64), "{text}");
+    assert!(text.contains("--network open opens more than the run began with: off"), "{text}");
+    let again = place.finished(&mut resume(&[]));
+    assert!(again.sandbox().contains("no network"), "{}", again.sandbox());
+    for word in ["settings-4711", "nested"] {
+        assert!(!again.agent.contains(word), "{word}: {}", again.agent);
+    }
+}
+
+#[test]
 fn unlisted_hosts_are_refused_and_reported() {
     let place = Place::new(everybody()[0]);
     let reach = "python3 - <<'P'\nimport urllib.request\ntry:\n  urllib.request.urlopen('http://refused.example:81/', timeout=5)\nexcept Exception as e:\n  print('refused', e)\nP\n";
@@ -174,6 +197,9 @@ fn a_limit_that_cannot_be_had_is_said_at_both_ends_and_only_to_those_who_set_it(
         assert!([0, 2].contains(&set), "{who:?}");
         // Who sets the default asks for it all the same.
         assert_eq!(told("[sandbox]\nmemory = \"8GiB\"\n"), set, "{who:?}");
+        let mut alone = place.ralph(&["verify", "--verify", "true"]);
+        let receipt = String::from_utf8_lossy(&alone.output().unwrap().stdout).into_owned();
+        assert_eq!(receipt.matches("memory: not limited").count(), set / 2, "{who:?}: {receipt}");
     }
 }
 
