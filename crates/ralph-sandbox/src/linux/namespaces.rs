@@ -41,11 +41,11 @@ pub(super) enum Born {
 /// overlay can be made over a directory with a locked mount below it. Entering one later locks what was built.
 pub(super) fn before_fork(plan: &Plan) -> Result<Born, Failure> {
     if can_mount() {
-        sys::unshare(UnshareFlags::NEWPID).step("the kernel makes no namespace for processes")?;
+        unshare(UnshareFlags::NEWPID)?;
         return Ok(Born::AbleToMount);
     }
     let (user, group) = own_ids();
-    sys::unshare(beside_pids(plan) | UnshareFlags::NEWPID).step("the kernel makes no namespaces")?;
+    unshare(beside_pids(plan) | UnshareFlags::NEWPID)?;
     map_own(user, group).step("the kernel maps no user and group ids into a namespace")?;
     Ok(Born::InNamespaces)
 }
@@ -54,7 +54,7 @@ pub(super) fn before_fork(plan: &Plan) -> Result<Born, Failure> {
 /// done as planned.
 pub(super) fn enter(plan: &Plan, born: Born) -> Result<Vec<String>, Failure> {
     if born == Born::AbleToMount {
-        sys::unshare(UnshareFlags::NEWNS).step("the kernel makes no namespace for mounts")?;
+        unshare(UnshareFlags::NEWNS)?;
     }
     let notes = build(plan)?;
     show_proc(plan)?;
@@ -66,7 +66,7 @@ pub(super) fn enter(plan: &Plan, born: Born) -> Result<Vec<String>, Failure> {
             }
             Ids::Own => None,
         };
-        sys::unshare(beside_pids(plan)).step("the kernel makes no namespaces")?;
+        unshare(beside_pids(plan))?;
         match mapper {
             Some(mapper) => mapper.map().step("the kernel maps no user and group ids into a namespace")?,
             None => map_own(user, group).step("the kernel maps no user and group ids into a namespace")?,
@@ -76,6 +76,20 @@ pub(super) fn enter(plan: &Plan, born: Born) -> Result<Vec<String>, Failure> {
         sys::loopback_up().step("the loopback inside cannot be switched on")?;
     }
     Ok(notes)
+}
+
+fn unshare(flags: UnshareFlags) -> Result<(), Failure> {
+    sys::unshare(flags).map_err(|error| no_namespaces(&error))
+}
+
+/// Both numbers stand for a limit: the one of this namespace, and how deep they may lie in each other.
+fn no_namespaces(error: &std::io::Error) -> Failure {
+    match error.raw_os_error().unwrap_or_default() {
+        libc::ENOSPC | libc::EUSERS => {
+            Failure::sandbox("no more namespaces may be made here (user.max_user_namespaces)", 0)
+        }
+        errno => Failure::sandbox("the kernel makes no namespaces", errno),
+    }
 }
 
 fn beside_pids(plan: &Plan) -> UnshareFlags {
