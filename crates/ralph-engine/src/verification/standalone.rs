@@ -149,7 +149,6 @@ impl StandaloneVerify {
         let proof = match &base {
             Some((index, snapshots)) => {
                 let baseline = Baseline::of(index.clone());
-                let package_cache = self.scratch.join("packages");
                 let proof_site = ProofSite {
                     workspace: &self.workspace,
                     root: &site,
@@ -162,7 +161,7 @@ impl StandaloneVerify {
                     before: None,
                     places: &self.places,
                     without_submodules: true,
-                    package_cache: &package_cache,
+                    package_cache: &self.scratch.join("packages"),
                 };
                 session.prove(&proof_site, index.id())?
             }
