@@ -29,7 +29,7 @@ fn two(kind: &super::kind::Kind, default: &str) -> Option<[String; 2]> {
             "\"gemini\"",
             "\"more.json\"",
             "[\"more\"]",
-            "[\"/more\"]",
+            "[\"~/more\"]",
             "\"9GB\"",
             "true",
             "{ MORE = \"x\" }",
