@@ -1,5 +1,6 @@
 //! What of a run's own plan the probe tries: what it hides, and the home directory that it covers with a layer.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,10 @@ const ENTRIES: usize = 100;
 
 /// What can be read out here and is hidden by the plan: files, and one entry of each directory. Not what another mount shows again.
 pub(super) fn hidden_of_plan(plan: &Plan) -> Vec<PathBuf> {
-    let kept: Vec<&Path> =
-        plan.mounts.iter().filter_map(shown).chain([&*plan.workspace, &*plan.tmp]).collect();
+    let named = plan.mounts.iter().filter_map(shown).chain([&*plan.workspace, &*plan.tmp]);
+    // What a link leads to is shown where it lies.
+    let kept: BTreeSet<PathBuf> =
+        named.flat_map(|path| path.canonicalize().ok().into_iter().chain([path.to_owned()])).collect();
     let is_kept = |path: &Path| kept.iter().any(|kept| kept.starts_with(path));
     let readable = |path: PathBuf| (!is_kept(&path) && shows_something(&path)).then_some(path);
     let hidden = plan.mounts.iter().filter_map(|mount| match mount {

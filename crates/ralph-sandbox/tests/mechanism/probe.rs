@@ -81,6 +81,20 @@ fn the_runs_own_hidden_paths_are_tried() {
     });
 }
 
+#[test]
+fn what_a_link_shows_in_a_hidden_directory_is_no_attack() {
+    everywhere(|scene| {
+        scene.make_file("home/tools/real/tool", "tool");
+        scene.make_dir("home/bin");
+        let link = scene.path("home/bin/tool");
+        std::os::unix::fs::symlink("../tools/real/tool", &link).unwrap();
+        let tools = scene.path("home/tools");
+        scene.mount(Mount::Hide(tools));
+        scene.mount(Mount::Show(link));
+        assert!(probed(scene).starts_with("held: files, protected paths, processes\n"), "{}", probed(scene));
+    });
+}
+
 /// More than one argument of a program may hold, and with Landlock more answers than a pipe.
 #[test]
 fn hundreds_of_protected_paths_with_long_names_are_tried() {

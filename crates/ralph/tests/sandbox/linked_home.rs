@@ -84,7 +84,7 @@ fn what_links_in_home_lead_to_is_seen_and_secrets_behind_links_are_not() {
             place.config(&format!("[sandbox]\n{settings}"));
             let done = place.finished(&mut run(&place, &script, &[]));
             let name = format!("{who:?}, {settings:?}");
-            assert!(done.sandbox().contains(HELD), "{name}: {}", done.sandbox());
+            assert!(done.sandbox().contains(HELD), "{name}: {} {}", done.sandbox(), done.stderr);
             if settings.contains("all") {
                 assert!(done.agent.contains("private-words") && !done.agent.contains("key-words"), "{name}");
                 continue;
