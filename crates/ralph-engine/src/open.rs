@@ -49,7 +49,7 @@ use ralph_rules::record::{
 use ralph_rules::state::{Phase, State};
 use ralph_snapshots::PendingRestore;
 use ralph_store::{RunFilter, Store};
-use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WorkspaceLock, git_facts};
+use ralph_tree::{BadGlob, Index, LockError, Protect, Tree, WorkspaceLock, git_facts, named_globs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,6 +112,7 @@ fn start_in(
     let place = Place::open(&workspace, &lock).map_err(system("cannot open the workspace"))?;
     let tree = tree_of(home, &workspace, &started)?;
     let index = walk_without_drafts(&tree, Index::load(&home.index(&workspace)).as_ref())?;
+    let (tree, index) = protecting_named(home, &mut started, tree, index)?;
     started.tree = index.id();
     let contained = chosen(&deps, &started, &index)?;
     if let Some((given, _)) = &contained {
@@ -120,6 +121,25 @@ fn start_in(
     let contained = contained.and_then(|(_, deps)| deps);
     let facts = vec![Seen::RunStarted(Box::new(started.clone())).into()];
     go(home, store, started, State::default(), facts, (place, tree, index), (deps, contained), watchers)
+}
+
+/// What git's config and protected links name is protected for the run, also where it does not exist yet: whoever makes a file that
+/// a config includes gives orders to git.
+fn protecting_named(
+    home: &Home,
+    started: &mut RunStarted,
+    tree: Tree,
+    index: Index,
+) -> Result<(Tree, Index), OpenError> {
+    let workspace = PathBuf::from(&started.workspace);
+    let named = named_globs(&workspace, &index, tree.protect());
+    if named.is_empty() {
+        return Ok((tree, index));
+    }
+    started.protect.extend(named);
+    let tree = tree_of(home, &workspace, started)?;
+    let index = walk_without_drafts(&tree, Some(&index))?;
+    Ok((tree, index))
 }
 
 /// The sandbox of a run that is to be contained, chosen by trying.

@@ -226,6 +226,7 @@ pub fn checked_out_before(folder: &Path) -> BTreeSet<Vec<u8>> {
 /// A protected path of the workspace, with the tool that changed it, if one did.
 fn in_workspace(ctx: &StepContext, before: &Index, after: &Index, v: &ralph_tree::Violation) -> Violation {
     let tool = tools::of_byte_code(&ctx.workspace, before, after, v.path.as_bytes());
+    let tool = tool.or_else(|| tools::of_hooks_directory(&ctx.start.protect, v.path.as_bytes()));
     Violation { tool: tool.map(ToOwned::to_owned), ..Violation::new(v.path.to_string(), how(v.how)) }
 }
 

@@ -46,7 +46,7 @@ pub use git_facts::{GitFacts, git_facts};
 pub use index::{Entry, Index, Kind, Skipped, side_by_side};
 pub use inner_git_dirs::InnerGitDirs;
 pub use lock::{LockError, NobodyWorks, WorkspaceLock};
-pub use named_places::{git_settings, named_places, way};
+pub use named_places::{git_settings, named_globs, named_globs_of_git_dir, named_places, way};
 pub use noise::is_noise_directory;
 pub use object_files::{ChangedObjects, ObjectFiles};
 pub use odd_places::{check_objects, odd_places};

@@ -1,5 +1,5 @@
 //! Paths that are obeyed because something else names them: files that a repository's config includes, the directory its
-//! hooks really lie in, and what protected links lead to.
+//! hooks really lie in, and what protected links lead to. What does not exist yet is obeyed as soon as somebody makes it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -10,7 +10,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::content::small_file;
 use crate::index::{Index, Kind};
-use crate::repository::repositories;
+use crate::inner_git_dirs::InnerGitDirs;
+use crate::protect::Protect;
+use crate::repository::{bare_repositories, repositories};
 
 /// A larger config is not read, nor more configs of one repository than these.
 const LARGEST: u64 = 1 << 20;
@@ -30,16 +32,60 @@ pub fn named_places(root: &Path, index: &Index) -> BTreeSet<PathBuf> {
         let depth = Path::new(OsStr::from_bytes(&repository.within)).components().count();
         named.read.clear();
         let top = root.ancestors().nth(depth).unwrap_or(&root).join(OsStr::from_bytes(&repository.files));
-        for dir in BTreeSet::from([&repository.own, &repository.common]) {
+        let inner = InnerGitDirs::of(&repository.common);
+        for dir in inner.all().chain([&repository.own, &repository.common]).collect::<BTreeSet<_>>() {
             OWN.iter().for_each(|name| named.add_link(&dir.join(name)));
             let hooks = fs::read_dir(dir.join("hooks")).into_iter().flatten().flatten();
             hooks.for_each(|hook| named.add_link(&hook.path()));
             ["config", "config.worktree"].iter().for_each(|name| named.add_config(&dir.join(name), &top));
         }
     }
+    for bare in bare_repositories(index).map(|dir| root.join(OsStr::from_bytes(dir))) {
+        named.read.clear();
+        named.add_config(&bare.join("config"), &bare);
+    }
     let links = index.entries().filter(|entry| entry.protected && entry.kind == Kind::Symlink);
     links.for_each(|entry| named.add_link(&root.join(OsStr::from_bytes(entry.path))));
     named.places
+}
+
+/// The same as globs of protected paths, without what is protected already, what lies in a repository's own directory, and
+/// directories around one: there git itself writes.
+#[must_use]
+pub fn named_globs(root: &Path, index: &Index, protect: &Protect) -> Vec<String> {
+    let Ok(root) = root.canonicalize() else { return Vec::new() };
+    let dirs: BTreeSet<PathBuf> =
+        repositories(&root, index).into_iter().flat_map(|it| [it.own, it.common]).collect();
+    let above: BTreeSet<&Path> =
+        dirs.iter().flat_map(|dir| dir.ancestors()).chain(root.ancestors()).collect();
+    let apart =
+        |path: &PathBuf| !above.contains(path.as_path()) && !path.ancestors().any(|it| dirs.contains(it));
+    let places = named_places(&root, index).into_iter().filter(apart);
+    let inside =
+        places.filter_map(|path| Some((path.strip_prefix(&root).ok()?.to_path_buf(), path.is_dir())));
+    let new = inside.filter(|(path, is_dir)| !protect.protects(path.as_os_str().as_bytes(), *is_dir));
+    new.map(|(path, _)| glob_of(&path)).collect()
+}
+
+/// What the config of a repository's own directory names in that directory, as globs that begin there.
+#[must_use]
+pub fn named_globs_of_git_dir(dir: &Path) -> Vec<String> {
+    let mut named = Named::default();
+    ["config", "config.worktree"].iter().for_each(|name| named.add_config(&dir.join(name), dir));
+    let inside = named.places.iter().filter_map(|path| path.strip_prefix(dir).ok());
+    inside.filter(|path| path.components().next().is_some()).map(glob_of).collect()
+}
+
+/// A glob for a path and all that is in it. What no glob can say stands for any character.
+fn glob_of(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let letter = |letter: char| match letter {
+        '\u{fffd}' => "*".to_owned(),
+        '\n' | '\r' => "?".to_owned(),
+        '*' | '?' | '[' | ']' | '{' | '}' | '!' | '#' | ' ' | '\\' => format!("\\{letter}"),
+        plain => plain.to_string(),
+    };
+    text.chars().map(letter).fold("/".to_owned(), |glob, part| glob + &part)
 }
 
 #[derive(Default)]
@@ -204,7 +250,7 @@ fn value(rest: &mut Peekable<impl Iterator<Item = u8>>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Protect, Tree};
+    use crate::Tree;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -254,5 +300,29 @@ mod tests {
             "tools/hooks",
         ];
         assert_eq!(found, expected.map(Path::new));
+    }
+
+    #[test]
+    fn globs_name_what_does_not_exist_yet() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::write(root.join(".git/HEAD"), "").unwrap();
+        let config = "[include]\npath = ../x{1}.cfg\npath = ..\npath = in.cfg\npath = /etc/gitconfig\n[core]\nhooksPath = my hooks\n";
+        fs::write(root.join(".git/config"), config).unwrap();
+        symlink("target[2]", root.join(".env")).unwrap();
+        let tree = |globs: &[String]| Tree::new(&root, Protect::new(globs).unwrap());
+        let index = tree(&[".env".into()]).walk(None).unwrap();
+        let globs = named_globs(&root, &index, tree(&[".env".into()]).protect());
+        assert_eq!(named_globs_of_git_dir(&root.join(".git")), ["/in.cfg", "/my\\ hooks"]);
+        assert_eq!(globs, ["/my\\ hooks", "/target\\[2\\]", "/x\\{1\\}.cfg"]);
+        fs::create_dir(root.join("my hooks")).unwrap();
+        for file in ["x{1}.cfg", "target[2]", "my hooks/pre-commit", "x1.cfg"] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        let index = tree(&globs).walk(None).unwrap();
+        let found: Vec<_> = index.entries().filter(|entry| entry.protected).map(|it| it.path).collect();
+        let expected: [&[u8]; 4] = [b"my hooks", b"my hooks/pre-commit", b"target[2]", b"x{1}.cfg"];
+        assert_eq!(found, expected);
     }
 }

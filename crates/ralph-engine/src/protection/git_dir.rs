@@ -1,7 +1,9 @@
 //! Directories besides the workspace with files that must not change, each with an index of these files.
 
 use super::repositories::walk;
-use ralph_tree::{How, Index, OBEYED, Protect, Repository, Tree, Violation, violations};
+use ralph_tree::{
+    How, Index, OBEYED, Protect, Repository, Tree, Violation, named_globs_of_git_dir, violations,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -110,8 +112,14 @@ fn dot_git() -> Option<&'static Protect> {
 /// The files in a directory that git obeys; empty if it cannot be read.
 fn obeyed(dir: &Path, earlier: Option<&Index>) -> Arc<Index> {
     static GLOBS: OnceLock<Option<Protect>> = OnceLock::new();
-    let globs = GLOBS.get_or_init(|| Protect::new(OBEYED).ok().map(Protect::entering_every_star));
-    Arc::new(walk(dir, globs.as_ref(), earlier))
+    let globs = |named: &[String]| {
+        let all = OBEYED.iter().copied().chain(named.iter().map(String::as_str));
+        Protect::new(all).ok().map(Protect::entering_every_star)
+    };
+    // What its config names, also before it is there.
+    let named = named_globs_of_git_dir(dir);
+    let own = Some(&named).filter(|named| !named.is_empty()).and_then(|named| globs(named));
+    Arc::new(walk(dir, own.as_ref().or_else(|| GLOBS.get_or_init(|| globs(&[])).as_ref()), earlier))
 }
 
 #[cfg(test)]

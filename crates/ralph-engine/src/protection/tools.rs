@@ -23,6 +23,17 @@ pub fn of_setting(name: &str, value: &str) -> Option<&'static str> {
     }
 }
 
+/// husky, where the path lies in its directory, which git's config names: an installation writes it anew.
+pub fn of_hooks_directory(protect: &[String], path: &[u8]) -> Option<&'static str> {
+    let dirs = protect.iter().filter_map(|glob| glob.strip_prefix('/'));
+    let mut husky =
+        dirs.filter(|dir| !dir.ends_with('/') && of_setting("core.hookspath", dir) == Some("husky"));
+    let is_in = |dir: &str| {
+        path.strip_prefix(dir.as_bytes()).is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+    };
+    husky.any(is_in).then_some("husky")
+}
+
 /// Python, where the path holds byte code of the source beside its directory, and that source did not change.
 pub fn of_byte_code(root: &Path, before: &Index, after: &Index, path: &[u8]) -> Option<&'static str> {
     let name = path.strip_suffix(b".pyc")?;
@@ -53,6 +64,21 @@ fn is_header_of(header: &[u8], mtime: i64, size: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_directory_of_husky() {
+        let globs = ["secrets/", "/.husky/_", "/app/.husky"].map(ToOwned::to_owned);
+        for (path, tool) in [
+            (".husky/_/pre-commit", Some("husky")),
+            (".husky/_", Some("husky")),
+            ("app/.husky/x", Some("husky")),
+            (".husky/pre-commit", None),
+            (".husky/_x", None),
+            ("secrets/.husky/_/x", None),
+        ] {
+            assert_eq!(of_hooks_directory(&globs, path.as_bytes()), tool, "{path}");
+        }
+    }
 
     #[test]
     fn byte_code_by_its_header() {

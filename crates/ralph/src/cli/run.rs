@@ -197,7 +197,8 @@ fn same_as_begun(row: &RunRow, start: &RunStarted, resolved: &Resolved) -> Resul
     let redactor = &resolved.deps.redactor;
     let differs = [
         (!secrets::same(&start.verify, &plan.verify, redactor), "different verify commands"),
-        (start.protect != plan.protect, "different protected paths"),
+        // The run adds what git's config and protected links name.
+        (!start.protect.starts_with(&plan.protect), "different protected paths"),
         (
             start.plan.as_ref().map(|p| &p.file) != plan.tasks.as_ref().map(|(file, _)| file),
             "a different plan",
