@@ -152,7 +152,8 @@ pub enum Mount {
         at: PathBuf,
     },
     /// A path inside the workspace, read-only, with every directory between the workspace and it pinned, so that it cannot
-    /// be renamed away.
+    /// be renamed away. Of a link the link itself, where the backend can: it cannot be replaced, and what it leads to is not
+    /// touched.
     Protect(#[serde(with = "path_json")] PathBuf),
 }
 

@@ -1,11 +1,13 @@
 //! What of a workspace is read-only for the programs of a run.
 
 use super::WorkspacePlaces;
-use ralph_tree::{Index, InnerGitDirs, Kind, bare_repositories, named_places, repositories};
-use std::collections::BTreeSet;
+use ralph_sandbox::policy::is_obeyed;
+use ralph_tree::{Index, InnerGitDirs, Kind, bare_repositories, named_places, repositories, way};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// More paths of one kind than these are left to detection, and that is said: each costs a mount at every start of a program.
@@ -41,7 +43,14 @@ impl WorkspacePlaces {
         let files = index.repositories().filter(|entry| entry.kind == Kind::File);
         let files: Vec<PathBuf> = files.map(|entry| path_of(entry.path)).collect();
         let mut protected = protected(index);
-        protected.extend(named(&root, index, &inside));
+        protected.extend(second_names(&root, index));
+        let entries = names_in(&root);
+        // Those that the agent made itself it may go on to write.
+        let obeyed = entries.iter().filter(|name| is_obeyed(name.as_bytes()));
+        let obeyed = obeyed.filter(|name| first.is_none_or(|first| first.entries.contains(*name)));
+        protected.extend(named(&root, index, &inside, obeyed));
+        protected.sort();
+        protected.dedup();
         let mut limit = Limit { left_out: 0 };
         let known = |list: fn(&WorkspacePlaces) -> &Vec<PathBuf>| first.map(list);
         WorkspacePlaces {
@@ -50,7 +59,7 @@ impl WorkspacePlaces {
             git_directories: limit.take(inside.into_iter().collect(), known(|first| &first.git_directories)),
             git_files: limit.take(files, known(|first| &first.git_files)),
             git_elsewhere: limit.take(elsewhere.into_iter().collect(), known(|first| &first.git_elsewhere)),
-            entries: names_in(&root),
+            entries,
             left_out: limit.left_out,
         }
     }
@@ -88,28 +97,50 @@ fn names_in(dir: &Path) -> Vec<String> {
     names.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// What the configuration of git or a protected link names in the workspace, where it exists; links themselves are left to
-/// detection. A directory that a repository lies in is not read-only for that: git would no longer work.
-fn named(root: &Path, index: &Index, git_directories: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+/// What the configuration of git, a protected link or one that other programs obey names in the workspace, where it exists, with
+/// the links on the way. A directory that a repository lies in is not read-only for that: git would no longer work.
+fn named<'a>(
+    root: &Path,
+    index: &Index,
+    git_directories: &BTreeSet<PathBuf>,
+    obeyed: impl Iterator<Item = &'a String>,
+) -> Vec<PathBuf> {
     let above: BTreeSet<&Path> = git_directories.iter().flat_map(|dir| dir.ancestors()).collect();
-    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok_and(|it| it.is_file() || it.is_dir());
-    let places = named_places(root, index).into_iter().filter(is_there);
+    let is_there = |path: &PathBuf| {
+        path.symlink_metadata().is_ok_and(|it| it.is_file() || it.is_dir() || it.is_symlink())
+    };
+    let links = obeyed.map(|name| root.join(name)).filter(|path| path.is_symlink());
+    let places =
+        named_places(root, index).into_iter().chain(links.flat_map(|link| way(&link))).filter(is_there);
     let below = places.filter_map(|path| Some(path.strip_prefix(root).ok()?.to_path_buf()));
     below.filter(|path| !above.contains(path.as_path()) && path.components().next().is_some()).collect()
 }
 
-/// The protected paths, without those that lie in a protected directory. Links are left to detection: what is mounted over
-/// one would be mounted over its target.
+/// The protected paths, without those that lie in a protected directory.
 fn protected(index: &Index) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in index.entries().filter(|entry| entry.protected) {
         let path = path_of(entry.path);
         let covered = found.last().is_some_and(|last| path.starts_with(last));
-        if !covered && matches!(entry.kind, Kind::File | Kind::Directory) {
+        if !covered && entry.kind != Kind::Special {
             found.push(path);
         }
     }
     found
+}
+
+/// Hard links to protected files: who writes one writes the other. Of files that git ignores a walk knows none.
+fn second_names(root: &Path, index: &Index) -> Vec<PathBuf> {
+    let files = || index.entries().filter(|entry| entry.kind == Kind::File);
+    let protected: BTreeMap<u64, PathBuf> =
+        files().filter(|entry| entry.protected).map(|entry| (entry.ino, path_of(entry.path))).collect();
+    let same = |a: &Path, b: &Path| {
+        let identity = |path: &Path| root.join(path).symlink_metadata().ok().map(|it| (it.dev(), it.ino()));
+        identity(a).is_some_and(|a| Some(a) == identity(b))
+    };
+    let others = files().filter(|entry| !entry.protected);
+    let names = others.filter_map(|entry| Some((path_of(entry.path), protected.get(&entry.ino)?)));
+    names.filter(|(path, known)| same(path, known)).map(|(path, _)| path).collect()
 }
 
 fn path_of(bytes: &[u8]) -> PathBuf {
@@ -134,9 +165,10 @@ mod tests {
             fs::write(dir.path().join(file), "").unwrap();
         }
         std::os::unix::fs::symlink("/etc/passwd", dir.path().join("link.pem")).unwrap();
+        fs::hard_link(dir.path().join("secrets/a"), dir.path().join("second")).unwrap();
         let mut found = places(dir.path()).protected;
         found.sort();
-        assert_eq!(found, ["keys/x.pem", "secrets", "secretsa.pem"].map(PathBuf::from));
+        assert_eq!(found, ["keys/x.pem", "link.pem", "second", "secrets", "secretsa.pem"].map(PathBuf::from));
     }
 
     #[test]
@@ -155,7 +187,7 @@ mod tests {
     #[test]
     fn what_a_config_or_a_link_names_is_read_only_too() {
         let dir = tempfile::tempdir().unwrap();
-        for made in [".git", "tools/hooks", "keys"] {
+        for made in [".git", "tools/hooks", "keys", "dots/claude"] {
             fs::create_dir_all(dir.path().join(made)).unwrap();
         }
         fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
@@ -166,8 +198,19 @@ mod tests {
         fs::write(dir.path().join("keys/real"), "").unwrap();
         std::os::unix::fs::symlink("../tools/hooks", dir.path().join(".git/hooks")).unwrap();
         std::os::unix::fs::symlink("keys/real", dir.path().join("link.pem")).unwrap();
+        std::os::unix::fs::symlink("dots/claude", dir.path().join(".claude")).unwrap();
         let found = places(dir.path()).protected;
-        assert_eq!(found, [".git/more.cfg", "keys/real", "shared.cfg", "tools/hooks"].map(PathBuf::from));
+        let expected = [
+            ".claude",
+            ".git/hooks",
+            ".git/more.cfg",
+            "dots/claude",
+            "keys/real",
+            "link.pem",
+            "shared.cfg",
+            "tools/hooks",
+        ];
+        assert_eq!(found, expected.map(PathBuf::from));
     }
 
     #[test]
@@ -212,21 +255,17 @@ mod tests {
 
     #[test]
     fn what_was_there_first_is_not_displaced() {
-        let dir = tempfile::tempdir().unwrap();
-        let repository = |name: &str| {
-            let git = dir.path().join(name).join(".git");
-            fs::create_dir_all(&git).unwrap();
-            fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        };
-        repository("zoo");
-        let first = places(dir.path());
-        assert_eq!(first.too_many(), None);
-        (0..=MOST).for_each(|n| repository(&format!("a{n}")));
-        let tree = Tree::new(dir.path(), Protect::new(["secrets/"]).unwrap());
-        let now = WorkspacePlaces::of(dir.path(), &tree.walk(None).unwrap(), Some(&first));
-        assert_eq!(now.git_directories[0], Path::new("zoo/.git"));
-        assert_eq!((now.git_directories.len(), now.left_out), (MOST, 2));
-        assert!(now.too_many().unwrap().starts_with("2 protected paths and repositories"));
+        let zoo = PathBuf::from("zoo/.git");
+        let made = (0..=MOST).map(|n| PathBuf::from(format!("a{n}/.git")));
+        let all: Vec<PathBuf> = made.chain([zoo.clone()]).collect();
+        let mut limit = Limit { left_out: 0 };
+        let kept = limit.take(all.clone(), Some(&vec![zoo.clone()]));
+        assert_eq!((kept.len(), &kept[0], limit.left_out), (MOST, &zoo, 2));
+        let all = all.into_iter().take(MOST).collect();
+        assert_eq!((limit.take(all, None).len(), limit.left_out), (MOST, 2));
+        let places = WorkspacePlaces { left_out: 2, ..WorkspacePlaces::default() };
+        assert!(places.too_many().unwrap().starts_with("2 protected paths and repositories"));
+        assert_eq!(WorkspacePlaces::default().too_many(), None);
     }
 
     #[test]

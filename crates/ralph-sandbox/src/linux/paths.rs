@@ -152,6 +152,12 @@ pub(super) fn open(path: &Path) -> Result<OwnedFd, Errno> {
     openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
+/// Opens a link itself, if nothing above it is one.
+pub(super) fn open_link(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}
+
 /// Opens what a path leads to, through links as well: for ralph's own directories.
 pub(super) fn open_own(path: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())

@@ -10,7 +10,7 @@ use super::covers::{Covers, Ground};
 use super::failure::Step as _;
 use super::mount_points;
 use super::mount_tree::{Tree, mount_points_below};
-use super::paths::{Found, Paths, is_dir, open, open_or_make, open_own};
+use super::paths::{Found, Paths, is_dir, open, open_link, open_or_make, open_own};
 use super::shared_layers::SharedLayers;
 use super::sys::{NO_DEV, NO_SUID, READ_ONLY};
 use crate::report::Failure;
@@ -74,9 +74,11 @@ impl Preparation<'_> {
             Mount::Replace { from, at } => self.replace(from, at),
             Mount::Layer { at, upper, work, fallback } => self.layer(at, upper, work, *fallback),
             Mount::Protect(path) => {
-                if let Some((at, _, _)) = self.open("protect", path)? {
-                    self.steps.push(Step::Protect { at });
-                }
+                // A link is mounted on itself: it cannot be replaced then, and nothing is mounted where it leads.
+                let link = path.is_symlink() && open_link(path).is_ok();
+                let found = if link { None } else { self.open("protect", path)? };
+                let at = found.map(|(at, _, _)| at).or_else(|| link.then(|| path.clone()));
+                self.steps.extend(at.map(|at| Step::Protect { at }));
                 Ok(())
             }
         }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::failure::Step as _;
 use super::mount_tree::Tree;
-use super::paths::{open, open_below, open_or_make};
+use super::paths::{open, open_below, open_link, open_or_make};
 use super::steps::{Blank, Step, copy};
 use super::sys::READ_ONLY;
 use crate::report::Failure;
@@ -62,8 +62,8 @@ impl Workspace {
     }
 }
 
-/// Makes what is at a path read-only, with all that is mounted below it.
+/// Makes what is at a path read-only, with all that is mounted below it. Of a link only the link itself is held.
 pub(super) fn protect(at: &Path) -> Result<(), Failure> {
-    let protected = open(at).map_err(Into::into).and_then(|fd| copy(&fd, READ_ONLY)?.attach(&fd));
+    let protected = open_link(at).map_err(Into::into).and_then(|fd| copy(&fd, READ_ONLY)?.attach(&fd));
     protected.at("protect", at)
 }

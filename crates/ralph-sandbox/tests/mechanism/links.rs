@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use ralph_sandbox::{LayerFallback, Mount};
+use ralph_sandbox::{Backend, LayerFallback, Mount};
 
 use crate::kit::everywhere;
 
@@ -28,7 +28,9 @@ fn a_link_in_the_workspace_redirects_no_mount() {
             Mount::Replace { from: at("plan.json"), at: at("workspace/src/deep/file") },
             Mount::Layer { at: at("workspace/link"), upper, work, fallback: LayerFallback::Write },
         ];
-        let count = mounts.len();
+        // There a protected link is held itself.
+        let held = if scene.plan.backend == Backend::Namespaces { 2 } else { 0 };
+        let count = mounts.len() - held;
         scene.plan.mounts.extend(mounts);
         let ran =
             scene.shell(&format!("cat {0}; echo x > {0}; echo x > {1}/new", victim.display(), dir.display()));

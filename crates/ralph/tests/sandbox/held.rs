@@ -84,6 +84,38 @@ fn what_git_obeys_is_held_where_its_directory_lies_elsewhere() {
     }
 }
 
+/// A link is neither replaced nor does it lead to anything that can be written.
+#[test]
+fn a_protected_link_is_held_with_what_it_leads_to() {
+    for who in everybody() {
+        let place = Place::new(who);
+        place.scratch.files(&[
+            ("real.txt", "real\n"),
+            ("dots/claude/settings.json", "{}\n"),
+            ("deep/x", "x\n"),
+        ]);
+        let link =
+            |to: &str, at: &str| std::os::unix::fs::symlink(to, place.scratch.workspace().join(at)).unwrap();
+        link("real.txt", ".env");
+        link("dots/claude", ".claude");
+        link("../real.txt", "deep/.env");
+        place.config("");
+        let agent = "echo work > done.txt; for it in .env .claude deep/.env; do rm -f $it; ln -sfn src $it; mv $it $it.other; \
+            mv -T src/a.txt $it; done; echo x > .env; echo x > real.txt; mv real.txt other; echo x > dots/claude/settings.json; \
+            echo x > .claude/new; mv dots away; mv deep away; true";
+        let done = place.done(agent, &[]);
+        assert!(done.sandbox().contains(HELD), "{who:?}: {}", done.sandbox());
+        for (at, to) in [(".env", "real.txt"), (".claude", "dots/claude"), ("deep/.env", "../real.txt")] {
+            let found = fs::read_link(place.scratch.workspace().join(at));
+            assert_eq!(found.ok().as_deref(), Some(std::path::Path::new(to)), "{who:?} {at}: {}", done.agent);
+        }
+        assert_eq!(place.scratch.read("real.txt"), "real\n", "{who:?}");
+        assert_eq!(place.scratch.read("dots/claude/settings.json"), "{}\n", "{who:?}");
+        assert!(!place.scratch.workspace().join("dots/claude/new").exists(), "{who:?}");
+        assert!(done.result["details"].get("quarantine").is_none(), "{}", done.result);
+    }
+}
+
 #[test]
 fn what_lies_outside_and_what_is_protected_cannot_be_written() {
     for who in everybody() {
