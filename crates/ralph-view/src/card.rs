@@ -218,7 +218,7 @@ fn word(state: RunState, row: &RunRow, proof: Option<Grade>) -> String {
         RunState::InSession => "In a session".into(),
         RunState::Crashed => "Crashed".into(),
         RunState::Ended(Status::Interrupted) => match ended_by_signal(row) {
-            Some(signal) => format!("Ended by {signal}"),
+            Some(_) => "Interrupted".into(),
             None => "Stopped".into(),
         },
         RunState::Ended(Status::Completed) if reason == Reason::Accepted.name() => "Accepted".into(),

@@ -1,6 +1,8 @@
 //! Explains a run: every decision with the facts and reasons behind it, and why it stopped.
 
-use crate::fact_text::{clock_time, clock_until, decision_words, fact_words, reason_words, review_title};
+use crate::fact_text::{
+    clock_time, clock_until, decision_words, ending_words, fact_words, reason_words, review_title,
+};
 use crate::plain::plain;
 use crate::style::Style;
 use ralph_engine::outcome::last_ending;
@@ -99,9 +101,7 @@ fn headline(records: &[Record], state: &State, alive: bool) -> String {
     };
     match state.ending.and(last_ending(records)) {
         Some((ending, reasons)) => {
-            let mut words: Vec<String> = reasons.iter().map(reason_words).collect();
-            words.dedup();
-            let words = words.join("; ");
+            let words = ending_words(&ending, reasons);
             let words = words.trim_end_matches('.');
             let again = match ending.reason {
                 Reason::NeedsReview => " `ralph accept` completes it, `ralph resume` sends it back.",

@@ -5,15 +5,15 @@ use crate::refused_hosts::refused_hosts;
 use jiff::tz::TimeZone;
 use ralph_agents::Client;
 use ralph_rules::counting::counted;
-use ralph_rules::ending::outside_signal;
+use ralph_rules::ending::{Ending, outside_signal};
 use ralph_rules::money::Micro;
 use ralph_rules::next::{Next, Why};
 use ralph_rules::objection::{Objection, span};
 use ralph_rules::policy::Policy;
 use ralph_rules::record::{
-    CallEnded, ChangeMap, Check, CheckOutcome, Compared, FROM_ARGUMENT, HunkState, Inspected, MapTotals, Ms,
-    PlanSeen, Planned, PriceFrom, Refused, Refuser, Request, Resumed, ReviewGiven, RunStarted, SandboxSeen,
-    Seen, SessionGiven, Verified, Violation,
+    CallEnded, ChangeMap, Check, CheckOutcome, Compared, Decision, FROM_ARGUMENT, HunkState, Inspected,
+    MapTotals, Ms, PlanSeen, Planned, PriceFrom, Refused, Refuser, Request, Resumed, ReviewGiven, RunStarted,
+    SandboxSeen, Seen, SessionGiven, Verified, Violation,
 };
 use ralph_rules::state::{Review, State};
 use ralph_rules::step::Step;
@@ -268,6 +268,24 @@ fn asked_words(request: &Request) -> String {
         Request::Continue => "a person asked to continue".into(),
         Request::Accept => "a person accepted the work".into(),
         Request::Hint { text } => format!("hint from a person: {text}"),
+    }
+}
+
+/// Why a run ended, in words; what ended it is named if no person did.
+pub fn ending_words(ending: &Ending, reasons: &[Objection]) -> String {
+    if ending.outside_signal().is_some() {
+        return ending.why(reasons);
+    }
+    let mut words: Vec<String> = reasons.iter().map(reason_words).collect();
+    words.dedup();
+    words.join("; ")
+}
+
+/// Why a run continues or ends after an iteration, in words.
+pub fn judgement_words(decision: &Decision) -> Option<String> {
+    match &decision.next {
+        Next::Exit(ending) if ending.outside_signal().is_some() => Some(ending.why(&decision.reasons)),
+        _ => decision.reasons.first().map(reason_words),
     }
 }
 

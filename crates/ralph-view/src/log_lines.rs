@@ -3,7 +3,7 @@
 
 use crate::activity_line::inside;
 use crate::event_parts;
-use crate::fact_text::{clock_time, fact_words, reason_words, review_title};
+use crate::fact_text::{clock_time, ending_words, fact_words, reason_words, review_title};
 use crate::plain::{plain, plain_lines};
 use crate::story::StoryVisitor;
 use crate::style::Style;
@@ -99,7 +99,10 @@ impl<W: Write> LogLines<W> {
             Next::Exit(ending) => format!("end: {} (exit {})", ending.name(), ending.exit_code()),
             _ => return Ok(()),
         };
-        let words = decision.reasons.iter().map(reason_words).collect::<Vec<_>>().join("; ");
+        let words = match &decision.next {
+            Next::Exit(ending) => ending_words(ending, &decision.reasons),
+            _ => decision.reasons.iter().map(reason_words).collect::<Vec<_>>().join("; "),
+        };
         match words.is_empty() {
             true if what == CONTINUING => Ok(()),
             true => writeln!(self.out, "  {} {what}", self.style.note("→")),

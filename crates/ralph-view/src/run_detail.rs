@@ -4,7 +4,7 @@
 use crate::board::{Board, BoardError, Doing, ShownCall};
 use crate::card::{Card, Tone};
 use crate::conditions::{BreakerView, Condition, breaker_view, conditions};
-use crate::fact_text::{capital, money, reason_words, seconds};
+use crate::fact_text::{capital, ending_words, judgement_words, money, seconds};
 use crate::iteration_parts::{who, with_rungs};
 use crate::next_steps::next_commands;
 use crate::plain::plain;
@@ -16,7 +16,6 @@ use ralph_engine::journal;
 use ralph_engine::outcome::{Outcome, last_ending, outcome};
 use ralph_rules::ending::Status;
 use ralph_rules::estimate::Estimate;
-use ralph_rules::objection::Objection;
 use ralph_rules::record::{Ms, Record, RunStarted};
 use ralph_rules::state::State;
 use ralph_store::{IterationRow, RunRow, Store};
@@ -167,7 +166,7 @@ impl Board {
         let state = State::of(&records);
         let start = state.start.as_deref();
         let ended = state.ending.and(last_ending(&records));
-        let ended = ended.map(|(ending, why)| (outcome(&state, ending, why), why));
+        let ended = ended.map(|(ending, why)| (outcome(&state, ending, why), ending_words(&ending, why)));
         let skill = start.and_then(|start| start.skill.as_ref()).map(|skill| skill.name.as_str());
         let history = start.and_then(|start| estimate(store, &row.workspace, &start.agent, skill));
         Ok(Some(RunDetail {
@@ -207,7 +206,7 @@ fn end_note(
     row: &RunRow,
     now: RunState,
     state: &State,
-    ended: Option<&(Outcome, &[Objection])>,
+    ended: Option<&(Outcome, String)>,
 ) -> Option<EndNote> {
     let title = card.outcome();
     let short = short_id(&row.id);
@@ -221,13 +220,10 @@ fn end_note(
                 next_command((format!("ralph status {short}"), "what is known of it".into())),
             ],
         }),
-        (RunState::Ended(status), Some((outcome, reasons))) => {
-            let mut words: Vec<String> = reasons.iter().map(reason_words).collect();
-            words.dedup();
+        (RunState::Ended(status), Some((outcome, words))) => {
             // What proven and tested mean is among the reasons; what less than that means is not.
             let less = outcome.proof.filter(|grade| status == Status::Completed && !grade.shows_work());
-            let sentences =
-                less.map(|grade| grade.meaning().to_owned()).into_iter().chain([words.join("; ")]);
+            let sentences = less.map(|grade| grade.meaning().to_owned()).into_iter().chain([words.clone()]);
             let text: Vec<String> =
                 sentences.map(|words| capital(words.trim_end_matches('.')) + ".").collect();
             let commands = next_commands(outcome, state, short).into_iter().map(next_command).collect();
@@ -260,11 +256,11 @@ fn limits(row: &RunRow, card: &Card, state: &State) -> Vec<Meter> {
         },
         Meter {
             name: "iterations",
-            used: card.iteration.into(),
+            used: row.iterations.into(),
             limit: row.max_iterations.into(),
             held: 0,
             warn_at: near(row.max_iterations.into(), 9),
-            used_text: card.iteration.to_string(),
+            used_text: row.iterations.to_string(),
             limit_text: row.max_iterations.to_string(),
         },
     ];
@@ -300,6 +296,6 @@ fn iterations(card: &Card, rows: &[IterationRow], state: &State, records: &[Reco
 /// By iteration: why the run continued or ended after it.
 fn decision_words(records: &[Record]) -> std::collections::BTreeMap<u32, String> {
     crate::iteration_parts::judgements(records)
-        .filter_map(|(n, decision)| Some((n, plain(&reason_words(decision.reasons.first()?)))))
+        .filter_map(|(n, decision)| Some((n, plain(&judgement_words(decision)?))))
         .collect()
 }

@@ -8,13 +8,15 @@ mod golden;
 mod journal;
 
 use journal::{Journal, more};
+use ralph_engine::outcome::last_ending;
 use ralph_engine::rebuild::Rows;
 use ralph_rules::ending::Status;
 use ralph_rules::money::Micro;
-use ralph_rules::record::{CheckOutcome, PriceFrom, Record, Request, Seen};
+use ralph_rules::record::{CheckOutcome, Fact, PriceFrom, Record, Request, Seen};
 use ralph_rules::state::State;
 use ralph_store::{IterationRow, RunRow};
 use ralph_view::card::{Card, CardContext, Group, Tone};
+use ralph_view::fact_text::{ending_words, judgement_words};
 use ralph_view::listed_run::ListedRun;
 use ralph_view::needs_you::Standing;
 use ralph_view::run_state::{RunState, ended_by_signal};
@@ -145,6 +147,11 @@ fn interrupted_by(signal: i32) -> (RunRow, Option<String>, RunState) {
     journal.says(&more());
     journal.inspected(true);
     let row = Rows::of_records("run", &journal.records).run.unwrap();
+    let Fact::Decided(decision) = &journal.records.last().unwrap().fact else { panic!() };
+    let (ending, reasons) = last_ending(&journal.records).unwrap();
+    // Rows, the ends of runs and their iterations say the same.
+    assert_eq!(row.why, judgement_words(decision));
+    assert_eq!(row.why, Some(ending_words(&ending, reasons)));
     (row.clone(), row.why, stopping)
 }
 
@@ -160,7 +167,7 @@ fn a_run_that_a_signal_ended_needs_somebody_and_names_it() {
         let run = ListedRun { row, reserved_micro: 0 };
         let card = Card::of(run, &[], context(RunState::Ended(Status::Interrupted), standing));
         assert_eq!((card.group, card.tone), (Group::NeedsYou, Tone::Bad));
-        assert_eq!((card.word, card.line), (format!("Ended by {name}"), format!("{name} ended it")));
+        assert_eq!((card.word, card.line), ("Interrupted".to_owned(), format!("{name} ended it")));
     }
     let (row, why, stopping) = interrupted_by(2);
     assert_eq!((ended_by_signal(&row), why.as_deref()), (None, Some("stop requested")));
