@@ -86,12 +86,10 @@ pub fn resolve(args: &Args, here: &Here) -> Result<Resolved, Problem> {
     let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
     let config = sources.skill(values.as_ref()).variables(&here.env).flags(&args.settings).load()?;
     let settings = &config.settings;
-    sandbox::network_has_effect(&args.settings, settings.sandbox.mode != Mode::Off)?;
-    sandbox::network_fits_mode(&config)?;
+    sandbox::network_is_possible(&args.settings, &config)?;
     let mut policy = policy(args, settings)?;
     let mut warnings = config.warnings();
-    warnings.extend(sandbox::unenforced_network(&config));
-    warnings.extend(start_warnings::surroundings(here));
+    warnings.extend(start_warnings::surroundings(here).into_iter().chain(sandbox::unenforced(&config)));
     let (prompt, prompt_from) = prompt::prompt(args, settings, here)?;
     let chosen = ladder::first(args, &config, here)?;
     let history = history(&chosen, skill.as_ref().map(|skill| skill.name.as_str()), here);

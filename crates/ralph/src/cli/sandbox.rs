@@ -81,6 +81,12 @@ pub fn network_is_kept(flags: &Flags, begun: &SandboxGiven) -> Result<(), Proble
         .hint(format!("to give the run another sandbox, choose it too: --sandbox auto --network {asked}")))
 }
 
+/// Both checks of the network, for a command that chooses its sandbox.
+pub fn network_is_possible(flags: &Flags, config: &Config) -> Result<(), Problem> {
+    network_has_effect(flags, config.settings.sandbox.mode != Mode::Off)?;
+    network_fits_mode(config)
+}
+
 /// An error where a flag or a variable opens the network and the mode limits it: neither may win silently.
 pub fn network_fits_mode(config: &Config) -> Result<(), Problem> {
     let (Some(network), Some(mode)) = (config.setting("sandbox.network"), config.setting("sandbox.mode"))
@@ -111,7 +117,7 @@ fn typed(setting: &Setting, value: &str) -> String {
 }
 
 /// A warning where a file limits the network and the sandbox is off. A flag that does is an error.
-pub fn unenforced_network(config: &Config) -> Option<String> {
+pub fn unenforced(config: &Config) -> Option<String> {
     let (network, mode) = (config.setting("sandbox.network")?, config.setting("sandbox.mode")?);
     let value = network.value.as_ref()?.as_str()?;
     let is_limited = config.settings.sandbox.network != NetworkRule::Open;

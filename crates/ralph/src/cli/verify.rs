@@ -17,7 +17,6 @@ use ralph_os::{Links, read_regular};
 use ralph_rules::grade::Grade;
 use ralph_rules::record::{Check, CheckOutcome};
 use ralph_rules::state::State;
-use ralph_sandbox::policy::Mode;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -58,10 +57,9 @@ fn alone(args: &Args, here: &Here) -> Result<u8, Problem> {
     let sources = Sources::files(&here.workspace, here.env.config_home.as_deref());
     let config = sources.variables(&here.env).flags(&args.sandbox.0).load()?;
     let settings = &config.settings;
-    sandbox::network_has_effect(&args.sandbox.0, settings.sandbox.mode != Mode::Off)?;
-    sandbox::network_fits_mode(&config)?;
+    sandbox::network_is_possible(&args.sandbox.0, &config)?;
     let concerns = |warning: &&String| ["verify.", "sandbox."].iter().any(|name| warning.starts_with(name));
-    for warning in config.warnings().iter().filter(concerns).chain(&sandbox::unenforced_network(&config)) {
+    for warning in config.warnings().iter().filter(concerns).chain(&sandbox::unenforced(&config)) {
         say(&format!("warning: {warning}\n"));
     }
     let commands = commands(args, &settings.verify)?;
