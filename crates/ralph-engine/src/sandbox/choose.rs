@@ -64,7 +64,8 @@ pub struct Site<'a> {
 /// Chooses by trying.
 ///
 /// # Errors
-/// If the mode needs more than any backend holds here, or a backend that works here fails in this workspace.
+/// If the mode needs more than any backend holds here, or a backend that works here fails in this workspace and no other holds
+/// as much.
 pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSandbox> {
     let mode = request.settings.mode;
     let refused = |why: String| NoSandbox::Machine { mode: mode_name(mode), why };
@@ -83,13 +84,14 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
         let held = if is_installed(backend) { bare.holds(backend, request, site) } else { Ok(false) };
         held.map_err(|why| refused(why.to_string()))
     };
-    let mut whys = Vec::new();
+    let (mut whys, mut fails_here_alone) = (Vec::new(), None);
     for backend in backends() {
         match tried(request, backend.clone(), site) {
             Ok((deps, held, withheld)) => {
                 let given = given(&deps, &held, withheld, site);
                 let lacks = REQUIRED.iter().find(|promise| !held.promises.contains(promise));
-                if mode == Mode::Auto || lacks.is_none() {
+                let takes_less = mode == Mode::Auto && fails_here_alone.is_none();
+                if takes_less || lacks.is_none() {
                     return Ok(Choice::of(deps, given));
                 }
                 whys.push(format!(
@@ -98,8 +100,9 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
                     lacks.map_or(String::new(), ToString::to_string)
                 ));
             }
+            // Another may hold as much, but nothing less takes its place: an agent could have made what it fails with.
             Err(why) if holds_when_bare(&backend)? => {
-                return Err(NoSandbox::Workspace { backend: name(&backend), why });
+                fails_here_alone.get_or_insert(NoSandbox::Workspace { backend: name(&backend), why });
             }
             // A program says its own name first.
             Err(why) => {
@@ -107,6 +110,9 @@ pub fn choose(request: &SandboxRequest, site: &Site<'_>) -> Result<Choice, NoSan
                 whys.push(format!("{said}{}", why.strip_prefix(&said).unwrap_or(&why)));
             }
         }
+    }
+    if let Some(why) = fails_here_alone {
+        return Err(why);
     }
     let why = whys.join("; ");
     if mode == Mode::Auto {
