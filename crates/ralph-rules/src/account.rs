@@ -218,9 +218,7 @@ impl RunAccount {
         self.add(model, call.charged, &call.usage, !call.price.is_exact());
         let misplaced = state.claim.misplaced_promise.is_some_and(MisplacedPromise::is_promise);
         self.promise |= state.claim.promise || misplaced;
-        if state.calls.counted && !state.reviews.has(call.id) {
-            self.count();
-        }
+        self.count(state);
         let Some(failure) = call.failure.as_ref().filter(|_| !state.reviews.has(call.id)) else { return };
         if !failure.class.is_iteration() {
             self.retries += u32::from(failure.class.reaction() == Reaction::Wait);
@@ -231,13 +229,15 @@ impl RunAccount {
 
     fn call_lost(&mut self, state: &State, lost: &CallLost) {
         self.add(self.working.1.clone(), lost.charged, &lost.usage, true);
-        if !state.reviews.has(lost.id) {
-            self.count();
-        }
+        self.count(state);
     }
 
-    /// One more iteration, as soon as the state counts it: a run that is killed before the inspection has it, too.
-    fn count(&mut self) {
+    /// One more iteration, as soon as the state has one more: a run that is killed before the inspection has it, too. A review
+    /// and an attempt that the provider turned away are none.
+    fn count(&mut self, state: &State) {
+        if state.calls.done <= self.iterations() {
+            return;
+        }
         self.costs.push(std::mem::take(&mut self.pending));
         let old = self.costs.len().saturating_sub(COSTS);
         self.costs.drain(..old);
@@ -393,7 +393,8 @@ mod tests {
         state.calls.counted = true;
         for n in 1..=1_000 {
             account.pending = Micro(n);
-            account.count();
+            state.calls.done += 1;
+            account.count(&state);
         }
         assert_eq!(account.iterations(), 1_000);
         assert_eq!(account.costs.len(), COSTS);
