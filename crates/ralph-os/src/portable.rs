@@ -15,8 +15,8 @@ pub use names::each_name;
 pub use overlay::{make_whiteout, mount_overlay};
 pub use processes::{
     ADOPTS, SHOWS_IGNORED_SIGNALS, adopt_orphans, boot, children, continue_when_parent_dies, descendants,
-    each_descendant, everyone, hang_up_is_ignored, has_in_environment, kernel_setting, kill_if, own_program,
-    program_name, read_process, tree_cpu, widen, with_ancestors, works_below,
+    each_descendant, everyone, hang_up_is_ignored, has_in_environment, has_own_processes, kernel_setting,
+    kill_if, own_program, program_name, read_process, tree_cpu, widen, with_ancestors, works_below,
 };
 pub use room::{mount_room, pass_on_capabilities};
 

@@ -112,6 +112,13 @@ pub fn kernel_setting(name: &str) -> Option<String> {
     fs::read_to_string(Path::new("/proc/sys").join(name)).ok().map(|text| text.trim().to_owned())
 }
 
+/// Whether processes here are not those of the kernel's own first namespace, whose number is fixed.
+#[must_use]
+pub fn has_own_processes() -> bool {
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    namespace != Path::new("pid:[4026531836]")
+}
+
 /// A process and those above it, up to the first.
 #[must_use]
 pub fn with_ancestors(pid: Pid) -> Vec<Pid> {

@@ -71,6 +71,12 @@ pub fn kernel_setting(_: &str) -> Option<String> {
     None
 }
 
+/// Whether processes here are apart from those of the machine: not known here.
+#[must_use]
+pub fn has_own_processes() -> bool {
+    false
+}
+
 /// A process and those above it, up to the first.
 #[must_use]
 pub fn with_ancestors(pid: Pid) -> Vec<Pid> {

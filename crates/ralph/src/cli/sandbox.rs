@@ -191,12 +191,10 @@ pub fn refused(why: &NoSandbox, here: &Here) -> Problem {
     }
 }
 
-/// Whether this machine is a container. A virtual machine made of an image has its marks too, but its processes are those of
-/// the kernel's own first namespace, whose number is fixed.
+/// Whether this machine is a container. A virtual machine made of an image has its marks too, but no processes of its own.
 fn in_container() -> bool {
     let marked = ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| Path::new(mark).exists());
-    let processes = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    marked && processes != Path::new("pid:[4026531836]")
+    marked && ralph_os::has_own_processes()
 }
 
 /// What would make a stronger sandbox possible here, the easiest first.
