@@ -95,6 +95,18 @@ fn what_a_link_shows_in_a_hidden_directory_is_no_attack() {
     });
 }
 
+#[test]
+fn the_place_of_what_is_hidden_twice_is_no_attack() {
+    everywhere(|scene| {
+        scene.make_file("home/.local/share/agent/login", "secret");
+        for hidden in ["home/.local", "home/.local/share/agent"] {
+            let hidden = scene.path(hidden);
+            scene.mount(Mount::Hide(hidden));
+        }
+        assert!(probed(scene).starts_with("held: files, protected paths, processes\n"), "{}", probed(scene));
+    });
+}
+
 /// More than one argument of a program may hold, and with Landlock more answers than a pipe.
 #[test]
 fn hundreds_of_protected_paths_with_long_names_are_tried() {
